@@ -1,0 +1,260 @@
+//! One suite for every kind of system: native, wrapped, foreign, remote.
+//!
+//! It builds fresh systems as it needs them and returns the first broken promise as a sentence.
+
+use crate::{Capabilities, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System};
+
+/// What the suite may expect.
+#[derive(Clone, Copy, Debug)]
+pub struct Expectations {
+    /// Start of the run.
+    pub start: f64,
+    /// A macro-step that suits the system.
+    pub step: f64,
+    /// Relative accuracy of the system's own integration.
+    pub tolerance: f64,
+}
+
+/// Checks the systems that `make` makes against everything that [`System`] promises.
+pub fn conformance(make: &mut dyn FnMut() -> Box<dyn System>, expect: Expectations) -> Result<(), String> {
+    let mut suite = Suite::new(make, expect);
+    suite.interface_is_sound()?;
+    suite.answers_repeat()?;
+    suite.instants_move_nothing()?;
+    suite.two_halves_make_a_whole()?;
+    suite.trials_leave_no_trace()?;
+    suite.slopes_match_differences()?;
+    suite.linearization_matches_differences()
+}
+
+struct Suite<'a> {
+    make: &'a mut dyn FnMut() -> Box<dyn System>,
+    expect: Expectations,
+    interface: Interface,
+    capabilities: Capabilities,
+}
+
+/// An answer with the linearisation there, if there is one.
+struct Answer {
+    response: Response,
+    linearization: Option<Linearization>,
+}
+
+fn ensure(condition: bool, claim: &str) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(claim.to_owned()) }
+}
+
+fn bits(response: &Response) -> Vec<u64> {
+    let knots = response.outputs.iter().flat_map(|k| [k.value, k.slope, k.curvature]);
+    knots.chain(response.states.iter().copied()).chain([response.reached]).map(f64::to_bits).collect()
+}
+
+impl<'a> Suite<'a> {
+    fn new(make: &'a mut dyn FnMut() -> Box<dyn System>, expect: Expectations) -> Self {
+        let mut system = make();
+        let interface = system.interface().clone();
+        let capabilities = Capabilities::of(system.as_mut());
+        Self { make, expect, interface, capabilities }
+    }
+
+    fn step(&self) -> f64 {
+        match self.capabilities.step_rule {
+            StepRule::Free => self.expect.step,
+            StepRule::Imposed(size) => size,
+        }
+    }
+
+    fn free(&self) -> bool {
+        self.capabilities.step_rule == StepRule::Free
+    }
+
+    fn response(&self) -> Response {
+        Response::new(&self.interface, 2)
+    }
+
+    /// Inputs that wiggle as much as the accepted degree allows, about their start values.
+    fn inputs(&self, wiggle: f64) -> Vec<Signal> {
+        let degree = self.capabilities.input_degree.min(MAX_DEGREE);
+        let signal = |i: usize, start: f64| {
+            let scale = wiggle * (1.0 + start.abs()) * (1.0 + 0.3 * i as f64);
+            let power = |p: usize| scale * [0.1, 1.0, -0.7, 0.4, 0.2, -0.1][p] / self.step().powi(p as i32);
+            let coefficients: Vec<f64> = (0..=degree).map(|p| power(p) + if p == 0 { start } else { 0.0 }).collect();
+            Signal::new(&coefficients)
+        };
+        self.interface.inputs.iter().enumerate().map(|(i, input)| signal(i, input.start)).collect()
+    }
+
+    fn constants(&self, offset: f64) -> Vec<Signal> {
+        self.interface.inputs.iter().map(|i| Signal::constant(i.start + offset * (1.0 + i.start.abs()))).collect()
+    }
+
+    /// A fresh system taken through these steps.
+    fn walk(&mut self, steps: &[(MacroStep, Vec<Signal>)]) -> Result<Answer, String> {
+        let (mut system, mut response) = ((self.make)(), self.response());
+        for (step, inputs) in steps {
+            system.advance(*step, inputs, &mut response).map_err(|e| e.to_string())?;
+            ensure(response.reached == step.end, "a system stops at the end of its step")?;
+        }
+        let mut linearization = Linearization::zeros(
+            self.interface.states.len(),
+            self.interface.inputs.len(),
+            self.interface.outputs.len(),
+        );
+        let told = system.linearize().map(|l| l.linearize_into(&mut linearization)).transpose();
+        let told = told.map_err(|e| e.to_string())?;
+        Ok(Answer { response, linearization: told.map(|()| linearization) })
+    }
+
+    fn opening(&self) -> (MacroStep, Vec<Signal>) {
+        (MacroStep::instant(self.expect.start), self.constants(0.0))
+    }
+
+    /// From the start over `size` under the wiggling inputs.
+    fn over(&mut self, size: f64) -> Result<Answer, String> {
+        let step = MacroStep::new(self.expect.start, self.expect.start + size);
+        let steps = [self.opening(), (step, self.inputs(1.0))];
+        self.walk(&steps)
+    }
+
+    fn interface_is_sound(&mut self) -> Result<(), String> {
+        let inputs = self.interface.inputs.len();
+        let mut names: Vec<&str> = self.interface.inputs.iter().map(|i| i.name.as_str()).collect();
+        names.extend(self.interface.outputs.iter().map(|o| o.name.as_str()));
+        names.sort_unstable();
+        ensure(names.windows(2).all(|pair| pair[0] != pair[1]), "names of inputs and outputs are unique")?;
+        let sound = self.interface.outputs.iter().flat_map(|o| &o.depends_on).all(|&i| i < inputs);
+        ensure(sound, "feedthrough names inputs that exist")
+    }
+
+    fn answers_repeat(&mut self) -> Result<(), String> {
+        let size = self.step();
+        let (one, other) = (self.over(size)?, self.over(size)?);
+        ensure(bits(&one.response) == bits(&other.response), "equal runs give equal bits")?;
+        let known = |k: &Knot, n: usize| n == 0 || (n == 1 && k.slope.is_finite()) || k.curvature.is_finite();
+        let claimed = self.capabilities.output_derivatives;
+        ensure(one.response.outputs.iter().all(|k| known(k, claimed)), "derivatives that are claimed are told")
+    }
+
+    fn instants_move_nothing(&mut self) -> Result<(), String> {
+        let end = self.expect.start + self.step();
+        let step = (MacroStep::new(self.expect.start, end), self.inputs(1.0));
+        let detour = (MacroStep::instant(self.expect.start), self.constants(0.5));
+        let plain = [self.opening(), step.clone()];
+        let asked = [self.opening(), detour, step];
+        let (plain, asked) = (self.walk(&plain)?, self.walk(&asked)?);
+        ensure(bits(&plain.response) == bits(&asked.response), "an instant leaves no trace in the next step")
+    }
+
+    fn two_halves_make_a_whole(&mut self) -> Result<(), String> {
+        if !self.free() {
+            return Ok(());
+        }
+        let (start, size) = (self.expect.start, self.step());
+        let inputs = self.inputs(1.0);
+        let tail: Vec<Signal> = inputs.iter().map(|s| s.shifted(size / 2.0)).collect();
+        let halves = [
+            self.opening(),
+            (MacroStep::new(start, start + size / 2.0), inputs),
+            (MacroStep::new(start + size / 2.0, start + size), tail),
+        ];
+        let (whole, halves) = (self.over(size)?, self.walk(&halves)?);
+        let tolerance = 100.0 * self.expect.tolerance;
+        let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (1.0 + a.abs());
+        let outputs = whole.response.outputs.iter().zip(&halves.response.outputs);
+        ensure(outputs.clone().all(|(a, b)| close(a.value, b.value)), "two halves of a step make a whole")
+    }
+
+    fn trials_leave_no_trace(&mut self) -> Result<(), String> {
+        if !self.capabilities.trial {
+            return Ok(());
+        }
+        let size = self.step();
+        let plain = self.over(size)?;
+        let step = MacroStep::new(self.expect.start, self.expect.start + size);
+        for also_the_same in [false, true] {
+            let (mut system, mut response) = ((self.make)(), self.response());
+            let opening = self.opening();
+            system.advance(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+            let (other, same) = (self.inputs(-0.5), self.inputs(1.0));
+            let trial = system.trial().ok_or("a trial stays on offer")?;
+            trial.respond(step, &other, &mut response).map_err(|e| e.to_string())?;
+            if also_the_same {
+                trial.respond(step, &same, &mut response).map_err(|e| e.to_string())?;
+                ensure(bits(&plain.response) == bits(&response), "a trial answers what the step would")?;
+            }
+            system.advance(step, &same, &mut response).map_err(|e| e.to_string())?;
+            ensure(bits(&plain.response) == bits(&response), "a trial leaves no trace")?;
+        }
+        Ok(())
+    }
+
+    fn slopes_match_differences(&mut self) -> Result<(), String> {
+        if self.capabilities.output_derivatives == 0 || !self.free() {
+            return Ok(());
+        }
+        let size = self.step();
+        let gap = 1e-3 * size;
+        let (before, at, after) = (self.over(size - gap)?, self.over(size)?, self.over(size + gap)?);
+        let triples = before.response.outputs.iter().zip(&at.response.outputs).zip(&after.response.outputs);
+        for ((before, at), after) in triples {
+            let scale = 1.0 + at.value.abs() / size + at.slope.abs();
+            let difference = (after.value - before.value) / (2.0 * gap);
+            ensure((difference - at.slope).abs() <= 1e-3 * scale, "output slopes match differences of outputs")?;
+            if self.capabilities.output_derivatives > 1 {
+                let scale = scale / size + at.curvature.abs();
+                let difference = (after.slope - before.slope) / (2.0 * gap);
+                ensure((difference - at.curvature).abs() <= 1e-3 * scale, "curvatures match differences of slopes")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn linearization_matches_differences(&mut self) -> Result<(), String> {
+        if !self.capabilities.linearize || !self.free() {
+            return Ok(());
+        }
+        let (size, gap) = (self.step(), 1e-3 * self.step());
+        let (before, at, after) = (self.over(size - gap)?, self.over(size)?, self.over(size + gap)?);
+        let [before, at, after] = [before, at, after].map(|answer| answer.linearization);
+        let (Some(before), Some(at), Some(after)) = (before, at, after) else {
+            return Err("a linearisation stays on offer".into());
+        };
+        // Along the flow: f' = A f + B u' + B_slope u'' + ∂f/∂t, and the same for g.
+        let knots: Vec<Knot> = self.inputs(1.0).iter().map(|s| s.at(size)).collect();
+        let slope = nalgebra::DVector::from_iterator(knots.len(), knots.iter().map(|k| k.slope));
+        let curvature = nalgebra::DVector::from_iterator(knots.len(), knots.iter().map(|k| k.curvature));
+        let f_rate = &at.a * &at.f + &at.b * &slope + &at.b_slope * &curvature + &at.f_time;
+        let g_rate = &at.c * &at.f + &at.d * &slope + &at.d_slope * &curvature + &at.g_time;
+        let agree = |rate: &nalgebra::DVector<f64>, late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| {
+            let difference = (late - early) / (2.0 * gap);
+            let scale = 1.0 + rate.amax() + late.amax() / size;
+            (difference - rate).amax() <= 1e-3 * scale
+        };
+        ensure(agree(&f_rate, &after.f, &before.f), "A, B and ∂f/∂t match the change of f along the flow")?;
+        ensure(agree(&g_rate, &after.g, &before.g), "C, D and ∂g/∂t match the change of g along the flow")?;
+        self.input_columns_match_differences()
+    }
+
+    /// B and D, a column at a time, by instants with one input moved.
+    fn input_columns_match_differences(&mut self) -> Result<(), String> {
+        let gap = 1e-5;
+        for i in 0..self.interface.inputs.len() {
+            let mut answers = Vec::new();
+            for side in [-gap, 0.0, gap] {
+                let mut inputs = self.constants(0.1);
+                inputs[i] = Signal::constant(inputs[i].value(0.0) + side);
+                let instant = (MacroStep::instant(self.expect.start), inputs);
+                answers.push(self.walk(&[instant])?.linearization.ok_or("a linearisation stays on offer")?);
+            }
+            let column = |late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| (late - early) / (2.0 * gap);
+            let (b, d) = (column(&answers[2].f, &answers[0].f), column(&answers[2].g, &answers[0].g));
+            let at = &answers[1];
+            let close = |exact: nalgebra::DVector<f64>, approximate: nalgebra::DVector<f64>| {
+                (&exact - approximate).amax() <= 1e-4 * (1.0 + exact.amax() + at.f.amax() + at.g.amax())
+            };
+            ensure(close(at.b.column(i).into_owned(), b), "B matches differences of f")?;
+            ensure(close(at.d.column(i).into_owned(), d), "D matches differences of g")?;
+        }
+        Ok(())
+    }
+}

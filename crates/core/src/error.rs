@@ -1,0 +1,132 @@
+//! What can end a run early.
+
+/// Why a run ends early. A rejected step or an iteration that does not converge is an outcome, not an error.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A system could not answer.
+    #[error("`{system}` failed at t = {time} s: {reason}")]
+    System {
+        /// Who.
+        system: String,
+        /// When.
+        time: f64,
+        /// The system's own words.
+        #[source]
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
+
+    /// A system answered with NaN or infinity.
+    #[error(
+        "`{system}.{variable}` is {value} at t = {time} s, which no step can follow; look for a division by zero, a root or \
+         logarithm of a negative number, or a coupling that diverges (try a smaller --step)"
+    )]
+    NotFinite {
+        /// Who.
+        system: String,
+        /// Which variable.
+        variable: String,
+        /// When.
+        time: f64,
+        /// What it was.
+        value: f64,
+    },
+
+    /// A coupling variable grows step by step without bound.
+    #[error(
+        "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {time} s, growing {growth:.1} times with every \
+         step for {steps} steps. {method} passes every value on one step late, and around a loop this feeds on itself; \
+         try a smaller --step, and where that does not help (a loop through feedthrough) an iterative method"
+    )]
+    Diverged {
+        /// Who.
+        system: String,
+        /// Which variable.
+        variable: String,
+        /// When.
+        time: f64,
+        /// How large it became.
+        value: f64,
+        /// Mean growth per step.
+        growth: f64,
+        /// Over how many steps.
+        steps: usize,
+        /// Under which method.
+        method: &'static str,
+    },
+
+    /// A method needs what a system does not have.
+    #[error("{method} needs {need}, which `{system}` does not have; {instead}")]
+    MissingCapability {
+        /// Which method.
+        method: &'static str,
+        /// Which system.
+        system: String,
+        /// What it needs.
+        need: String,
+        /// What would work.
+        instead: String,
+    },
+
+    /// An algebraic loop has no solution, or many.
+    #[error(
+        "the algebraic loop through {} is singular at t = {time} s: its equations do not determine it. Put a state (a small \
+         delay, a capacity) into the loop, or change the gain that makes it exactly 1",
+        list_names(.variables)
+    )]
+    SingularLoop {
+        /// The variables on the loop.
+        variables: Vec<String>,
+        /// When.
+        time: f64,
+    },
+
+    /// An algebraic loop was not solved.
+    #[error(
+        "the algebraic loop through {} was not solved at t = {time} s: after {iterations} Newton iterations its variables still \
+         disagree by {residual:.3e}. Start values of the inputs nearer to the solution may help",
+        list_names(.variables)
+    )]
+    UnsolvedLoop {
+        /// The variables on the loop.
+        variables: Vec<String>,
+        /// When.
+        time: f64,
+        /// How often Newton tried.
+        iterations: usize,
+        /// By how much the variables still disagree.
+        residual: f64,
+    },
+
+    /// An observer could not do its work: a full disk, say.
+    #[error("{what}: {source}")]
+    Observer {
+        /// What it was doing.
+        what: String,
+        /// What went wrong.
+        source: std::io::Error,
+    },
+}
+
+/// `` `a`, `b` and `c` ``, for messages; long lists are cut.
+pub fn list_names(names: &[String]) -> String {
+    const MOST: usize = 8;
+    let quoted: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    match (names.len(), quoted.split_last()) {
+        (n, _) if n > MOST => format!("{} and {} more", quoted.join(", "), n - MOST),
+        (_, Some((last, rest))) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_listed_as_a_sentence_would() {
+        let names = |n: usize| (0..n).map(|i| format!("v{i}")).collect::<Vec<_>>();
+        assert_eq!(list_names(&names(1)), "`v0`");
+        assert_eq!(list_names(&names(3)), "`v0`, `v1` and `v2`");
+        assert!(list_names(&names(20)).ends_with("`v7` and 12 more"));
+    }
+}

@@ -1,0 +1,45 @@
+//! The vocabulary of co-simulation, and the one time loop.
+//!
+//! ```text
+//! Method ──plans inputs──▶ Workers ──Task──▶ System      (a model, an FMU, a remote rank)
+//!    ▲                        │
+//!    └──dispatch (Φᵀ)◀──Response (values and slopes)
+//! Orchestrator: while not finished { method.attempt() → Accepted | Rejected } → Observers
+//! ```
+//!
+//! Only [`Workers::advance`] moves time. A rejected attempt has called [`Workers::trial`] alone, so there is
+//! nothing to undo. This crate opens no file, starts no thread and has no `unsafe`.
+
+mod components;
+mod conformance;
+mod connections;
+mod error;
+mod linearization;
+mod macro_step;
+mod method;
+mod observer;
+mod orchestrator;
+mod past;
+mod residual;
+mod restricted;
+mod signal;
+mod system;
+mod task;
+mod workers;
+
+pub use components::components;
+pub use conformance::{Expectations, conformance};
+pub use connections::{Connections, Source};
+pub use error::{Error, list_names};
+pub use linearization::Linearization;
+pub use macro_step::{Grid, MacroStep};
+pub use method::{Exchange, Method, Verdict};
+pub use observer::Observer;
+pub use orchestrator::{Ending, Orchestrator, Statistics};
+pub use past::Past;
+pub use residual::CouplingResidual;
+pub use restricted::{Restricted, Restrictions};
+pub use signal::{Knot, MAX_DEGREE, Signal};
+pub use system::{Capabilities, Input, Interface, Linearize, Output, StepRule, System, Trial};
+pub use task::{Response, Task};
+pub use workers::{SingleThread, Work, Workers};

@@ -1,0 +1,55 @@
+//! What a system looks like close to where it stands.
+
+use nalgebra::{DMatrix, DVector};
+
+/// `x' ≈ f + A (x − x̃) + B (u − ũ)`, `y ≈ g + C (x − x̃) + D (u − ũ)` at the time reached, under the inputs last applied.
+///
+/// `b_slope` and `d_slope` are the derivatives by the *slopes* of the inputs; they are zero unless a model uses
+/// `der(input)`. `f_time` and `g_time` are the partial derivatives by time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linearization {
+    /// `∂f/∂x`.
+    pub a: DMatrix<f64>,
+    /// `∂f/∂u`.
+    pub b: DMatrix<f64>,
+    /// `∂g/∂x`.
+    pub c: DMatrix<f64>,
+    /// `∂g/∂u`: the feedthrough.
+    pub d: DMatrix<f64>,
+    /// `∂f/∂u'`.
+    pub b_slope: DMatrix<f64>,
+    /// `∂g/∂u'`.
+    pub d_slope: DMatrix<f64>,
+    /// `x̃`.
+    pub x: DVector<f64>,
+    /// `ũ`.
+    pub u: DVector<f64>,
+    /// `f(t, x̃, ũ)`.
+    pub f: DVector<f64>,
+    /// `g(t, x̃, ũ)`.
+    pub g: DVector<f64>,
+    /// `∂f/∂t`.
+    pub f_time: DVector<f64>,
+    /// `∂g/∂t`.
+    pub g_time: DVector<f64>,
+}
+
+impl Linearization {
+    /// Zeros, to be filled: for a system with so many states, inputs and outputs.
+    pub fn zeros(states: usize, inputs: usize, outputs: usize) -> Self {
+        Self {
+            a: DMatrix::zeros(states, states),
+            b: DMatrix::zeros(states, inputs),
+            c: DMatrix::zeros(outputs, states),
+            d: DMatrix::zeros(outputs, inputs),
+            b_slope: DMatrix::zeros(states, inputs),
+            d_slope: DMatrix::zeros(outputs, inputs),
+            x: DVector::zeros(states),
+            u: DVector::zeros(inputs),
+            f: DVector::zeros(states),
+            g: DVector::zeros(outputs),
+            f_time: DVector::zeros(states),
+            g_time: DVector::zeros(outputs),
+        }
+    }
+}

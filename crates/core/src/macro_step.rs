@@ -1,0 +1,150 @@
+//! Macro-steps, and the grids they come from.
+
+/// One macro-step `[t_N, t_{N+1}]`.
+///
+/// `size` is kept beside the two ends because times come from an index: on the grid `0.1 n` every step has the size 0.1
+/// to the last bit, although the differences of its times do not. What depends on the size alone (a matrix
+/// exponential, say) can then be kept from step to step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MacroStep {
+    /// `t_N`, where signals have elapsed time 0.
+    pub start: f64,
+    /// `t_{N+1}`.
+    pub end: f64,
+    size: f64,
+}
+
+impl MacroStep {
+    /// The step from `start` to `end`.
+    pub fn new(start: f64, end: f64) -> Self {
+        Self { start, end, size: end - start }
+    }
+
+    /// A step of size zero: a question about the present, which moves nothing.
+    pub fn instant(time: f64) -> Self {
+        Self { start: time, end: time, size: 0.0 }
+    }
+
+    /// `δ`, the length of the step.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Whether this is a question about the present.
+    pub fn is_instant(&self) -> bool {
+        self.size == 0.0
+    }
+}
+
+/// Equidistant communication times `start + n·size`, the last one exactly at `stop`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grid {
+    start: f64,
+    stop: f64,
+    size: f64,
+    count: u64,
+}
+
+/// Differences below this fraction of a step are rounding, not a step of their own.
+const COINCIDENT: f64 = 1e-6;
+
+impl Grid {
+    /// The grid of steps of `size` from `start` to `stop`; the last step is shorter where the size does not divide the
+    /// interval. Needs `size > 0` and `stop >= start`.
+    pub fn new(start: f64, stop: f64, size: f64) -> Self {
+        let count = ((stop - start) / size - COINCIDENT).ceil().max(0.0) as u64;
+        Self { start, stop, size, count }
+    }
+
+    /// How many steps lead to the end.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The size of a step.
+    pub fn size(&self) -> f64 {
+        self.size
+    }
+
+    /// Whether every step, the last one included, is a whole number of steps of `size`.
+    pub fn consists_of(&self, size: f64) -> bool {
+        let whole = |length: f64| {
+            let parts = (length / size).round();
+            parts >= 1.0 && (length - parts * size).abs() <= COINCIDENT * size
+        };
+        whole(self.size) && whole(self.stop - self.start)
+    }
+
+    /// Communication time `n`; the end for every `n` beyond it.
+    pub fn time(&self, n: u64) -> f64 {
+        if n >= self.count { self.stop } else { self.start + n as f64 * self.size }
+    }
+
+    /// The number of the grid step that begins at `reached` or contains it.
+    pub fn index(&self, reached: f64) -> u64 {
+        let guess = ((reached - self.start) / self.size + COINCIDENT).floor().max(0.0) as u64;
+        guess.min(self.count)
+    }
+
+    /// The step from `reached` to the next grid time, or to `event` where that comes first.
+    ///
+    /// An event that coincides with the grid time but for rounding takes its place: both are then the same number.
+    pub fn step(&self, reached: f64, event: f64) -> MacroStep {
+        let planned = self.time(self.index(reached) + 1);
+        let near = COINCIDENT * self.size;
+        let end = if event > reached && event < planned + near { event } else { planned };
+        let whole = ((end - reached) - self.size).abs() <= near;
+        MacroStep { start: reached, end, size: if whole { self.size } else { end - reached } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn walk(grid: Grid, event: f64) -> Vec<MacroStep> {
+        let (mut steps, mut reached) = (vec![], grid.time(0));
+        while reached < grid.stop {
+            steps.push(grid.step(reached, if event > reached { event } else { f64::INFINITY }));
+            reached = steps[steps.len() - 1].end;
+        }
+        steps
+    }
+
+    #[test]
+    fn ten_thousand_steps_of_a_thousandth_end_at_ten() {
+        let steps = walk(Grid::new(0.0, 10.0, 0.001), f64::INFINITY);
+        assert_eq!(steps.len(), 10_000);
+        assert_eq!(steps[9999].end, 10.0);
+        assert_eq!(steps[3].start, 0.003);
+        assert!(steps.iter().all(|s| s.size() == 0.001));
+    }
+
+    #[test]
+    fn a_size_that_does_not_divide_leaves_a_shorter_last_step() {
+        let steps = walk(Grid::new(0.0, 1.0, 0.3), f64::INFINITY);
+        assert_eq!(steps.len(), 4);
+        assert_eq!(steps[3].end, 1.0);
+        assert!((steps[3].size() - 0.1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn an_event_between_grid_times_is_met_and_the_grid_goes_on_after_it() {
+        let ends: Vec<f64> = walk(Grid::new(0.0, 1.0, 0.25), 0.3).iter().map(|s| s.end).collect();
+        assert_eq!(ends, [0.25, 0.3, 0.5, 0.75, 1.0]);
+    }
+
+    #[test]
+    fn an_event_that_is_a_grid_time_but_for_rounding_takes_its_place() {
+        let event = 0.3; // 3 · 0.1 is 0.30000000000000004
+        let steps = walk(Grid::new(0.0, 1.0, 0.1), event);
+        assert_eq!(steps.len(), 10);
+        assert_eq!(steps[2].end, event);
+        assert!(steps.iter().all(|s| s.size() == 0.1));
+    }
+
+    #[test]
+    fn an_empty_interval_has_no_step() {
+        assert_eq!(Grid::new(2.0, 2.0, 0.1).count(), 0);
+    }
+}

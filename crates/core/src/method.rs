@@ -1,0 +1,32 @@
+//! Coupling methods, as the time loop sees them.
+
+use crate::{Error, MacroStep, Past, Task, Workers};
+
+/// A coupling method. It supplies one attempt at a step; the time loop is the orchestrator's.
+pub trait Method {
+    /// Its name, as users write it.
+    fn name(&self) -> &'static str;
+
+    /// Refuses, before the run, systems that cannot do what the method needs.
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error>;
+
+    /// Tries to move on from where the past ends, at most to `until`.
+    fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error>;
+}
+
+/// How an attempt ended.
+pub enum Verdict<'a> {
+    /// Systems have moved.
+    Accepted(Exchange<'a>),
+    /// No system has moved; the method will try something else.
+    Rejected(MacroStep),
+}
+
+/// What an accepted attempt did.
+#[derive(Clone, Copy)]
+pub struct Exchange<'a> {
+    /// The tasks carried out (those that are due), with the inputs used and the answers.
+    pub tasks: &'a [Task],
+    /// Iterations of the method's solver.
+    pub iterations: u64,
+}

@@ -1,0 +1,117 @@
+//! The time loop, written once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{Connections, Error, Exchange, Method, Observer, Past, Task, Verdict, Workers};
+
+/// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
+/// can still be written down.
+const LARGEST: f64 = 1e100;
+
+/// Runs a method on systems from consistent start values, watched by observers.
+pub struct Orchestrator<'a> {
+    connections: &'a Connections,
+    method: &'a mut dyn Method,
+    workers: &'a mut dyn Workers,
+    observers: &'a mut [&'a mut dyn Observer],
+    interrupted: &'a AtomicBool,
+    past: Past,
+    statistics: Statistics,
+}
+
+/// Counts of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Accepted attempts.
+    pub steps: u64,
+    /// Rejected attempts.
+    pub rejected: u64,
+    /// Iterations of the method's solver.
+    pub iterations: u64,
+}
+
+/// How a run ended that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It reached its end.
+    Finished,
+    /// Someone asked it to stop.
+    Interrupted,
+}
+
+impl<'a> Orchestrator<'a> {
+    /// A run that has not begun. Raising `interrupted` ends it after the step under way.
+    pub fn new(
+        connections: &'a Connections,
+        method: &'a mut dyn Method,
+        workers: &'a mut dyn Workers,
+        observers: &'a mut [&'a mut dyn Observer],
+        interrupted: &'a AtomicBool,
+    ) -> Self {
+        let past = Past::new(connections);
+        Self { connections, method, workers, observers, interrupted, past, statistics: Statistics::default() }
+    }
+
+    /// The earliest time that any system has reached.
+    pub fn reached(&self) -> f64 {
+        self.past.reached()
+    }
+
+    /// Counts so far.
+    pub fn statistics(&self) -> Statistics {
+        self.statistics
+    }
+
+    /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
+    pub fn run(&mut self, start: &[Task], until: f64) -> Result<Ending, Error> {
+        let ended = self.begin(start).and_then(|()| self.proceed(until));
+        let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
+        ended.and_then(|ending| finished.map(|()| ending))
+    }
+
+    fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
+        check_finite(self.connections, start)?;
+        self.past.record(start);
+        let exchange = Exchange { tasks: start, iterations: 0 };
+        self.observers.iter_mut().try_for_each(|o| o.started(exchange))
+    }
+
+    fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
+        while self.past.reached() < until {
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Ok(Ending::Interrupted);
+            }
+            match self.method.attempt(&self.past, until, self.workers)? {
+                Verdict::Accepted(exchange) => {
+                    check_finite(self.connections, exchange.tasks)?;
+                    self.past.record(exchange.tasks);
+                    self.statistics.steps += 1;
+                    self.statistics.iterations += exchange.iterations;
+                    self.observers.iter_mut().try_for_each(|o| o.accepted(exchange))?;
+                }
+                Verdict::Rejected(step) => {
+                    self.statistics.rejected += 1;
+                    self.observers.iter_mut().try_for_each(|o| o.rejected(step))?;
+                }
+            }
+        }
+        Ok(Ending::Finished)
+    }
+}
+
+/// A NaN must not travel on to the next system, where nobody would find its origin.
+fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
+    for task in tasks.iter().filter(|task| task.due) {
+        let interface = &connections.interfaces()[task.system];
+        let outputs =
+            task.response.outputs.iter().map(|knot| knot.value).zip(interface.outputs.iter().map(|o| &o.name));
+        let states = task.response.states.iter().copied().zip(&interface.states);
+        // NaN fails every comparison: this finds it too.
+        let ordinary = |value: f64| value.abs() < LARGEST;
+        if let Some((value, name)) = outputs.chain(states).find(|(value, _)| !ordinary(*value)) {
+            let (system, variable) = (interface.name.clone(), name.clone());
+            return Err(Error::NotFinite { system, variable, time: task.response.reached, value });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,133 @@
+//! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
+
+use crate::{Error, Interface, Linearize, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System, Trial};
+
+/// What is taken away. The default takes nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Restrictions {
+    /// Input polynomials are followed up to this degree only.
+    pub input_degree: usize,
+    /// Whether "what if" is still answered.
+    pub rollback: bool,
+    /// Whether the system can still be linearised.
+    pub linearization: bool,
+    /// How many output derivatives are still told.
+    pub output_derivatives: usize,
+    /// The only macro-step (and its multiples) that is still taken.
+    pub imposed_step: Option<f64>,
+}
+
+impl Default for Restrictions {
+    fn default() -> Self {
+        Self {
+            input_degree: MAX_DEGREE,
+            rollback: true,
+            linearization: true,
+            output_derivatives: 2,
+            imposed_step: None,
+        }
+    }
+}
+
+/// A system behind its restrictions.
+pub struct Restricted<S> {
+    system: S,
+    restrictions: Restrictions,
+    inputs: Vec<Signal>,
+}
+
+impl<S: System> Restricted<S> {
+    /// Restricts `system`.
+    pub fn new(system: S, restrictions: Restrictions) -> Self {
+        let inputs = vec![Signal::constant(0.0); system.interface().inputs.len()];
+        Self { system, restrictions, inputs }
+    }
+
+    fn assert_degree(&self, inputs: &[Signal]) {
+        let accepted = self.input_degree();
+        assert!(inputs.iter().all(|s| s.degree() <= accepted), "BUG: a signal above the accepted degree");
+    }
+
+    /// What was not asked for, or may not be told, is not known.
+    fn forget_derivatives(&self, response: &mut Response) {
+        let known = self.output_derivatives();
+        for knot in &mut response.outputs {
+            if known < 1 {
+                knot.slope = f64::NAN;
+            }
+            if known < 2 {
+                knot.curvature = f64::NAN;
+            }
+        }
+    }
+
+    /// How many imposed steps make up `step`; methods see to it that the number is whole.
+    fn parts(&self, step: MacroStep) -> u64 {
+        match self.step_rule() {
+            StepRule::Imposed(size) if !step.is_instant() => {
+                let parts = (step.size() / size).round();
+                assert!((step.size() / size - parts).abs() < 1e-6 && parts >= 1.0, "BUG: a step off the imposed grid");
+                parts as u64
+            }
+            _ => 1,
+        }
+    }
+}
+
+impl<S: System> System for Restricted<S> {
+    fn interface(&self) -> &Interface {
+        self.system.interface()
+    }
+
+    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.assert_degree(inputs);
+        let parts = self.parts(step);
+        if parts == 1 {
+            self.system.advance(step, inputs, response)?;
+        } else {
+            let size = step.size() / parts as f64;
+            for part in 0..parts {
+                let start = if part == 0 { step.start } else { step.start + part as f64 * size };
+                let end = if part + 1 == parts { step.end } else { step.start + (part + 1) as f64 * size };
+                for (shifted, signal) in self.inputs.iter_mut().zip(inputs) {
+                    *shifted = signal.shifted(part as f64 * size);
+                }
+                self.system.advance(MacroStep::new(start, end), &self.inputs, response)?;
+            }
+        }
+        self.forget_derivatives(response);
+        Ok(())
+    }
+
+    fn trial(&mut self) -> Option<&mut dyn Trial> {
+        let offered = self.restrictions.rollback && self.system.trial().is_some();
+        offered.then_some(self as &mut dyn Trial)
+    }
+
+    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        if self.restrictions.linearization { self.system.linearize() } else { None }
+    }
+
+    fn input_degree(&self) -> usize {
+        self.restrictions.input_degree.min(self.system.input_degree())
+    }
+
+    fn output_derivatives(&self) -> usize {
+        self.restrictions.output_derivatives.min(self.system.output_derivatives())
+    }
+
+    fn step_rule(&self) -> StepRule {
+        self.restrictions.imposed_step.map_or_else(|| self.system.step_rule(), StepRule::Imposed)
+    }
+}
+
+impl<S: System> Trial for Restricted<S> {
+    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.assert_degree(inputs);
+        assert_eq!(self.parts(step), 1, "BUG: a trial over several imposed steps");
+        let trial = self.system.trial().expect("BUG: a trial was asked of a system without rollback");
+        trial.respond(step, inputs, response)?;
+        self.forget_derivatives(response);
+        Ok(())
+    }
+}

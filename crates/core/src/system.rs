@@ -1,0 +1,135 @@
+//! Simulation units, as the engine sees them.
+
+use crate::{Error, Linearization, MAX_DEGREE, MacroStep, Response, Signal};
+
+/// One simulation unit `(S_k)`: inputs in, outputs out, states hidden.
+///
+/// Two methods are required. Everything else is a capability: override its accessor to say that the system has it.
+/// A step of size zero ([`MacroStep::instant`]) is a question about the present: the system takes the inputs' values
+/// and answers its outputs without moving. Initialisation consists of such questions.
+///
+/// At a known event the two kinds of answer differ: a step that *ends* there answers the limit from the left and
+/// reports that very time as `next_event`; an instant there crosses the event and answers the limit from the right.
+pub trait System: Send {
+    /// Names, start values and which outputs depend on which inputs at once.
+    fn interface(&self) -> &Interface;
+
+    /// Integrates over `step` under `inputs` and stays at its end.
+    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error>;
+
+    /// Capability: answer "what if", any number of times, without moving.
+    fn trial(&mut self) -> Option<&mut dyn Trial> {
+        None
+    }
+
+    /// Capability: A, B, C, D, states and derivatives at the time reached.
+    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        None
+    }
+
+    /// Capability: the highest degree of input polynomials that are followed within a step.
+    fn input_degree(&self) -> usize {
+        0
+    }
+
+    /// Capability: how many derivatives of its outputs the system knows, up to two.
+    fn output_derivatives(&self) -> usize {
+        0
+    }
+
+    /// The macro-steps this system can take.
+    fn step_rule(&self) -> StepRule {
+        StepRule::Free
+    }
+}
+
+/// A system that answers "what if".
+pub trait Trial {
+    /// What `advance` would answer, from where the system stands; the system stays there.
+    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error>;
+}
+
+/// A system that can be linearised where it stands.
+pub trait Linearize {
+    /// Fills `into`, whose sizes fit the system.
+    fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error>;
+}
+
+/// Which macro-steps a system can take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepRule {
+    /// Any.
+    Free,
+    /// Only whole multiples of this size, counted from the start of the run.
+    Imposed(f64),
+}
+
+/// The face of a system.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interface {
+    /// The system's name in the model.
+    pub name: String,
+    /// Inputs, in the order in which signals are passed.
+    pub inputs: Vec<Input>,
+    /// Outputs, in the order in which responses hold them.
+    pub outputs: Vec<Output>,
+    /// States that can be observed; a state that is also an output has the output's name.
+    pub states: Vec<String>,
+}
+
+/// One input.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Input {
+    /// Its name within the system.
+    pub name: String,
+    /// A first guess of its value, where initialisation starts.
+    pub start: f64,
+    /// Its unit, where the model gives one.
+    pub unit: Option<String>,
+}
+
+/// One output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Output {
+    /// Its name within the system.
+    pub name: String,
+    /// The inputs (their positions) on which it depends at once: feedthrough.
+    pub depends_on: Vec<usize>,
+    /// Its unit, where the model gives one.
+    pub unit: Option<String>,
+}
+
+impl Interface {
+    /// `system.variable`, the name under which users know it.
+    pub fn qualified(&self, variable: &str) -> String {
+        format!("{}.{variable}", self.name)
+    }
+}
+
+/// What a system offers, as found by asking its accessors once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capabilities {
+    /// It can be asked "what if".
+    pub trial: bool,
+    /// It can be linearised.
+    pub linearize: bool,
+    /// Degree of the input polynomials it follows.
+    pub input_degree: usize,
+    /// Derivatives of its outputs that it knows.
+    pub output_derivatives: usize,
+    /// The macro-steps it takes.
+    pub step_rule: StepRule,
+}
+
+impl Capabilities {
+    /// Asks `system`.
+    pub fn of(system: &mut dyn System) -> Self {
+        Self {
+            trial: system.trial().is_some(),
+            linearize: system.linearize().is_some(),
+            input_degree: system.input_degree().min(MAX_DEGREE),
+            output_derivatives: system.output_derivatives().min(2),
+            step_rule: system.step_rule(),
+        }
+    }
+}

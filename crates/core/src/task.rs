@@ -1,0 +1,68 @@
+//! Work orders for systems, and their answers.
+
+use crate::{Interface, Knot, MacroStep, Signal};
+
+/// What one system is asked to do, with room for its answer.
+///
+/// A method makes its tasks once and reuses them: nothing is allocated while a run is under way.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Position of the system.
+    pub system: usize,
+    /// Whether it takes part in this call.
+    pub due: bool,
+    /// The step to take or to try.
+    pub step: MacroStep,
+    /// One signal for each input.
+    pub inputs: Vec<Signal>,
+    /// The answer.
+    pub response: Response,
+}
+
+impl Task {
+    /// A task for `system`, its inputs held at their start values, asking for so many output derivatives.
+    pub fn new(system: usize, interface: &Interface, derivatives: usize) -> Self {
+        Self {
+            system,
+            due: true,
+            step: MacroStep::instant(0.0),
+            inputs: interface.inputs.iter().map(|input| Signal::constant(input.start)).collect(),
+            response: Response::new(interface, derivatives),
+        }
+    }
+}
+
+/// A system's answer at the end of a step, taken or tried.
+#[derive(Clone, Debug)]
+pub struct Response {
+    derivatives: usize,
+    /// The time reached: the end of the step, or earlier where the system stopped by itself.
+    pub reached: f64,
+    /// The outputs there. Derivatives that were not asked for or are not known are NaN.
+    pub outputs: Vec<Knot>,
+    /// The observable states there.
+    pub states: Vec<f64>,
+    /// The next time at which the system is known to switch; infinite if there is none.
+    pub next_event: f64,
+    /// The answer of the last trial could be kept: no integration was needed.
+    pub reused: bool,
+}
+
+impl Response {
+    /// Room for the answers of a system with this interface, asking for so many derivatives of the outputs.
+    pub fn new(interface: &Interface, derivatives: usize) -> Self {
+        Self {
+            derivatives,
+            reached: f64::NAN,
+            outputs: vec![Knot::value_only(f64::NAN); interface.outputs.len()],
+            states: vec![f64::NAN; interface.states.len()],
+            next_event: f64::INFINITY,
+            reused: false,
+        }
+    }
+
+    /// How many derivatives of the outputs the asker wants; a system need not work out more.
+    pub fn derivatives(&self) -> usize {
+        self.derivatives
+    }
+}

@@ -1,0 +1,113 @@
+//! Where systems live.
+
+use std::time::Instant;
+
+use crate::{Capabilities, Error, Interface, Linearization, System, Task};
+
+/// Systems, wherever they run. A method sees systems through this trait alone and cannot tell a thread from a remote rank.
+pub trait Workers {
+    /// The systems' interfaces, in order.
+    fn interfaces(&self) -> &[Interface];
+
+    /// What the systems can do, in order.
+    fn capabilities(&self) -> &[Capabilities];
+
+    /// Every due task is carried out and its system stays at the end of its step.
+    fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
+
+    /// Every due task is tried; no system moves.
+    fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
+
+    /// Linearises `system` where it stands.
+    fn linearize(&mut self, system: usize, into: &mut Linearization) -> Result<(), Error>;
+
+    /// What each system has done so far.
+    fn work(&self) -> &[Work];
+}
+
+/// What a system has done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Integrations over a macro-step, taken or tried; one whose answer was kept from a trial does not count.
+    pub integrations: u64,
+    /// Trials among them.
+    pub trials: u64,
+    /// Linearisations.
+    pub linearizations: u64,
+    /// Time spent in the system.
+    pub seconds: f64,
+}
+
+/// All systems in the calling thread, one after the other.
+pub struct SingleThread {
+    systems: Vec<Box<dyn System>>,
+    interfaces: Vec<Interface>,
+    capabilities: Vec<Capabilities>,
+    work: Vec<Work>,
+}
+
+impl SingleThread {
+    /// Takes the systems over.
+    pub fn new(mut systems: Vec<Box<dyn System>>) -> Self {
+        Self {
+            interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
+            capabilities: systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
+            work: vec![Work::default(); systems.len()],
+            systems,
+        }
+    }
+}
+
+impl Workers for SingleThread {
+    fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    fn capabilities(&self) -> &[Capabilities] {
+        &self.capabilities
+    }
+
+    fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
+        // One reading of the clock per task: the end of one is the start of the next.
+        let mut before = Instant::now();
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            task.response.reused = false;
+            self.systems[task.system].advance(task.step, &task.inputs, &mut task.response)?;
+            let work = &mut self.work[task.system];
+            work.integrations += u64::from(!task.step.is_instant() && !task.response.reused);
+            let after = Instant::now();
+            work.seconds += (after - before).as_secs_f64();
+            before = after;
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
+        let mut before = Instant::now();
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            let system =
+                self.systems[task.system].trial().expect("BUG: a trial was asked of a system without rollback");
+            system.respond(task.step, &task.inputs, &mut task.response)?;
+            let work = &mut self.work[task.system];
+            work.integrations += 1;
+            work.trials += 1;
+            let after = Instant::now();
+            work.seconds += (after - before).as_secs_f64();
+            before = after;
+        }
+        Ok(())
+    }
+
+    fn linearize(&mut self, system: usize, into: &mut Linearization) -> Result<(), Error> {
+        let before = Instant::now();
+        let unit = self.systems[system].linearize().expect("BUG: a system without linearisation was linearised");
+        unit.linearize_into(into)?;
+        self.work[system].linearizations += 1;
+        self.work[system].seconds += before.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn work(&self) -> &[Work] {
+        &self.work
+    }
+}

@@ -1,0 +1,124 @@
+//! Telling a coupling that diverges from a solution that grows.
+//!
+//! Held inputs arrive a step late. Around a loop with feedthrough the delayed values can feed on themselves: the outputs then
+//! grow by a constant factor with *every* step, however small the step. A solution that the steps resolve does not do that:
+//! in ten steps it may grow five times, but not in ten steps and again in the next ten, six times over.
+
+use dovetail_core::{Connections, Error, Task};
+
+/// Steps in a window.
+const WINDOW: usize = 10;
+/// Growth from one window to the next that is suspicious.
+const SUSPICIOUS: f64 = 5.0;
+/// So many suspicious windows in a row are a divergence.
+const WINDOWS: usize = 6;
+
+/// Watches the size of every output, window by window.
+pub(crate) struct Divergence {
+    outputs: Vec<Growth>,
+    step: usize,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Growth {
+    largest: f64,
+    previous: f64,
+    /// Suspicious windows in a row, and the size before the first of them.
+    run: usize,
+    before: f64,
+}
+
+impl Growth {
+    fn close_window(&mut self) {
+        let suspicious = self.previous > 0.0 && self.largest >= SUSPICIOUS * self.previous;
+        if suspicious && self.run == 0 {
+            self.before = self.previous;
+        }
+        self.run = if suspicious { self.run + 1 } else { 0 };
+        self.previous = self.largest;
+        self.largest = 0.0;
+    }
+}
+
+impl Divergence {
+    pub(crate) fn new(outputs: usize) -> Self {
+        Self { outputs: vec![Growth::default(); outputs], step: 0 }
+    }
+
+    /// Takes in the answers of one step; an error once an output has grown through enough windows.
+    pub(crate) fn watch(
+        &mut self,
+        method: &'static str,
+        connections: &Connections,
+        tasks: &[Task],
+    ) -> Result<(), Error> {
+        for task in tasks {
+            for (growth, knot) in
+                self.outputs[connections.outputs_of(task.system)].iter_mut().zip(&task.response.outputs)
+            {
+                growth.largest = growth.largest.max(knot.value.abs());
+            }
+        }
+        self.step += 1;
+        if self.step.is_multiple_of(WINDOW) {
+            self.outputs.iter_mut().for_each(Growth::close_window);
+            if let Some(output) = self.outputs.iter().position(|growth| growth.run >= WINDOWS) {
+                return Err(self.diverged(method, connections, tasks, output));
+            }
+        }
+        Ok(())
+    }
+
+    fn diverged(&self, method: &'static str, connections: &Connections, tasks: &[Task], output: usize) -> Error {
+        let (growth, owner) = (self.outputs[output], connections.owner(output));
+        let interface = &connections.interfaces()[owner];
+        let steps = growth.run * WINDOW;
+        Error::Diverged {
+            system: interface.name.clone(),
+            variable: interface.outputs[output - connections.outputs_of(owner).start].name.clone(),
+            time: tasks[0].response.reached,
+            value: growth.previous,
+            growth: (growth.previous / growth.before).powf(1.0 / steps as f64),
+            steps,
+            method,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dovetail_core::{Interface, Knot, Output};
+
+    /// Steps until an output that follows `values` is called divergent.
+    fn watch(values: impl Iterator<Item = f64>) -> Option<usize> {
+        let output = Output { name: "y".into(), ..Output::default() };
+        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let connections = Connections::new(vec![interface], vec![]);
+        let (mut watch, mut tasks) = (Divergence::new(1), connections.tasks(0));
+        for (n, value) in values.enumerate() {
+            tasks[0].response.outputs[0] = Knot::from(value);
+            if watch.watch("jacobi", &connections, &tasks).is_err() {
+                return Some(n + 1);
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn growth_with_every_step_is_a_divergence() {
+        let diverging = (0..500).map(|n| 1.25f64.powi(n) * f64::from(n % 4 - 2).signum());
+        assert_eq!(watch(diverging), Some(70));
+    }
+
+    #[test]
+    fn a_resolved_exponential_is_not() {
+        assert_eq!(watch((0..5000).map(|n| (0.05 * f64::from(n)).exp())), None);
+    }
+
+    #[test]
+    fn neither_is_a_start_from_rest_nor_a_jump() {
+        assert_eq!(watch((0..1000).map(|n| f64::from(n).powi(4))), None);
+        assert_eq!(watch((0..1000).map(|n| if n < 500 { 1e-9 } else { 1e9 })), None);
+    }
+}

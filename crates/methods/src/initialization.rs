@@ -1,0 +1,212 @@
+//! Consistent start values, through the connections.
+//!
+//! Outputs that depend on inputs at once (feedthrough) form a graph. Its strongly connected components are visited in
+//! dependency order: a single output is simply asked for; a loop is solved by Newton's method on its outputs alone, with the
+//! systems' exact feedthrough where they can be linearised and differences where not. All questions are instants: nothing
+//! moves.
+
+use nalgebra::{DMatrix, DVector};
+
+use dovetail_core::{Connections, Error, Linearization, MacroStep, Signal, Source, Task, Workers, components};
+
+/// Newton iterations before a loop is given up.
+const MOST_ITERATIONS: usize = 50;
+/// Below this reciprocal condition number a loop counts as singular.
+const SINGULAR: f64 = 1e-12;
+
+/// The algebraic loops of a model: for each, its outputs as stacked positions.
+pub fn algebraic_loops(connections: &Connections) -> Vec<Vec<usize>> {
+    let graph = feedthrough(connections);
+    components(&graph).into_iter().filter(|members| is_loop(members, &graph)).collect()
+}
+
+/// Start values that agree with one another: tasks of size zero at `time`, answered, with so many output derivatives.
+pub fn initialize(
+    connections: &Connections,
+    workers: &mut dyn Workers,
+    time: f64,
+    derivatives: usize,
+) -> Result<Vec<Task>, Error> {
+    let mut start = Start::new(connections, time, derivatives);
+    start.ask(workers, &(0..connections.systems()).collect::<Vec<_>>())?;
+    let graph = feedthrough(connections);
+    for members in components(&graph) {
+        if is_loop(&members, &graph) {
+            start.solve_loop(workers, &members)?;
+        } else {
+            let owner = connections.owner(members[0]);
+            start.dispatch(owner);
+            start.ask(workers, &[owner])?;
+        }
+    }
+    // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
+    (0..connections.systems()).for_each(|system| start.dispatch(system));
+    start.ask(workers, &(0..connections.systems()).collect::<Vec<_>>())?;
+    Ok(start.tasks)
+}
+
+/// For each output (stacked) the outputs on which it depends at once.
+fn feedthrough(connections: &Connections) -> Vec<Vec<usize>> {
+    let mut graph = Vec::with_capacity(connections.outputs());
+    for (system, interface) in connections.interfaces().iter().enumerate() {
+        let sources = &connections.sources()[connections.inputs_of(system)];
+        for output in &interface.outputs {
+            let fed_by = |&input: &usize| match sources[input] {
+                Source::Output(source) => Some(source),
+                Source::Constant(_) => None,
+            };
+            graph.push(output.depends_on.iter().filter_map(fed_by).collect());
+        }
+    }
+    graph
+}
+
+fn is_loop(members: &[usize], graph: &[Vec<usize>]) -> bool {
+    members.len() > 1 || graph[members[0]].contains(&members[0])
+}
+
+struct Start<'a> {
+    connections: &'a Connections,
+    tasks: Vec<Task>,
+    outputs: Vec<f64>,
+    time: f64,
+}
+
+impl<'a> Start<'a> {
+    fn new(connections: &'a Connections, time: f64, derivatives: usize) -> Self {
+        let mut tasks = connections.tasks(derivatives);
+        tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(time));
+        Self { connections, tasks, outputs: vec![f64::NAN; connections.outputs()], time }
+    }
+
+    /// Feeds `system` from the outputs known so far.
+    fn dispatch(&mut self, system: usize) {
+        for (signal, input) in self.tasks[system].inputs.iter_mut().zip(self.connections.inputs_of(system)) {
+            *signal = Signal::constant(self.connections.feed(input, &self.outputs));
+        }
+    }
+
+    /// Asks these systems and takes their outputs in.
+    fn ask(&mut self, workers: &mut dyn Workers, systems: &[usize]) -> Result<(), Error> {
+        for &system in systems {
+            let task = &mut self.tasks[system];
+            workers.advance(std::slice::from_mut(task))?;
+            for (known, knot) in
+                self.outputs[self.connections.outputs_of(system)].iter_mut().zip(&task.response.outputs)
+            {
+                *known = knot.value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things worse.
+    fn solve_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
+        let mut owners: Vec<usize> = members.iter().map(|&output| self.connections.owner(output)).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        let mut guess = DVector::from_iterator(members.len(), members.iter().map(|&output| self.outputs[output]));
+        let mut residual = self.residual(workers, members, &owners, &guess)?;
+        for _ in 0..MOST_ITERATIONS {
+            let update = self.newton_update(workers, members, &owners, &residual)?;
+            let mut fraction = 1.0;
+            let (next, next_residual) = loop {
+                let next = &guess - &update * fraction;
+                let next_residual = self.residual(workers, members, &owners, &next)?;
+                // NaN fails the comparison, so that it counts as worse.
+                if next_residual.norm() <= residual.norm() || fraction < 1e-3 {
+                    break (next, next_residual);
+                }
+                fraction /= 2.0;
+            };
+            let scale = 1.0 + next.amax();
+            let settled = (&next - &guess).amax() <= 4.0 * f64::EPSILON * scale;
+            (guess, residual) = (next, next_residual);
+            if residual.amax() <= f64::EPSILON * scale || (settled && residual.amax() <= 1e-9 * scale) {
+                return Ok(());
+            }
+        }
+        if residual.amax() <= 1e-9 * (1.0 + guess.amax()) {
+            return Ok(());
+        }
+        let variables = self.names(members);
+        let (time, residual) = (self.time, residual.amax());
+        Err(Error::UnsolvedLoop { variables, time, iterations: MOST_ITERATIONS, residual })
+    }
+
+    /// By how much the members, fed with `guess`, answer something else.
+    fn residual(
+        &mut self,
+        workers: &mut dyn Workers,
+        members: &[usize],
+        owners: &[usize],
+        guess: &DVector<f64>,
+    ) -> Result<DVector<f64>, Error> {
+        for (&output, &value) in members.iter().zip(guess) {
+            self.outputs[output] = value;
+        }
+        owners.iter().for_each(|&owner| self.dispatch(owner));
+        self.ask(workers, owners)?;
+        Ok(DVector::from_iterator(members.len(), members.iter().zip(guess).map(|(&o, &asked)| asked - self.outputs[o])))
+    }
+
+    /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand.
+    fn newton_update(
+        &mut self,
+        workers: &mut dyn Workers,
+        members: &[usize],
+        owners: &[usize],
+        residual: &DVector<f64>,
+    ) -> Result<DVector<f64>, Error> {
+        let mut matrix = DMatrix::identity(members.len(), members.len());
+        for &owner in owners {
+            let gains = self.feedthrough_of(workers, owner)?;
+            let first = self.connections.outputs_of(owner).start;
+            let sources = &self.connections.sources()[self.connections.inputs_of(owner)];
+            for (row, &output) in
+                members.iter().enumerate().filter(|(_, o)| self.connections.outputs_of(owner).contains(o))
+            {
+                for (input, source) in sources.iter().enumerate() {
+                    if let Some(column) = members.iter().position(|&member| *source == Source::Output(member)) {
+                        matrix[(row, column)] -= gains[(output - first, input)];
+                    }
+                }
+            }
+        }
+        let svd = matrix.svd(true, true);
+        let singular = !(svd.singular_values.min() > SINGULAR * svd.singular_values.max());
+        if singular {
+            return Err(Error::SingularLoop { variables: self.names(members), time: self.time });
+        }
+        Ok(svd.solve(residual, 0.0).expect("BUG: both factors were asked for"))
+    }
+
+    /// D of a system: exact where it can be linearised, by differences of instants where not.
+    fn feedthrough_of(&mut self, workers: &mut dyn Workers, system: usize) -> Result<DMatrix<f64>, Error> {
+        let interface = &self.connections.interfaces()[system];
+        let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
+        if workers.capabilities()[system].linearize {
+            let mut linearization = Linearization::zeros(interface.states.len(), inputs, outputs);
+            workers.linearize(system, &mut linearization)?;
+            return Ok(linearization.d);
+        }
+        let base: Vec<f64> = self.tasks[system].response.outputs.iter().map(|knot| knot.value).collect();
+        let mut probe = self.tasks[system].clone();
+        let mut gains = DMatrix::zeros(outputs, inputs);
+        for input in 0..inputs {
+            let value = probe.inputs[input].value(0.0);
+            let gap = 1e-6 * (1.0 + value.abs());
+            probe.inputs[input] = Signal::constant(value + gap);
+            workers.advance(std::slice::from_mut(&mut probe))?;
+            for (output, knot) in probe.response.outputs.iter().enumerate() {
+                gains[(output, input)] = (knot.value - base[output]) / gap;
+            }
+            probe.inputs[input] = Signal::constant(value);
+        }
+        Ok(gains)
+    }
+
+    fn names(&self, members: &[usize]) -> Vec<String> {
+        members.iter().map(|&output| self.connections.output_name(output)).collect()
+    }
+}

@@ -1,0 +1,80 @@
+//! Non-iterative Jacobi: all systems step in parallel under the outputs of `t_N`, held.
+//!
+//! Needs: nothing. Order 1, and the one every method is measured against.
+//! Convention: systems are black boxes, so an output with feedthrough is what the system answers after its step, under the
+//! input that was held. Evaluating it again after the exchange would be another method (1.3 % instead of 5.8 % on the
+//! mechanical case of the MISSILES paper).
+
+use dovetail_core::{
+    Connections, Error, Exchange, Grid, MacroStep, Method, Past, Signal, StepRule, Task, Verdict, Workers,
+};
+
+use crate::divergence::Divergence;
+
+/// The method, with its buffers.
+pub struct Jacobi<'a> {
+    connections: &'a Connections,
+    grid: Grid,
+    tasks: Vec<Task>,
+    divergence: Divergence,
+}
+
+impl<'a> Jacobi<'a> {
+    /// Jacobi on the communication times of `grid`.
+    pub fn new(connections: &'a Connections, grid: Grid) -> Self {
+        let divergence = Divergence::new(connections.outputs());
+        Self { connections, grid, tasks: connections.tasks(0), divergence }
+    }
+}
+
+impl Method for Jacobi<'_> {
+    fn name(&self) -> &'static str {
+        "jacobi"
+    }
+
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+        check_imposed_steps(self.name(), &self.grid, workers)
+    }
+
+    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        let step = self.grid.step(past.reached(), past.next_event());
+        for task in &mut self.tasks {
+            task.step = step;
+            for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
+                *signal = Signal::constant(self.connections.feed(input, past.latest()).value);
+            }
+        }
+        workers.advance(&mut self.tasks)?;
+        cross_event(&mut self.tasks, workers)?;
+        self.divergence.watch(self.name(), self.connections, &self.tasks)?;
+        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0 }))
+    }
+}
+
+/// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
+/// asked once more, at the same time and under the same held inputs.
+pub(crate) fn cross_event(tasks: &mut [Task], workers: &mut dyn Workers) -> Result<(), Error> {
+    let now = tasks.iter().map(|task| task.step.end).fold(f64::NEG_INFINITY, f64::max);
+    if tasks.iter().any(|task| task.response.next_event <= now) {
+        tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(now));
+        workers.advance(tasks)?;
+    }
+    Ok(())
+}
+
+/// A fixed common step must be a multiple of every step that a system imposes.
+pub(crate) fn check_imposed_steps(method: &'static str, grid: &Grid, workers: &dyn Workers) -> Result<(), Error> {
+    for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+        if let StepRule::Imposed(size) = capabilities.step_rule
+            && !grid.consists_of(size)
+        {
+            return Err(Error::MissingCapability {
+                method,
+                system: interface.name.clone(),
+                need: format!("steps of {} s", grid.size()),
+                instead: format!("its own step is {size} s: choose a multiple of it, such as --step {size}"),
+            });
+        }
+    }
+    Ok(())
+}

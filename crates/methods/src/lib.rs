@@ -1,0 +1,12 @@
+//! Coupling methods, and the consistent start values from which all of them begin.
+//!
+//! A method sees systems through `Workers` alone; this crate depends on no source of systems.
+
+mod divergence;
+mod gauss_seidel;
+mod initialization;
+mod jacobi;
+
+pub use gauss_seidel::GaussSeidel;
+pub use initialization::{algebraic_loops, initialize};
+pub use jacobi::Jacobi;
