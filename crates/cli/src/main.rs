@@ -1,1 +1,46 @@
-fn main() {}
+//! `dovetail`: couples simulators so that their interfaces really meet.
+//!
+//! Exit codes: 0 done; 1 the run ended early (what was computed is kept, and the reason said); 2 misuse or a bad model.
+
+mod arguments;
+mod check;
+mod compare;
+mod execute;
+mod failure;
+mod interrupt;
+mod output;
+mod progress;
+mod reference;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match &arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Check(arguments) => check::check(arguments),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Arguments::command(), "dovetail", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => report(&failure),
+    }
+}
+
+fn report(failure: &Failure) -> ExitCode {
+    if let Some(message) = failure.message() {
+        eprint!("{message}");
+    }
+    ExitCode::from(failure.exit_code())
+}

@@ -9,11 +9,11 @@ use crate::{Connections, Error, Exchange, Method, Observer, Past, Task, Verdict,
 const LARGEST: f64 = 1e100;
 
 /// Runs a method on systems from consistent start values, watched by observers.
-pub struct Orchestrator<'a> {
+pub struct Orchestrator<'a, 'o> {
     connections: &'a Connections,
     method: &'a mut dyn Method,
     workers: &'a mut dyn Workers,
-    observers: &'a mut [&'a mut dyn Observer],
+    observers: &'a mut [&'o mut dyn Observer],
     interrupted: &'a AtomicBool,
     past: Past,
     statistics: Statistics,
@@ -39,13 +39,13 @@ pub enum Ending {
     Interrupted,
 }
 
-impl<'a> Orchestrator<'a> {
+impl<'a, 'o> Orchestrator<'a, 'o> {
     /// A run that has not begun. Raising `interrupted` ends it after the step under way.
     pub fn new(
         connections: &'a Connections,
         method: &'a mut dyn Method,
         workers: &'a mut dyn Workers,
-        observers: &'a mut [&'a mut dyn Observer],
+        observers: &'a mut [&'o mut dyn Observer],
         interrupted: &'a AtomicBool,
     ) -> Self {
         let past = Past::new(connections);

@@ -69,16 +69,15 @@ impl Signal {
         self.coefficients().iter().rev().fold(0.0, |sum, &c| sum * elapsed + c)
     }
 
-    /// The slope after `elapsed` time.
-    pub fn slope(&self, elapsed: f64) -> f64 {
-        (1..=self.degree).rev().fold(0.0, |sum, p| sum * elapsed + p as f64 * self.coefficients[p])
+    /// The derivative of this order after `elapsed` time.
+    pub fn derivative(&self, order: usize, elapsed: f64) -> f64 {
+        let factor = |p: usize| (p + 1 - order..=p).map(|k| k as f64).product::<f64>();
+        (order..=self.degree).rev().fold(0.0, |sum, p| sum * elapsed + factor(p) * self.coefficients[p])
     }
 
     /// Value, slope and curvature after `elapsed` time.
     pub fn at(&self, elapsed: f64) -> Knot {
-        let curvature =
-            (2..=self.degree).rev().fold(0.0, |sum, p| sum * elapsed + (p * (p - 1)) as f64 * self.coefficients[p]);
-        Knot { value: self.value(elapsed), slope: self.slope(elapsed), curvature }
+        Knot { value: self.value(elapsed), slope: self.derivative(1, elapsed), curvature: self.derivative(2, elapsed) }
     }
 
     /// The same polynomial in time elapsed since `by` later: the tail that a sub-step sees.
@@ -136,7 +135,7 @@ mod tests {
             let h = 1e-4;
             let knot = s.at(t);
             prop_assert!(((s.value(t + h) - s.value(t - h)) / (2.0 * h) - knot.slope).abs() < 1e-4);
-            prop_assert!(((s.slope(t + h) - s.slope(t - h)) / (2.0 * h) - knot.curvature).abs() < 1e-4);
+            prop_assert!(((s.derivative(1, t + h) - s.derivative(1, t - h)) / (2.0 * h) - knot.curvature).abs() < 1e-4);
         }
 
         #[test]

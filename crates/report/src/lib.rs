@@ -1,1 +1,50 @@
-//! placeholder
+//! What a run leaves behind: recorded variables, result files, error measures, summaries and a page to look at.
+//!
+//! ```text
+//! Exchange ──▶ Recorder ──row──▶ Sink: Trajectory | CsvFile | ParquetFile | LastRow | Resampled<Sink>
+//!                                        │
+//!                     ReferenceFile ──▶ measure ──▶ RunSummary ──▶ JSON, text, HTML
+//! ```
+//!
+//! Nothing here changes a run: whatever is recorded, and however, its values are the same to the last bit.
+
+mod comparison;
+mod csv_file;
+mod errors;
+mod glob;
+mod html;
+mod json;
+mod nearest;
+mod number;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod plot;
+mod recorder;
+mod reference;
+mod resampled;
+mod sink;
+mod summary;
+mod table;
+mod text;
+mod thinning;
+mod ticks;
+mod trajectory;
+mod variables;
+
+pub use comparison::comparison_table;
+pub use csv_file::CsvFile;
+pub use errors::{ErrorMeasures, measure, measured_order};
+pub use html::report_page;
+pub use nearest::nearest;
+pub use number::significant;
+#[cfg(feature = "parquet")]
+pub use parquet_file::ParquetFile;
+pub use plot::{Curve, error_plot, line_plot};
+pub use recorder::Recorder;
+pub use reference::{ReferenceError, ReferenceFile};
+pub use resampled::Resampled;
+pub use sink::{LastRow, Sink};
+pub use summary::{Comparison, EstimatedError, FinalValue, Quality, RunSummary, SystemWork};
+pub use table::{Alignment, Table};
+pub use trajectory::Trajectory;
+pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};

@@ -1,1 +1,16 @@
-//! placeholder
+//! Model files made into ready runs, with all checks before the run.
+
+mod connect;
+mod diagnostic;
+mod file;
+mod options;
+mod overrides;
+mod run;
+mod scenario;
+mod system;
+
+pub use diagnostic::{BadModel, Problem, SourceText};
+pub use options::{Choices, METHODS, OPTIONS, RunOptions};
+pub use overrides::Overrides;
+pub use run::RunEnd;
+pub use scenario::Scenario;

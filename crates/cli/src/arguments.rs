@@ -1,0 +1,198 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use dovetail_scenario::{Choices, Overrides, Scenario};
+
+use crate::failure::Failure;
+
+/// Couples simulators so that their interfaces really meet.
+#[derive(Debug, Parser)]
+#[command(name = "dovetail", version, propagate_version = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a model
+    Run(RunArguments),
+    /// Run a model by several methods or steps and measure the error of each
+    Compare(CompareArguments),
+    /// Check a model: everything that can be known without running it
+    Check(CheckArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The model, a TOML file
+    pub model: PathBuf,
+
+    /// Coupling method [default: the model's, or else auto]
+    #[arg(long, value_name = "M")]
+    pub method: Option<String>,
+
+    /// Macro-step [default: 1/500 of the run]
+    #[arg(long, value_name = "H")]
+    pub step: Option<String>,
+
+    #[command(flatten)]
+    pub shared: SharedArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The model, a TOML file
+    pub model: Option<PathBuf>,
+
+    /// Coupling methods, one or more
+    #[arg(long, value_name = "M", num_args = 1.., value_delimiter = ',')]
+    pub method: Vec<String>,
+
+    /// Macro-steps, one or more
+    #[arg(long, value_name = "H", num_args = 1.., value_delimiter = ',')]
+    pub step: Vec<String>,
+
+    /// What to compare with: the coupled equations solved as one system, or a result file
+    #[arg(long, value_name = "monolithic|FILE.csv", default_value = "monolithic")]
+    pub reference: String,
+
+    #[command(flatten)]
+    pub shared: SharedArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// The model, a TOML file
+    pub model: PathBuf,
+
+    /// Coupling method to check the systems against
+    #[arg(long, value_name = "M")]
+    pub method: Option<String>,
+
+    /// Macro-step to check the systems against
+    #[arg(long, value_name = "H")]
+    pub step: Option<String>,
+
+    #[command(flatten)]
+    pub changes: ChangeArguments,
+}
+
+/// What a run and a comparison share.
+#[derive(Debug, Args)]
+pub(crate) struct SharedArguments {
+    #[command(flatten)]
+    pub changes: ChangeArguments,
+
+    /// Record these variables only (a pattern with * and ?); may be given again
+    #[arg(long, value_name = "GLOB")]
+    pub record: Vec<String>,
+
+    /// Write the results to a file
+    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    pub output: Option<PathBuf>,
+
+    /// Write a row every H instead of one for each communication time
+    #[arg(long, value_name = "H")]
+    pub output_interval: Option<f64>,
+
+    /// Write a page with plots of the results
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// Say nothing that is not an error
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What changes the model or the method's options.
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArguments {
+    /// Start of the run [default: the model's]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub start_time: Option<f64>,
+
+    /// End of the run [default: the model's]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub stop_time: Option<f64>,
+
+    /// Coupling tolerance of methods that iterate or choose their steps
+    #[arg(long, value_name = "R")]
+    pub tolerance: Option<String>,
+
+    /// Tolerance of the integrators inside models given as equations, 1e-14 to 0.1 [default: 1e-10]
+    #[arg(long, value_name = "R")]
+    pub integrator_tolerance: Option<String>,
+
+    /// An option of the method, as in the model's [method] table; may be given again
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    pub option: Vec<(String, String)>,
+
+    /// Set a parameter, or the start value of a state or an input; may be given again
+    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, f64)>,
+}
+
+impl ChangeArguments {
+    /// Reads the model with the changes made.
+    pub fn load(&self, model: &std::path::Path) -> Result<Scenario, Failure> {
+        let values = self.set.clone();
+        let changes = Overrides { values, start_time: self.start_time, stop_time: self.stop_time };
+        Ok(Scenario::load(model, &changes)?)
+    }
+
+    /// The method's options.
+    pub fn choices(&self, method: Option<&str>, step: Option<&str>) -> Choices {
+        let mut choices = Choices::default();
+        for (key, value) in &self.option {
+            choices.set(key, value);
+        }
+        let tolerance = self.tolerance.as_deref();
+        let integrator = self.integrator_tolerance.as_deref();
+        let flags =
+            [("method", method), ("step", step), ("tolerance", tolerance), ("integrator-tolerance", integrator)];
+        for (key, value) in flags {
+            if let Some(value) = value {
+                choices.set(key, value);
+            }
+        }
+        choices
+    }
+}
+
+impl SharedArguments {
+    /// Refuses what no run can do.
+    pub fn check(&self) -> Result<(), Failure> {
+        match self.output_interval {
+            Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
+                Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))
+            }
+            Some(_) if self.output.is_none() => {
+                Err(Failure::misuse("--output-interval needs --output: without a file there are no rows to space out"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn assignment(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = key_value(text).map_err(|_| "expected SYSTEM.NAME=VALUE")?;
+    let value = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
+    Ok((name, value))
+}

@@ -1,0 +1,88 @@
+//! `dovetail check`: everything that can be known without running.
+
+use std::fmt::Write;
+
+use dovetail_core::{Capabilities, StepRule};
+use dovetail_report::{Alignment, Table};
+use dovetail_scenario::{METHODS, RunOptions, Scenario};
+
+use crate::arguments::CheckArguments;
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
+    let scenario = arguments.changes.load(&arguments.model)?;
+    let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
+    let options = scenario.options(&choices)?;
+    scenario.check_method(&options)?;
+    scenario.start(&options)?;
+    output::print(&findings(&scenario, &options))
+}
+
+fn findings(scenario: &Scenario, options: &RunOptions) -> String {
+    let connections = &scenario.connections;
+    let mut text = format!(
+        "{}: {} systems, {} connections, from {} to {} s\n\n",
+        scenario.name,
+        connections.systems(),
+        connections.inputs(),
+        scenario.start_time,
+        scenario.stop_time
+    );
+    text += &systems(scenario, options);
+    text.push('\n');
+    let loops = scenario.algebraic_loops();
+    if loops.is_empty() {
+        text += "No algebraic loops.\n";
+    }
+    for members in loops {
+        let _ = writeln!(text, "Algebraic loop through {members}; it can be solved at the start.");
+    }
+    let permitted: Vec<&str> =
+        METHODS.iter().map(|(name, _)| *name).filter(|name| permits(scenario, options, name)).collect();
+    let _ = writeln!(text, "Methods that the systems permit: {}.", permitted.join(", "));
+    for warning in &scenario.warnings {
+        let _ = writeln!(text, "Warning: {warning}.");
+    }
+    text += "The model is sound.\n";
+    text
+}
+
+fn permits(scenario: &Scenario, options: &RunOptions, method: &str) -> bool {
+    scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok()
+}
+
+fn systems(scenario: &Scenario, options: &RunOptions) -> String {
+    let right = Alignment::Right;
+    let mut table = Table::new(&[
+        ("system", Alignment::Left),
+        ("states", right),
+        ("inputs", right),
+        ("outputs", right),
+        ("rollback", right),
+        ("linearisation", right),
+        ("input degree", right),
+        ("output derivatives", right),
+        ("step", right),
+    ]);
+    for mut system in scenario.systems(options) {
+        let capabilities = Capabilities::of(system.as_mut());
+        let interface = system.interface();
+        let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
+        table.row(vec![
+            interface.name.clone(),
+            interface.states.len().to_string(),
+            interface.inputs.len().to_string(),
+            interface.outputs.len().to_string(),
+            yes(capabilities.trial),
+            yes(capabilities.linearize),
+            capabilities.input_degree.to_string(),
+            capabilities.output_derivatives.to_string(),
+            match capabilities.step_rule {
+                StepRule::Free => "free".to_owned(),
+                StepRule::Imposed(size) => format!("{size} s"),
+            },
+        ]);
+    }
+    table.render("")
+}

@@ -1,0 +1,127 @@
+//! `dovetail compare`: the same model by several methods and steps, each measured against one reference.
+
+use std::path::{Path, PathBuf};
+
+use dovetail_report::{
+    Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_table, measure, measured_order,
+};
+use dovetail_scenario::{METHODS, Scenario};
+
+use crate::arguments::{CompareArguments, SharedArguments};
+use crate::execute::{Executed, execute};
+use crate::failure::Failure;
+use crate::reference::Reference;
+use crate::{interrupt, output};
+
+pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
+    let shared = &arguments.shared;
+    shared.check()?;
+    let (model, methods) = model_and_methods(arguments)?;
+    let scenario = shared.changes.load(&model)?;
+    let mut reference = Reference::new(&arguments.reference, &scenario)?;
+    let selection = selection(&scenario, &reference, shared)?;
+    let mut runs: Vec<RunSummary> = Vec::new();
+    let plan = plan(&methods, &arguments.step);
+    for (method, step) in &plan {
+        let choices = shared.changes.choices(method.as_deref(), step.as_deref());
+        let options = scenario.options(&choices)?;
+        let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
+        let file = file.as_deref();
+        let interrupted = interrupt::listen();
+        let mut done = execute(&scenario, &options, &selection, true, file, shared, interrupted)?;
+        let comparison = errors(&done, &mut reference, &selection)?;
+        done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last()));
+        let stopped = done.summary.message.is_some() && interrupted.load(std::sync::atomic::Ordering::Relaxed);
+        runs.push(done.summary);
+        if stopped {
+            break;
+        }
+    }
+    if shared.json {
+        let all: Vec<_> = runs.iter().map(RunSummary::to_json).collect();
+        output::print(&format!("{:#}\n", serde_json::Value::from(all)))?;
+    } else if !shared.quiet {
+        output::print(&comparison_table(&runs))?;
+    }
+    let early: Vec<String> = runs.iter().filter_map(ended_early).collect();
+    if early.is_empty() { Ok(()) } else { Err(Failure::EndedEarly(early.join("\n"))) }
+}
+
+/// `--method a b MODEL` swallows the model: give it back.
+fn model_and_methods(arguments: &CompareArguments) -> Result<(PathBuf, Vec<String>), Failure> {
+    let mut methods = arguments.method.clone();
+    let model = match (&arguments.model, methods.last()) {
+        (Some(model), _) => model.clone(),
+        (None, Some(last)) if Path::new(last).is_file() => PathBuf::from(methods.pop().unwrap_or_default()),
+        _ => return Err(Failure::misuse("which model? usage: dovetail compare MODEL --method M… [--step H,H,…]")),
+    };
+    if methods.is_empty() {
+        let all: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+        return Err(Failure::misuse(format!("which methods? add --method {}", all.join(","))));
+    }
+    Ok((model, methods))
+}
+
+/// Every method with every step.
+fn plan(methods: &[String], steps: &[String]) -> Vec<(Option<String>, Option<String>)> {
+    let mut plan = Vec::new();
+    for method in methods {
+        if steps.is_empty() {
+            plan.push((Some(method.clone()), None));
+        }
+        plan.extend(steps.iter().map(|step| (Some(method.clone()), Some(step.clone()))));
+    }
+    plan
+}
+
+/// States and outputs for which there is a reference, or what the user asks for.
+fn selection(scenario: &Scenario, reference: &Reference<'_>, shared: &SharedArguments) -> Result<Selection, Failure> {
+    let variables = Variables::of(&scenario.connections);
+    let names: Vec<String> = if shared.record.is_empty() {
+        let wanted = variables.all().iter().filter(|v| v.kind != Kind::Input && reference.covers(v));
+        wanted.map(|v| v.name.clone()).collect()
+    } else {
+        shared.record.clone()
+    };
+    if names.is_empty() {
+        return Err(Failure::misuse("the reference file has none of the model's variables"));
+    }
+    variables.select(&names).map_err(|error| Failure::misuse(error.to_string()))
+}
+
+/// With several runs each gets a file of its own: `results.csv` becomes `results-jacobi-0.001.csv`.
+fn file_of_run(path: &Path, runs: usize, method: &Option<String>, step: &Option<String>) -> PathBuf {
+    if runs == 1 {
+        return path.to_owned();
+    }
+    let parts = [path.file_stem().map(|stem| stem.to_string_lossy().into_owned()), method.clone(), step.clone()];
+    let stem = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    let extension = path.extension().map_or_else(String::new, |e| format!(".{}", e.to_string_lossy()));
+    path.with_file_name(format!("{stem}{extension}"))
+}
+
+fn errors(done: &Executed, reference: &mut Reference<'_>, selection: &Selection) -> Result<Comparison, Failure> {
+    let empty = Trajectory::of(selection);
+    let trajectory = done.trajectory.as_ref().unwrap_or(&empty);
+    let columns = reference.columns(selection, trajectory.times())?;
+    let error = trajectory.columns().zip(&columns);
+    let error = error.map(|((name, values), truth)| (name.to_owned(), measure(trajectory.times(), values, truth)));
+    Ok(Comparison { error: error.collect(), order: vec![] })
+}
+
+/// The order of convergence, against the run before with another step of the same method.
+fn with_order(mut comparison: Comparison, run: &RunSummary, before: Option<&RunSummary>) -> Comparison {
+    let Some(before) = before.filter(|before| before.method == run.method) else { return comparison };
+    let (Some(coarse), Some(fine), Some(known)) = (before.step, run.step, &before.comparison) else {
+        return comparison;
+    };
+    let order = |name: &str, error: f64| measured_order(known.error_of(name)?.nrmse?, error, coarse, fine);
+    comparison.order =
+        comparison.error.iter().filter_map(|(name, error)| Some((name.clone(), order(name, error.nrmse?)?))).collect();
+    comparison
+}
+
+fn ended_early(run: &RunSummary) -> Option<String> {
+    let step = run.step.map_or_else(String::new, |step| format!(", step {step} s"));
+    run.message.as_ref().map(|message| format!("{}{step}: {message}", run.method))
+}

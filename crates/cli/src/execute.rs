@@ -1,0 +1,88 @@
+//! One run with everything that watches it: shared by `run` and `compare`.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use dovetail_core::{CouplingResidual, Ending};
+use dovetail_report::{
+    FinalValue, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
+};
+use dovetail_scenario::{RunEnd, RunOptions, Scenario};
+
+use crate::arguments::SharedArguments;
+use crate::failure::Failure;
+use crate::output;
+use crate::progress::Progress;
+
+/// What a run leaves behind.
+pub(crate) struct Executed {
+    pub summary: RunSummary,
+    /// The selected variables, where they were asked to be kept.
+    pub trajectory: Option<Trajectory>,
+}
+
+/// Runs `scenario`, recording `selection`.
+pub(crate) fn execute(
+    scenario: &Scenario,
+    options: &RunOptions,
+    selection: &Selection,
+    keep: bool,
+    file: Option<&Path>,
+    shared: &SharedArguments,
+    interrupted: &AtomicBool,
+) -> Result<Executed, Failure> {
+    // Everything that can be refused is refused before a file is touched.
+    scenario.check_method(options)?;
+    scenario.start(options)?;
+    let names = selection.names();
+    let written = file.map(|path| output::open(path, &names, shared.output_interval)).transpose()?;
+    let kept = keep.then(|| Trajectory::of(selection));
+    let label = file.map_or_else(|| "the results".to_owned(), |path| path.display().to_string());
+    let everything = Variables::of(&scenario.connections).everything();
+    let mut last = Recorder::new(&scenario.connections, &everything, LastRow::default(), "final values");
+    let sinks: (Option<Trajectory>, Option<Box<dyn Sink>>) = (kept, written);
+    let mut recorder = Recorder::new(&scenario.connections, selection, sinks, label);
+    let mut residual = CouplingResidual::new(&scenario.connections);
+    let mut progress = Progress::new(shared.quiet, options.method.clone(), scenario.start_time, scenario.stop_time);
+    let end = scenario.run(options, &mut [&mut last, &mut residual, &mut progress, &mut recorder], interrupted)?;
+    let (trajectory, _) = recorder.into_sink();
+    let values = FinalValue::of(&everything, &last.sink().values);
+    let summary = summarize(scenario, end, values, &residual);
+    Ok(Executed { summary, trajectory })
+}
+
+fn summarize(
+    scenario: &Scenario,
+    end: RunEnd,
+    final_values: Vec<FinalValue>,
+    residual: &CouplingResidual<'_>,
+) -> RunSummary {
+    let interfaces = scenario.connections.interfaces();
+    let residual_variable = residual.worst().map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
+    let message = match &end.ending {
+        Ok(Ending::Finished) => None,
+        Ok(Ending::Interrupted) => Some(format!("it was interrupted at t = {} s", end.reached)),
+        Err(error) => Some(error.to_string()),
+    };
+    let summary = RunSummary {
+        method: end.method.to_owned(),
+        reason: end.reason,
+        step: Some(end.step),
+        start: scenario.start_time,
+        stop: scenario.stop_time,
+        reached: end.reached,
+        completed: message.is_none(),
+        message,
+        systems: SystemWork::of(interfaces, &end.work),
+        wall_seconds: end.wall_seconds,
+        final_values,
+        quality: Quality {
+            residual: residual.largest(),
+            residual_variable,
+            estimated_error: None,
+            warnings: end.warnings,
+        },
+        ..RunSummary::default()
+    };
+    summary.with_statistics(end.statistics)
+}

@@ -1,0 +1,44 @@
+//! How a command can fail, and what the shell is told.
+
+use dovetail_scenario::BadModel;
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Misuse, or a model that is not sound.
+    BadModel(BadModel),
+    /// Misuse of the command line.
+    Misuse(String),
+    /// The run ended early; what was computed is kept.
+    EndedEarly(String),
+    /// Whoever read our output has left: nothing to say, and nobody to say it to.
+    ReaderLeft,
+}
+
+impl Failure {
+    pub fn misuse(message: impl Into<String>) -> Self {
+        Self::Misuse(message.into())
+    }
+
+    pub fn message(&self) -> Option<String> {
+        match self {
+            Self::BadModel(bad) => Some(bad.to_string()),
+            Self::Misuse(message) => Some(format!("error: {message}\n")),
+            Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
+            Self::ReaderLeft => None,
+        }
+    }
+
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::BadModel(_) | Self::Misuse(_) => 2,
+            Self::EndedEarly(_) | Self::ReaderLeft => 1,
+        }
+    }
+}
+
+impl From<BadModel> for Failure {
+    fn from(bad: BadModel) -> Self {
+        Self::BadModel(bad)
+    }
+}

@@ -1,0 +1,52 @@
+//! Where results go: files and standard output.
+
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use dovetail_report::{CsvFile, Resampled, Sink};
+
+use crate::failure::Failure;
+
+/// Writes to standard output. A reader that has left (`| head`) ends the program without a word.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::ReaderLeft,
+        _ => Failure::EndedEarly(format!("the summary could not be written: {error}")),
+    })
+}
+
+/// Opens a result file for these variables.
+pub(crate) fn open(path: &Path, names: &[String], interval: Option<f64>) -> Result<Box<dyn Sink>, Failure> {
+    let refuse = |error: std::io::Error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
+    let file: Box<dyn Sink> = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
+        parquet(path, names)?
+    } else {
+        Box::new(CsvFile::create(path, names).map_err(refuse)?)
+    };
+    Ok(match interval {
+        Some(interval) => Box::new(Resampled::new(file, interval)),
+        None => file,
+    })
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
+    let file = dovetail_report::ParquetFile::create(path, names);
+    let file = file.map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
+    Ok(Box::new(file))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _names: &[String]) -> Result<Box<dyn Sink>, Failure> {
+    Err(Failure::misuse(format!(
+        "{}: this program was built without Parquet; build it with --features parquet, or write a .csv file",
+        path.display()
+    )))
+}
+
+/// Writes a whole text file.
+pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text)
+        .map_err(|error| Failure::EndedEarly(format!("{} could not be written: {error}", path.display())))
+}

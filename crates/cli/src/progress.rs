@@ -1,0 +1,53 @@
+//! A progress bar on a terminal.
+
+use std::io::IsTerminal;
+
+use dovetail_core::{Error, Exchange, Observer};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Communications between two looks at the clock: a bar must not cost what it shows.
+const STRIDE: u32 = 64;
+/// Parts of the run that the bar can tell apart.
+const PARTS: f64 = 1000.0;
+
+/// The bar; silent where there is no terminal.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    start: f64,
+    span: f64,
+    countdown: u32,
+}
+
+impl Progress {
+    pub fn new(quiet: bool, what: String, start: f64, stop: f64) -> Self {
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(PARTS as u64), target);
+        let style = ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {msg} (left: {eta})");
+        bar.set_style(style.expect("BUG: a template that indicatif knows").progress_chars("=> "));
+        bar.set_prefix(what);
+        Self { bar, start, span: stop - start, countdown: STRIDE }
+    }
+}
+
+impl Observer for Progress {
+    fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        self.countdown -= 1;
+        if self.countdown == 0 {
+            self.countdown = STRIDE;
+            if !self.bar.is_hidden()
+                && let Some(task) = exchange.tasks.first()
+            {
+                let reached = task.response.reached;
+                self.bar.set_position(((reached - self.start) / self.span * PARTS) as u64);
+                self.bar.set_message(format!("t = {reached:.4} s"));
+            }
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self) -> Result<(), Error> {
+        self.bar.finish_and_clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! What runs are compared with.
+
+use std::path::Path;
+
+use dovetail_core::Connections;
+use dovetail_equations::{Monolithic, Solution};
+use dovetail_report::{Kind, ReferenceFile, Selection, Variable};
+use dovetail_scenario::Scenario;
+
+use crate::failure::Failure;
+
+/// The source of truth.
+pub(crate) enum Reference<'a> {
+    /// The coupled equations as one system, with the solution last asked for: runs with the same step share it.
+    Monolithic { scenario: &'a Scenario, system: Box<Monolithic>, times: Vec<f64>, solution: Solution },
+    /// A result file.
+    File(ReferenceFile),
+}
+
+impl<'a> Reference<'a> {
+    pub fn new(name: &str, scenario: &'a Scenario) -> Result<Self, Failure> {
+        if name == "monolithic" {
+            let system = Monolithic::new(&scenario.definitions, &scenario.connections);
+            let system = Box::new(system.map_err(|error| Failure::misuse(error.to_string()))?);
+            return Ok(Self::Monolithic { scenario, system, times: vec![], solution: Solution::default() });
+        }
+        let file = ReferenceFile::open(Path::new(name)).map_err(|error| Failure::misuse(error.to_string()))?;
+        Ok(Self::File(file))
+    }
+
+    /// The variables for which there is a reference; all of them must be, where the user has named them.
+    pub fn covers(&self, variable: &Variable) -> bool {
+        match self {
+            Self::Monolithic { .. } => true,
+            Self::File(file) => file.names().contains(&variable.name),
+        }
+    }
+
+    /// The reference of each selected variable at these times.
+    pub fn columns(&mut self, selection: &Selection, times: &[f64]) -> Result<Vec<Vec<f64>>, Failure> {
+        match self {
+            Self::File(file) => {
+                let column = |variable: &Variable| file.evaluate(&variable.name, times);
+                let columns: Result<_, _> = selection.variables().iter().map(column).collect();
+                columns.map_err(|error| Failure::misuse(error.to_string()))
+            }
+            Self::Monolithic { scenario, system, times: known, solution } => {
+                if known != times {
+                    let failed = |error| Failure::EndedEarly(format!("the reference could not be computed: {error}"));
+                    *solution = system.solve(times, scenario.connections.outputs()).map_err(failed)?;
+                    *known = times.to_vec();
+                }
+                Ok(selection.variables().iter().map(|v| column(&scenario.connections, solution, v)).collect())
+            }
+        }
+    }
+}
+
+fn column(connections: &Connections, solution: &Solution, variable: &Variable) -> Vec<f64> {
+    let states_before = || connections.interfaces()[..variable.system].iter().map(|i| i.states.len()).sum::<usize>();
+    let (rows, first) = match variable.kind {
+        Kind::Input => (&solution.inputs, connections.inputs_of(variable.system).start),
+        Kind::Output => (&solution.outputs, connections.outputs_of(variable.system).start),
+        Kind::State => (&solution.states, states_before()),
+    };
+    rows.iter().map(|row| row[first + variable.position]).collect()
+}

@@ -1,0 +1,30 @@
+//! `dovetail run`.
+
+use dovetail_report::{Variables, report_page};
+
+use crate::arguments::RunArguments;
+use crate::execute::execute;
+use crate::failure::Failure;
+use crate::{interrupt, output};
+
+pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
+    let shared = &arguments.shared;
+    shared.check()?;
+    let scenario = shared.changes.load(&arguments.model)?;
+    let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
+    let options = scenario.options(&choices)?;
+    let variables = Variables::of(&scenario.connections);
+    let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
+    let keep = shared.report.is_some();
+    let file = shared.output.as_deref();
+    let done = execute(&scenario, &options, &selection, keep, file, shared, interrupt::listen())?;
+    if let (Some(path), Some(trajectory)) = (&shared.report, &done.trajectory) {
+        output::write(path, &report_page(&done.summary, trajectory))?;
+    }
+    if shared.json {
+        output::print(&format!("{:#}\n", done.summary.to_json()))?;
+    } else if !shared.quiet {
+        output::print(&done.summary.to_text())?;
+    }
+    done.summary.message.map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+}

@@ -1,0 +1,106 @@
+//! What the structure of expressions tells without evaluating them.
+
+use std::collections::HashSet;
+
+use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
+use crate::operation::{Binary, Unary};
+
+/// The variables that an expression depends on, each list sorted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Dependencies {
+    pub parameters: Vec<usize>,
+    /// Time, other than through switches.
+    pub time: bool,
+    pub switches: Vec<usize>,
+    pub states: Vec<usize>,
+    pub inputs: Vec<usize>,
+    /// Inputs whose slope it depends on.
+    pub slopes: Vec<usize>,
+    pub unknowns: Vec<usize>,
+}
+
+impl Dependencies {
+    fn insert(&mut self, leaf: Leaf) {
+        match leaf {
+            Leaf::Parameter(index) => self.parameters.push(index as usize),
+            Leaf::Time => self.time = true,
+            Leaf::Switch(index) => self.switches.push(index as usize),
+            Leaf::State(index) => self.states.push(index as usize),
+            Leaf::Input(index) => self.inputs.push(index as usize),
+            Leaf::InputSlope(index) => self.slopes.push(index as usize),
+            Leaf::Unknown(index) => self.unknowns.push(index as usize),
+        }
+    }
+}
+
+/// The leaves below `root`, in order.
+pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
+    let (mut pending, mut seen, mut leaves) = (vec![root], HashSet::from([root]), Vec::new());
+    while let Some(id) = pending.pop() {
+        if let Node::Leaf(leaf) = graph.node(id) {
+            leaves.push(leaf);
+        }
+        pending.extend(graph.node(id).operands().filter(|&operand| seen.insert(operand)));
+    }
+    leaves.sort_unstable();
+    leaves
+}
+
+/// What the expression at `root` depends on.
+pub fn dependencies(graph: &Graph, root: NodeId) -> Dependencies {
+    let mut dependencies = Dependencies::default();
+    leaves(graph, root).into_iter().for_each(|leaf| dependencies.insert(leaf));
+    dependencies
+}
+
+/// How an expression depends on states, inputs, their slopes and unknowns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Shape {
+    /// Not at all: constants, parameters and switches only.
+    Constant,
+    /// As a sum of products with such constants.
+    Affine,
+    /// In another way, or through time.
+    Other,
+}
+
+/// The shape of every node of a graph.
+pub fn shapes(graph: &Graph) -> Vec<Shape> {
+    let mut shapes: Vec<Shape> = Vec::with_capacity(graph.len());
+    for &node in graph.nodes() {
+        let shape = shape(node, |id| shapes[id.index()]);
+        shapes.push(shape);
+    }
+    shapes
+}
+
+fn shape(node: Node, of: impl Fn(NodeId) -> Shape) -> Shape {
+    let widest = || node.operands().map(&of).max().unwrap_or(Shape::Constant);
+    let constant = |id| of(id) == Shape::Constant;
+    let keeps = match node {
+        Node::Constant(_) => true,
+        Node::Leaf(leaf) => return leaf_shape(leaf),
+        Node::Unary(operation, _) => operation == Unary::Negate,
+        Node::Binary(Binary::Add | Binary::Subtract, ..) => true,
+        Node::Binary(Binary::Multiply, a, b) => constant(a) || constant(b),
+        Node::Binary(Binary::Divide, _, b) => constant(b),
+        Node::Select(condition, ..) => constant(condition),
+        Node::Binary(..) | Node::PowerInteger(..) => false,
+    };
+    match widest() {
+        Shape::Affine if !keeps => Shape::Other,
+        shape => shape,
+    }
+}
+
+fn leaf_shape(leaf: Leaf) -> Shape {
+    let kind = LeafKinds::from(leaf);
+    if kind.within(LeafKinds::PARAMETERS | LeafKinds::SWITCHES) {
+        Shape::Constant
+    } else if kind == LeafKinds::TIME {
+        Shape::Other
+    } else {
+        Shape::Affine
+    }
+}

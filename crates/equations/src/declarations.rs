@@ -1,0 +1,201 @@
+//! Who is who: every name of a model, what it means, and where it is defined.
+
+use std::collections::HashMap;
+
+use crate::error::{Fault, Place, Span, SyntaxError, position};
+use crate::lexer::{MOST_FAULTS, shortened};
+use crate::model::Source;
+use crate::names::{is_name, is_reserved, nearest};
+use crate::parser::Equations;
+use crate::syntax::{Definition, Target};
+
+/// What a name stands for in expressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    Input(u32),
+    Parameter(u32),
+    State(u32),
+    /// The intermediate variable of this definition.
+    Intermediate(usize),
+}
+
+impl Meaning {
+    fn describe(self) -> &'static str {
+        match self {
+            Self::Input(_) => "an input",
+            Self::Parameter(_) => "a parameter",
+            Self::State(_) => "a state",
+            Self::Intermediate(_) => "already defined",
+        }
+    }
+}
+
+/// The names of a model.
+#[derive(Debug, Default)]
+pub(crate) struct Declarations<'s> {
+    meanings: HashMap<&'s str, Meaning>,
+    /// In order of declaration, so that suggestions do not depend on hashing.
+    names: Vec<&'s str>,
+    /// For each state, the definition of its derivative.
+    pub derivatives: Vec<Option<usize>>,
+}
+
+impl<'s> Declarations<'s> {
+    /// Declares what `source` lists; mistakes in names go to `errors`.
+    pub fn of(source: &Source<'s>, errors: &mut Vec<SyntaxError>) -> Self {
+        let mut declarations = Self { derivatives: vec![None; source.states.len()], ..Self::default() };
+        declarations.declare_all(&source.inputs, Meaning::Input, errors);
+        declarations.declare_all(&source.parameters, Meaning::Parameter, errors);
+        declarations.declare_all(&source.states, Meaning::State, errors);
+        declarations.check_outputs(source, errors);
+        declarations
+    }
+
+    pub fn meaning(&self, name: &str) -> Option<Meaning> {
+        self.meanings.get(name).copied()
+    }
+
+    fn declare_all(&mut self, names: &[&'s str], meaning: impl Fn(u32) -> Meaning, errors: &mut Vec<SyntaxError>) {
+        for (index, &name) in names.iter().enumerate() {
+            match self.refusal(name) {
+                Some(message) => errors.push(name_error(name, message)),
+                None => self.declare(name, meaning(index as u32)),
+            }
+        }
+    }
+
+    fn declare(&mut self, name: &'s str, meaning: Meaning) {
+        self.meanings.insert(name, meaning);
+        self.names.push(name);
+    }
+
+    /// Why `name` cannot be declared, if it cannot.
+    fn refusal(&self, name: &str) -> Option<String> {
+        if let Some(meaning) = self.meaning(name) {
+            return Some(format!("`{}` is declared twice: it is {}", shortened(name), meaning.describe()));
+        }
+        invalid(name)
+    }
+
+    /// Outputs may be named like a state or an intermediate, whose value they often are.
+    fn check_outputs(&self, source: &Source<'s>, errors: &mut Vec<SyntaxError>) {
+        let mut seen = HashMap::new();
+        for (name, _) in &source.outputs {
+            let refusal = match self.meaning(name) {
+                Some(Meaning::Input(_) | Meaning::Parameter(_)) => self.refusal(name),
+                _ if seen.insert(*name, ()).is_some() => {
+                    Some(format!("`{}` is declared twice: it is an output", shortened(name)))
+                }
+                _ => invalid(name),
+            };
+            errors.extend(refusal.map(|message| name_error(name, message)));
+        }
+    }
+
+    /// The name that was probably meant.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        nearest(name, self.names.iter().copied().chain(["time", "pi"]))
+    }
+}
+
+fn invalid(name: &str) -> Option<String> {
+    let quoted = shortened(name);
+    if !is_name(name) {
+        return Some(format!("`{quoted}` is not a name: use letters, digits and underscores"));
+    }
+    is_reserved(name).then(|| format!("`{quoted}` is a word of the language and cannot be a variable"))
+}
+
+fn name_error(name: &str, message: String) -> SyntaxError {
+    let end = name.len().min(u32::MAX as usize);
+    Fault::new(Span::new(0, end), message).in_text(Place::Name(name.to_owned()), name)
+}
+
+/// Definitions.
+impl<'s> Declarations<'s> {
+    /// Declares what the statements define.
+    pub fn define(&mut self, text: &'s str, equations: &Equations, faults: &mut Vec<Fault>) {
+        for (index, definition) in equations.definitions.iter().enumerate() {
+            let name = &text[definition.name.start()..definition.name.end()];
+            let fault = match definition.target {
+                Target::Derivative => self.define_derivative(text, name, index, equations),
+                Target::Intermediate => self.define_intermediate(text, name, index, equations),
+            };
+            faults.extend(fault);
+            if faults.len() >= MOST_FAULTS {
+                return;
+            }
+        }
+    }
+
+    fn define_derivative(&mut self, text: &str, name: &str, index: usize, equations: &Equations) -> Option<Fault> {
+        let definition = &equations.definitions[index];
+        let Some(Meaning::State(state)) = self.meaning(name) else {
+            return Some(self.not_a_state(definition.name, name));
+        };
+        match self.derivatives[state as usize] {
+            Some(first) => {
+                let what = format!("`der({name})`");
+                Some(defined_twice(text, &what, definition, &equations.definitions[first]))
+            }
+            None => {
+                self.derivatives[state as usize] = Some(index);
+                None
+            }
+        }
+    }
+
+    fn not_a_state(&self, span: Span, name: &str) -> Fault {
+        let quoted = shortened(name);
+        match self.meaning(name) {
+            Some(meaning @ (Meaning::Input(_) | Meaning::Parameter(_))) => {
+                let message = format!("`{quoted}` is {}, so it has no equation here", meaning.describe());
+                Fault::new(span, message).help("only states have `der(...) = ...`")
+            }
+            _ => {
+                let states = self.names.iter().copied();
+                let states = states.filter(|name| matches!(self.meaning(name), Some(Meaning::State(_))));
+                Fault::new(span, format!("unknown state `{quoted}`")).suggest(nearest(name, states))
+            }
+        }
+    }
+
+    fn define_intermediate(&mut self, text: &str, name: &'s str, index: usize, equations: &Equations) -> Option<Fault> {
+        let definition = &equations.definitions[index];
+        match self.meaning(name) {
+            None => {
+                self.declare(name, Meaning::Intermediate(index));
+                None
+            }
+            Some(Meaning::Intermediate(first)) => {
+                let what = format!("`{}`", shortened(name));
+                Some(defined_twice(text, &what, definition, &equations.definitions[first]))
+            }
+            Some(meaning) => {
+                let message = format!("`{}` is {} and cannot be defined", shortened(name), meaning.describe());
+                let fault = Fault::new(definition.name, message);
+                let state = matches!(meaning, Meaning::State(_));
+                Some(if state { fault.help(format!("write `der({name}) = ...`")) } else { fault })
+            }
+        }
+    }
+
+    /// States without an equation, reported where one would be added.
+    pub fn missing(&self, source: &Source<'_>) -> Vec<Fault> {
+        let end = source.equations.trim_end().len();
+        let missing = source.states.iter().zip(&self.derivatives).filter(|(_, found)| found.is_none());
+        missing
+            .take(MOST_FAULTS)
+            .map(|(name, _)| {
+                let message = format!("state `{}` has no equation", shortened(name));
+                Fault::new(Span::new(end, end), message).help(format!("add `der({name}) = ...`"))
+            })
+            .collect()
+    }
+}
+
+fn defined_twice(text: &str, what: &str, again: &Definition, first: &Definition) -> Fault {
+    let (line, column) = position(text, first.name.start());
+    Fault::new(again.name, format!("{what} is defined twice"))
+        .help(format!("it is first defined at line {line}, column {column}"))
+}

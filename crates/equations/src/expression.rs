@@ -1,0 +1,255 @@
+//! Expressions, by precedence climbing.
+//!
+//! From loose to tight: `or`, `and`, `not`, comparisons, `+ -`, `* /`, unary minus, `^`.
+//! Chains are loops; only nesting recurses, and nesting is limited.
+
+use crate::error::{Fault, Span};
+use crate::lexer::{Token, TokenKind, shortened};
+use crate::names::nearest;
+use crate::operation::{Binary, Builtin, Unary};
+use crate::parser::{Parsed, Parser};
+use crate::syntax::{Syntax, SyntaxId};
+
+/// A binary operator: how tightly it binds, and what it means.
+#[derive(Clone, Copy)]
+struct Infix {
+    strength: u8,
+    operation: Binary,
+    swapped: bool,
+    negated: bool,
+}
+
+const COMPARISON: u8 = 3;
+
+impl Infix {
+    fn of(kind: TokenKind) -> Option<Self> {
+        let (strength, operation) = match kind {
+            TokenKind::Or => (1, Binary::Or),
+            TokenKind::And => (2, Binary::And),
+            TokenKind::Less | TokenKind::Greater => (COMPARISON, Binary::Less),
+            TokenKind::LessEqual | TokenKind::GreaterEqual => (COMPARISON, Binary::LessEqual),
+            TokenKind::EqualEqual | TokenKind::NotEqual => (COMPARISON, Binary::Equal),
+            TokenKind::Plus => (4, Binary::Add),
+            TokenKind::Minus => (4, Binary::Subtract),
+            TokenKind::Star => (5, Binary::Multiply),
+            TokenKind::Slash => (5, Binary::Divide),
+            _ => return None,
+        };
+        let swapped = matches!(kind, TokenKind::Greater | TokenKind::GreaterEqual);
+        let negated = kind == TokenKind::NotEqual;
+        Some(Self { strength, operation, swapped, negated })
+    }
+}
+
+/// Expressions.
+impl Parser<'_> {
+    pub fn expression(&mut self) -> Parsed<SyntaxId> {
+        self.nested(|parser| parser.chain(0))
+    }
+
+    /// Operands joined by operators that bind at least as tightly as `weakest`.
+    fn chain(&mut self, weakest: u8) -> Parsed<SyntaxId> {
+        let mut left = self.signed()?;
+        while let Some(infix) = Infix::of(self.peek().kind).filter(|it| it.strength >= weakest) {
+            self.take();
+            let right = self.chain(infix.strength + 1)?;
+            left = self.join(infix, left, right)?;
+            if infix.strength == COMPARISON {
+                self.refuse_second_comparison()?;
+            }
+        }
+        Ok(left)
+    }
+
+    fn join(&mut self, infix: Infix, left: SyntaxId, right: SyntaxId) -> Parsed<SyntaxId> {
+        let span = self.span(left).through(self.span(right));
+        let (first, second) = if infix.swapped { (right, left) } else { (left, right) };
+        let joined = self.push(Syntax::Binary(infix.operation, first, second), span)?;
+        if infix.negated { self.push(Syntax::Unary(Unary::Not, joined), span) } else { Ok(joined) }
+    }
+
+    fn refuse_second_comparison(&self) -> Parsed<()> {
+        match Infix::of(self.peek().kind) {
+            Some(infix) if infix.strength == COMPARISON => {
+                let fault = Fault::new(self.peek().span, "comparisons cannot be chained");
+                Err(fault.help("write `a < b and b < c`"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A power behind any number of signs and negations.
+    fn signed(&mut self) -> Parsed<SyntaxId> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Plus => {
+                self.take();
+                self.nested(Self::signed)
+            }
+            TokenKind::Minus => {
+                self.take();
+                let operand = self.nested(Self::signed)?;
+                self.prefixed(Unary::Negate, token.span, operand)
+            }
+            TokenKind::Not => {
+                self.take();
+                let operand = self.nested(|parser| parser.chain(COMPARISON))?;
+                self.prefixed(Unary::Not, token.span, operand)
+            }
+            _ => self.power(),
+        }
+    }
+
+    fn prefixed(&mut self, sign: Unary, start: Span, operand: SyntaxId) -> Parsed<SyntaxId> {
+        self.push(Syntax::Unary(sign, operand), start.through(self.span(operand)))
+    }
+
+    fn power(&mut self) -> Parsed<SyntaxId> {
+        let base = self.operand()?;
+        if self.take_if(TokenKind::Caret).is_none() {
+            return Ok(base);
+        }
+        let exponent = self.nested(Self::signed)?;
+        let span = self.span(base).through(self.span(exponent));
+        self.push(Syntax::Binary(Binary::Power, base, exponent), span)
+    }
+
+    fn operand(&mut self) -> Parsed<SyntaxId> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Number(value) => {
+                self.take();
+                self.push(Syntax::Number(value), token.span)
+            }
+            TokenKind::Name => self.name(),
+            TokenKind::OpenParenthesis => self.parenthesised(),
+            TokenKind::If => self.conditional(),
+            _ => Err(self.missing_operand()),
+        }
+    }
+
+    fn missing_operand(&self) -> Fault {
+        let token = self.peek();
+        let fault = Fault::new(token.span, format!("a value is missing before {}", self.found()));
+        let before = self.next.checked_sub(1).map(|before| self.tokens[before].kind);
+        match (before, token.kind) {
+            (Some(TokenKind::Star), TokenKind::Star) => fault.help("`^` is the power"),
+            _ => fault,
+        }
+    }
+
+    fn parenthesised(&mut self) -> Parsed<SyntaxId> {
+        let parenthesis = self.take();
+        self.open += 1;
+        let inner = self.expression()?;
+        self.close(parenthesis.span)?;
+        Ok(inner)
+    }
+
+    fn close(&mut self, parenthesis: Span) -> Parsed<Token> {
+        self.open -= 1;
+        self.take_if(TokenKind::CloseParenthesis).ok_or_else(|| self.unclosed(parenthesis))
+    }
+
+    fn unclosed(&self, parenthesis: Span) -> Fault {
+        let next = self.peek();
+        let over = matches!(next.kind, TokenKind::End | TokenKind::Semicolon | TokenKind::Assign);
+        if over || next.starts_line {
+            Fault::new(parenthesis, "this `(` is never closed")
+        } else {
+            Fault::new(next.span, format!("expected an operator or `)` before {}", self.found()))
+        }
+    }
+
+    fn conditional(&mut self) -> Parsed<SyntaxId> {
+        let start = self.take().span;
+        let mut branches = Vec::new();
+        loop {
+            let condition = self.expression()?;
+            self.expect(TokenKind::Then, "`then`")?;
+            branches.push((condition, self.expression()?));
+            if self.take_if(TokenKind::ElseIf).is_none() {
+                break;
+            }
+        }
+        self.expect(TokenKind::Else, "`else`")?;
+        let mut chosen = self.expression()?;
+        let span = start.through(self.span(chosen));
+        for (condition, value) in branches.into_iter().rev() {
+            chosen = self.push(Syntax::Select(condition, value, chosen), span)?;
+        }
+        Ok(chosen)
+    }
+}
+
+/// Names and calls.
+impl Parser<'_> {
+    fn name(&mut self) -> Parsed<SyntaxId> {
+        let token = self.take();
+        let next = self.peek();
+        let called = next.kind == TokenKind::OpenParenthesis && (self.open > 0 || !next.starts_line);
+        match token.span.of(self.text) {
+            "der" => {
+                let name = self.derivative_name()?;
+                self.push(Syntax::DerivativeOf, name)
+            }
+            name if called => self.call(token.span, name),
+            "time" => self.push(Syntax::Time, token.span),
+            "pi" => self.push(Syntax::Pi, token.span),
+            name if Builtin::named(name).is_some() => {
+                let message = format!("`{name}` is a function: write `{name}(...)`");
+                Err(Fault::new(token.span, message))
+            }
+            _ => self.push(Syntax::Name, token.span),
+        }
+    }
+
+    fn call(&mut self, span: Span, name: &str) -> Parsed<SyntaxId> {
+        let function = Builtin::named(name).ok_or_else(|| unknown_function(span, name))?;
+        let parenthesis = self.take();
+        self.open += 1;
+        let arguments = self.arguments()?;
+        let end = self.close(parenthesis.span)?;
+        let span = span.through(end.span);
+        if !function.accepts(arguments.len()) {
+            let (takes, given) = (function.arity(), arguments.len());
+            return Err(Fault::new(span, format!("`{name}` takes {takes}, not {given}")));
+        }
+        self.apply(function, &arguments, span)
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<SyntaxId>> {
+        let mut arguments = Vec::new();
+        if self.peek().kind == TokenKind::CloseParenthesis {
+            return Ok(arguments);
+        }
+        loop {
+            arguments.push(self.expression()?);
+            if self.take_if(TokenKind::Comma).is_none() {
+                return Ok(arguments);
+            }
+        }
+    }
+
+    fn apply(&mut self, function: Builtin, arguments: &[SyntaxId], span: Span) -> Parsed<SyntaxId> {
+        match function {
+            Builtin::One(operation) => self.push(Syntax::Unary(operation, arguments[0]), span),
+            Builtin::Two(operation) | Builtin::Many(operation) => {
+                let mut result = arguments[0];
+                for &argument in &arguments[1..] {
+                    result = self.push(Syntax::Binary(operation, result, argument), span)?;
+                }
+                Ok(result)
+            }
+        }
+    }
+}
+
+fn unknown_function(span: Span, name: &str) -> Fault {
+    let fault = Fault::new(span, format!("unknown function `{}`", shortened(name)));
+    match (name, nearest(name, Builtin::names())) {
+        ("pow", _) => fault.help("`a ^ b` is the power"),
+        (_, None) => fault.help("a product needs `*`"),
+        (_, near) => fault.suggest(near),
+    }
+}

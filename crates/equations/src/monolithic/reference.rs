@@ -1,0 +1,177 @@
+//! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
+
+use dovetail_core::{Connections, Error};
+use dovetail_numerics::{Hint, Integrator, LinearStep, Rhs, Tolerance};
+use nalgebra::DMatrix;
+
+use super::algebra::CoupledDynamics;
+use super::compose::{NotComposable, compose};
+use crate::native::Definition;
+
+/// Relative tolerance of the integrator.
+const TOLERANCE: Tolerance = Tolerance { relative: 1e-13, absolute: 1e-16 };
+/// Beyond so many states dense exponentials cost more than an integrator.
+const MOST_STATES: usize = 200;
+
+/// All systems as one.
+pub struct Monolithic {
+    dynamics: CoupledDynamics,
+    start: Vec<f64>,
+}
+
+/// The solution at the times asked for, row by row; columns are stacked in the order of the systems.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// The states of all systems.
+    pub states: Vec<Vec<f64>>,
+    /// The outputs of all systems.
+    pub outputs: Vec<Vec<f64>>,
+    /// The inputs of all systems.
+    pub inputs: Vec<Vec<f64>>,
+}
+
+impl Monolithic {
+    /// Couples the systems algebraically, from their start values.
+    pub fn new(definitions: &[Definition], connections: &Connections) -> Result<Self, NotComposable> {
+        let coupled = compose(definitions, connections)?;
+        let start = definitions.iter().flat_map(|d| d.states.iter().copied()).collect();
+        Ok(Self { dynamics: CoupledDynamics::new(&coupled), start })
+    }
+
+    /// Whether the solution is exact: everything is affine between switching times.
+    pub fn is_exact(&self) -> bool {
+        self.dynamics.is_affine() && self.start.len() <= MOST_STATES
+    }
+
+    /// The solution at these increasing times, the first of which is the start.
+    pub fn solve(&mut self, times: &[f64], outputs: usize) -> Result<Solution, Error> {
+        let mut solution = Solution::default();
+        let Some(&first) = times.first() else { return Ok(solution) };
+        let mut walk = Walk::new(self.is_exact(), &mut self.dynamics, self.start.clone(), first)?;
+        for &time in times {
+            walk.proceed(time)?;
+            let mut observed = vec![0.0; walk.dynamics.observables()];
+            walk.dynamics.observe(time, &walk.states, &mut observed)?;
+            let inputs = observed.split_off(outputs);
+            solution.outputs.push(observed);
+            solution.inputs.push(inputs);
+            solution.states.push(walk.states.clone());
+        }
+        Ok(solution)
+    }
+}
+
+/// A solution under way.
+struct Walk<'a> {
+    dynamics: &'a mut CoupledDynamics,
+    states: Vec<f64>,
+    time: f64,
+    /// The next switching time.
+    switch: f64,
+    stepper: Stepper,
+}
+
+enum Stepper {
+    Exact(Box<Exact>),
+    Adaptive(Box<Integrator>, Hint),
+}
+
+/// `x' = A x + c`, and the exponentials for one step size.
+struct Exact {
+    a: DMatrix<f64>,
+    c: Vec<f64>,
+    size: f64,
+    step: LinearStep,
+}
+
+impl<'a> Walk<'a> {
+    fn new(exact: bool, dynamics: &'a mut CoupledDynamics, states: Vec<f64>, time: f64) -> Result<Self, Error> {
+        let size = states.len();
+        let stepper = if exact {
+            let (a, step) = (DMatrix::zeros(size, size), LinearStep::new(size, 0));
+            Stepper::Exact(Box::new(Exact { a, c: vec![0.0; size], size: f64::NAN, step }))
+        } else {
+            Stepper::Adaptive(Box::new(Integrator::new(size)), Hint::default())
+        };
+        let mut walk = Self { dynamics, states, time, switch: time, stepper };
+        walk.cross()?;
+        Ok(walk)
+    }
+
+    /// To `time`, across the switching times up to it: what is observed there is the limit from the right.
+    fn proceed(&mut self, time: f64) -> Result<(), Error> {
+        while self.switch <= time {
+            self.advance(self.switch)?;
+            self.cross()?;
+        }
+        self.advance(time)
+    }
+
+    /// Enters the far side of the switching time just reached.
+    fn cross(&mut self) -> Result<(), Error> {
+        self.dynamics.enter(self.time);
+        self.switch = self.dynamics.next_switch(self.time);
+        if let Stepper::Exact(exact) = &mut self.stepper {
+            let (a, c) = self.dynamics.matrices(self.time)?;
+            (exact.a, exact.c, exact.size) = (a, c.as_slice().to_vec(), f64::NAN);
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, end: f64) -> Result<(), Error> {
+        let size = end - self.time;
+        if size > 0.0 && !self.states.is_empty() {
+            match &mut self.stepper {
+                Stepper::Exact(exact) => exact.advance(size, end, &mut self.states),
+                Stepper::Adaptive(integrator, hint) => {
+                    let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
+                    let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
+                    let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, TOLERANCE, *hint);
+                    *hint = done.map_err(|reason| failed(self.dynamics, self.time, reason))?.hint;
+                }
+            }
+        }
+        self.time = end;
+        Ok(())
+    }
+}
+
+impl Exact {
+    /// Sizes that differ by the rounding of the times they come from count as one: the drift of times `start + n h` against
+    /// n steps of `h` is itself a rounding.
+    fn advance(&mut self, size: f64, end: f64, states: &mut [f64]) {
+        let same = (size - self.size).abs() <= 2.0 * f64::EPSILON * end.abs();
+        if !same {
+            self.size = size;
+            self.step.compute(&self.a, size);
+        }
+        let initial = states.to_vec();
+        self.step.respond(&initial, &[&self.c], states);
+    }
+}
+
+struct Coupled<'a> {
+    dynamics: &'a mut CoupledDynamics,
+    start: f64,
+    latest: f64,
+}
+
+impl Rhs for Coupled<'_> {
+    fn size(&self) -> usize {
+        self.dynamics.states()
+    }
+
+    fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
+        self.dynamics.derivative((self.start + elapsed).min(self.latest), states, derivative);
+    }
+
+    fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
+        self.dynamics.jacobian((self.start + elapsed).min(self.latest), states, jacobian);
+    }
+}
+
+/// A loop that could not be solved shows as NaN to the integrator: tell of the loop.
+fn failed(dynamics: &mut CoupledDynamics, time: f64, reason: dovetail_numerics::IntegrationError) -> Error {
+    let system = "the monolithic reference".to_owned();
+    dynamics.failure().unwrap_or_else(|| Error::System { system, time, reason: Box::new(reason) })
+}

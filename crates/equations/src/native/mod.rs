@@ -1,0 +1,10 @@
+//! Models as systems: every capability, since everything is known.
+
+mod definition;
+mod dynamics;
+mod linear;
+mod system;
+
+pub use definition::Definition;
+
+pub use system::NativeSystem;

@@ -1,0 +1,25 @@
+//! What a method says of one attempted step.
+
+/// The outcome of an attempted step and the size to try next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Attempt {
+    pub verdict: Verdict,
+    /// A magnitude, without the direction of time.
+    pub next: f64,
+}
+
+/// Whether the step stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The state has moved.
+    Accepted,
+    /// The state has not moved.
+    Rejected,
+    /// The state has not moved, and `component` was not finite at the end of it or within.
+    NotFinite { component: usize },
+}
+
+/// The first component that is not finite in any of the vectors that `values` holds one after another.
+pub(crate) fn not_finite(values: &[f64], size: usize) -> Option<usize> {
+    values.iter().position(|value| !value.is_finite()).map(|position| position % size)
+}

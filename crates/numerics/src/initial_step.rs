@@ -1,0 +1,102 @@
+//! A first step from nothing but the right-hand side.
+//!
+//! Hairer, Nørsett & Wanner, *Solving ODEs I* (1993), section II.4, cited as "HNW". Departure: where a state or its
+//! derivative is nil, HNW try 1e-6; a number without units is of no use here, so we try a hundredth of the span.
+
+use crate::rhs::Rhs;
+use crate::tolerance::{Tolerance, scaled_norm};
+
+/// What is known where an integration begins.
+pub(crate) struct Start<'a> {
+    pub time: f64,
+    /// The distance to integrate over, negative if backwards.
+    pub span: f64,
+    pub state: &'a [f64],
+    pub derivative: &'a [f64],
+}
+
+impl Start<'_> {
+    /// The size of a component; of one that starts at nil with nothing else to go by, what it may soon be.
+    fn magnitude(&self, k: usize, tolerance: Tolerance) -> f64 {
+        if self.state[k] == 0.0 && tolerance.absolute == 0.0 {
+            (self.derivative[k] * 0.01 * self.span).abs()
+        } else {
+            self.state[k].abs()
+        }
+    }
+}
+
+/// Room for the Euler step that tries the second derivative.
+pub(crate) struct Scratch<'a> {
+    pub state: &'a mut [f64],
+    pub derivative: &'a mut [f64],
+    pub allowed: &'a mut [f64],
+}
+
+/// The size of a first step, at most the span, for a method whose error estimate is `O(h^order)`.
+pub(crate) fn initial_step<R: Rhs + ?Sized>(
+    rhs: &mut R,
+    start: &Start,
+    scratch: Scratch,
+    tolerance: Tolerance,
+    order: i32,
+) -> f64 {
+    let longest = start.span.abs();
+    for (k, allowed) in scratch.allowed.iter_mut().enumerate() {
+        *allowed = tolerance.allows(start.magnitude(k, tolerance));
+    }
+    let position = scaled_norm(start.state, scratch.allowed);
+    let speed = scaled_norm(start.derivative, scratch.allowed);
+    let nil = position < 1e-5 || speed < 1e-5;
+    let guess = if nil { 0.01 * longest } else { longest.min(0.01 * position / speed) };
+    euler(start, guess.copysign(start.span), scratch.state);
+    rhs.derivative(start.time + guess.copysign(start.span), scratch.state, scratch.derivative);
+    for (change, before) in scratch.derivative.iter_mut().zip(start.derivative) {
+        *change -= before;
+    }
+    let curvature = scaled_norm(scratch.derivative, scratch.allowed) / guess;
+    let bend = speed.max(curvature);
+    let accurate = if bend <= 1e-15 { longest } else { (0.01 / bend).powf(1.0 / f64::from(order)) };
+    // A curvature that is not finite leaves the cautious guess.
+    if accurate > 0.0 && accurate.is_finite() { longest.min(100.0 * guess).min(accurate) } else { guess }
+}
+
+fn euler(start: &Start, step: f64, state: &mut [f64]) {
+    for (k, moved) in state.iter_mut().enumerate() {
+        *moved = start.state[k] + step * start.derivative[k];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rhs::from_fn;
+
+    fn first_step(initial: f64, slope: f64, absolute: f64) -> f64 {
+        let mut rhs = from_fn(1, |_, x: &[f64], dx: &mut [f64]| dx[0] = slope * (1.0 - x[0]));
+        let mut derivative = [0.0];
+        rhs.derivative(0.0, &[initial], &mut derivative);
+        let start = Start { time: 0.0, span: 1.0, state: &[initial], derivative: &derivative };
+        let scratch = Scratch { state: &mut [0.0], derivative: &mut [0.0], allowed: &mut [0.0] };
+        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute }, 8)
+    }
+
+    #[test]
+    fn the_first_step_follows_the_time_constant() {
+        for slope in [1e2, 1e4, 1e6] {
+            let step = slope * first_step(2.0, slope, 1e-10);
+            assert!((1e-3..3.0).contains(&step), "{step}");
+        }
+    }
+
+    #[test]
+    fn a_state_at_rest_may_take_the_whole_span() {
+        assert_eq!(first_step(1.0, 3.0, 1e-10), 1.0);
+    }
+
+    #[test]
+    fn a_start_at_nil_is_not_taken_for_stiff() {
+        assert!(first_step(0.0, 1.0, 0.0) > 1e-3);
+        assert!(first_step(0.0, 1.0, 1e-12) > 1e-3);
+    }
+}

@@ -1,0 +1,286 @@
+//! Integration to a tolerance: explicit while that is cheap, implicit where the problem is stiff.
+//!
+//! Both methods stand ready. The explicit one starts unless the hint says otherwise and hands over when it is
+//! sure that stability limits its steps; the implicit one hands back when, for its cost, the explicit method would
+//! come further. The loop below is the only one; the methods supply attempts.
+
+use crate::attempt::{Attempt, Verdict, not_finite};
+use crate::course::{Course, IntegrationError};
+use crate::dop853::Dop853;
+use crate::radau::Radau;
+use crate::rhs::{Counted, Rhs};
+use crate::stiffness::expected_reach;
+use crate::tolerance::Tolerance;
+
+/// So many implicit steps in a row with which the explicit method could have kept up, and it takes over.
+const EASY_STEPS_TO_BE_SURE: usize = 3;
+
+/// Evaluations in an explicit step.
+const EXPLICIT_COST: f64 = 12.0;
+
+/// After evidence that misled, so many times more is needed.
+const GROWTH_OF_DOUBT: usize = 4;
+
+/// The implicit method was called for nothing if it hands back within so many steps.
+const STEPS_OF_A_FALSE_ALARM: usize = 30;
+
+/// What one integration teaches the next: kept by the caller, so that a trial leaves no trace.
+///
+/// The default knows nothing. A hint changes the work and, within the tolerance, the result.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Hint {
+    /// Start with the implicit method.
+    pub stiff: bool,
+    /// The step to try first; 0 if unknown.
+    pub step: f64,
+}
+
+/// What an integration has learnt and what it cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// For an integration that goes on from here.
+    pub hint: Hint,
+    /// Steps accepted.
+    pub steps: usize,
+    /// Steps rejected.
+    pub rejected: usize,
+    /// Derivatives asked for, without those that finite differences take.
+    pub evaluations: usize,
+    /// Jacobians asked for.
+    pub jacobians: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    Explicit,
+    Implicit,
+}
+
+/// A stretch of the integration in the hands of one method.
+#[derive(Clone, Debug)]
+struct Turn {
+    method: Method,
+    /// Evaluations spent in this turn, those for Jacobians included, and the steps they bought.
+    spent: usize,
+    steps: usize,
+    /// Steps in a row with which the explicit method could have kept up.
+    easy_steps: usize,
+    /// How many times the usual evidence of stiffness is needed; zero before there was any.
+    doubt: usize,
+}
+
+impl Turn {
+    fn new(method: Method) -> Self {
+        Self { method, spent: 0, steps: 0, easy_steps: 0, doubt: 0 }
+    }
+
+    fn next(&self) -> Self {
+        match self.method {
+            Method::Explicit => Self { doubt: self.doubt.max(1), ..Self::new(Method::Implicit) },
+            Method::Implicit => {
+                let misled = self.steps < STEPS_OF_A_FALSE_ALARM;
+                let doubt = if misled { GROWTH_OF_DOUBT * self.doubt } else { 0 };
+                Self { doubt, ..Self::new(Method::Explicit) }
+            }
+        }
+    }
+}
+
+/// Integrates systems of one size, with the workspace of both methods.
+#[derive(Clone, Debug)]
+pub struct Integrator {
+    /// How many steps one integration may try, accepted or not.
+    pub step_limit: usize,
+    explicit: Dop853,
+    implicit: Radau,
+    size: usize,
+}
+
+impl Integrator {
+    /// Makes room for `size` states; the limit is a million steps.
+    pub fn new(size: usize) -> Self {
+        Self { step_limit: 1_000_000, explicit: Dop853::new(size), implicit: Radau::new(size), size }
+    }
+
+    /// Integrates from `start` to `end`, overwriting `state`; backwards if `end` comes first.
+    ///
+    /// The error of each step, as a root mean square over the components in units of what `tolerance` allows
+    /// to each, is kept below one. After an error `state` holds the last accepted step.
+    ///
+    /// # Panics
+    ///
+    /// If `rhs` or `state` is not of the size the integrator was made for.
+    pub fn integrate<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        start: f64,
+        end: f64,
+        state: &mut [f64],
+        tolerance: Tolerance,
+        hint: Hint,
+    ) -> Result<Outcome, IntegrationError> {
+        assert!(rhs.size() == self.size && state.len() == self.size, "BUG: the sizes differ");
+        let mut rhs = Counted { rhs, evaluations: 0, jacobians: 0 };
+        let mut course = Course::new(start, end);
+        if self.size == 0 || start == end {
+            return Ok(outcome(&course, &rhs, hint));
+        }
+        if let Some(&time) = [start, end].iter().find(|time| !time.is_finite()) {
+            return Err(IntegrationError::NotFinite { time, component: 0 });
+        }
+        let tolerance = tolerance.attainable();
+        let turn = self.run(&mut rhs, &mut course, state, tolerance, hint)?;
+        let size = course.proposed.min((end - start).abs());
+        let hint = Hint { stiff: self.is_stiff(&turn, size, tolerance), step: course.proposed };
+        Ok(outcome(&course, &rhs, hint))
+    }
+
+    /// The loop; returns the method at its end.
+    fn run<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut Counted<R>,
+        course: &mut Course,
+        state: &mut [f64],
+        tolerance: Tolerance,
+        hint: Hint,
+    ) -> Result<Turn, IntegrationError> {
+        let mut turn = Turn::new(if hint.stiff { Method::Implicit } else { Method::Explicit });
+        self.begin(turn.method, rhs, course.time, state)?;
+        course.proposed = self.first_step(turn.method, rhs, course, state, tolerance, hint);
+        let mut last = Verdict::Accepted;
+        while !course.is_over() {
+            let step = course.next_step();
+            self.check(turn.method, course, step, last, state, tolerance)?;
+            let before = rhs.cost();
+            let attempt = self.attempt(turn.method, rhs, course.time, step, state, tolerance);
+            course.take(step, attempt);
+            last = attempt.verdict;
+            turn.spent += rhs.cost() - before;
+            turn.steps += usize::from(last == Verdict::Accepted);
+            let easy = self.is_easy(&turn, course.proposed, tolerance);
+            turn.easy_steps = if easy { turn.easy_steps + 1 } else { 0 };
+            if self.is_over(&turn) && !course.is_over() {
+                turn = turn.next();
+                self.begin(turn.method, rhs, course.time, state)?;
+            }
+        }
+        Ok(turn)
+    }
+
+    fn begin<R: Rhs + ?Sized>(
+        &mut self,
+        method: Method,
+        rhs: &mut R,
+        time: f64,
+        state: &[f64],
+    ) -> Result<(), IntegrationError> {
+        let derivative = match method {
+            Method::Explicit => {
+                self.explicit.begin(rhs, time, state);
+                self.explicit.derivative()
+            }
+            Method::Implicit => {
+                self.implicit.begin(rhs, time, state);
+                self.implicit.derivative()
+            }
+        };
+        let fault = not_finite(state, self.size).or_else(|| not_finite(derivative, self.size));
+        fault.map_or(Ok(()), |component| Err(IntegrationError::NotFinite { time, component }))
+    }
+
+    fn first_step<R: Rhs + ?Sized>(
+        &mut self,
+        method: Method,
+        rhs: &mut R,
+        course: &Course,
+        state: &[f64],
+        tolerance: Tolerance,
+        hint: Hint,
+    ) -> f64 {
+        if hint.step > 0.0 && hint.step.is_finite() {
+            return hint.step;
+        }
+        let (time, span) = (course.time, course.remaining());
+        match method {
+            Method::Explicit => self.explicit.first_step(rhs, time, span, state, tolerance),
+            Method::Implicit => self.implicit.first_step(rhs, time, span, state, tolerance),
+        }
+    }
+
+    fn attempt<R: Rhs + ?Sized>(
+        &mut self,
+        method: Method,
+        rhs: &mut R,
+        time: f64,
+        step: f64,
+        state: &mut [f64],
+        tolerance: Tolerance,
+    ) -> Attempt {
+        match method {
+            Method::Explicit => self.explicit.attempt(rhs, time, step, state, tolerance),
+            Method::Implicit => self.implicit.attempt(rhs, time, step, state, tolerance),
+        }
+    }
+
+    /// Ends an integration that has no more steps to try or none worth trying.
+    fn check(
+        &self,
+        method: Method,
+        course: &Course,
+        step: f64,
+        last: Verdict,
+        state: &[f64],
+        tolerance: Tolerance,
+    ) -> Result<(), IntegrationError> {
+        let time = course.time;
+        if course.accepted + course.rejected >= self.step_limit {
+            return Err(IntegrationError::TooManySteps { time, limit: self.step_limit });
+        }
+        if !course.is_too_small(step) {
+            return Ok(());
+        }
+        if let Verdict::NotFinite { component } = last {
+            return Err(IntegrationError::NotFinite { time, component });
+        }
+        let component = match method {
+            Method::Explicit => self.explicit.worst_component(state, tolerance),
+            Method::Implicit => self.implicit.worst_component(),
+        };
+        Err(IntegrationError::StepTooSmall { time, step, component })
+    }
+
+    /// Whether the explicit method would come as far as implicit steps of `size` do, for what they cost.
+    fn is_easy(&self, turn: &Turn, size: f64, tolerance: Tolerance) -> bool {
+        let explicit_size = expected_reach(tolerance.relative) / self.implicit.spectral_bound();
+        let factorization_cost = 3.0 * self.size as f64; // 6 n³ operations, in evaluations of 2 n²
+        let factored = self.implicit.factorizations() as f64 * factorization_cost;
+        let implicit_cost = (turn.spent as f64 + factored) / turn.steps.max(1) as f64;
+        size / implicit_cost < explicit_size / EXPLICIT_COST
+    }
+
+    /// Whether the other method should take over.
+    fn is_over(&self, turn: &Turn) -> bool {
+        match turn.method {
+            Method::Explicit => self.explicit.stiffness().is_certain(turn.doubt.max(1)),
+            Method::Implicit => turn.easy_steps >= EASY_STEPS_TO_BE_SURE,
+        }
+    }
+
+    /// Whether an integration over a like span should start with the implicit method.
+    fn is_stiff(&self, turn: &Turn, size: f64, tolerance: Tolerance) -> bool {
+        match turn.method {
+            Method::Explicit => self.explicit.stiffness().is_likely(),
+            Method::Implicit => !self.is_easy(turn, size, tolerance),
+        }
+    }
+}
+
+fn outcome<R: ?Sized>(course: &Course, rhs: &Counted<R>, hint: Hint) -> Outcome {
+    Outcome {
+        hint,
+        steps: course.accepted,
+        rejected: course.rejected,
+        evaluations: rhs.evaluations,
+        jacobians: rhs.jacobians,
+    }
+}

@@ -1,0 +1,37 @@
+//! Numerics that know nothing of co-simulation.
+//!
+//! - [`Lu`]: dense factorization in place, real or complex;
+//! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
+//! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is cheap,
+//!   implicit (Radau IIA of order 9) where the problem is stiff.
+//!
+//! Every solver owns its workspace: it is created once for a size and allocates nothing afterwards.
+//! Results depend on the arguments alone, never on earlier calls.
+
+mod attempt;
+mod balance;
+mod collocation;
+mod course;
+mod dense;
+mod dop853;
+mod dop853_coefficients;
+mod initial_step;
+mod integrate;
+mod linear_step;
+mod phi;
+mod product;
+mod radau;
+mod radau_coefficients;
+mod radau_stages;
+mod rhs;
+mod spectral;
+mod stiffness;
+mod tolerance;
+
+pub use course::IntegrationError;
+pub use dense::{Field, Lu, Singular};
+pub use integrate::{Hint, Integrator, Outcome};
+pub use linear_step::LinearStep;
+pub use phi::{PhiFunctions, exponential};
+pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
+pub use tolerance::Tolerance;

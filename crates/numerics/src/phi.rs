@@ -1,0 +1,171 @@
+//! The functions `φ_k(Z) = Σ_j Z^j / (j + k)!` of a matrix; `φ_0` is the exponential.
+//!
+//! A Taylor series is hopeless for a stiff `Z` (e⁻¹⁰⁰ as a difference of numbers near e¹⁰⁰), so `Z` is halved
+//! until its series is short, and the result is doubled back by *modified squaring*, which for a stiff
+//! problem adds numbers of one sign. Reference: Skaflestad & Wright, *The scaling and modified squaring method
+//! for matrix functions related to the exponential*, Applied Numerical Mathematics 59 (2009), cited as "SW".
+//!
+//! Departures: a Taylor polynomial (evaluated à la Paterson–Stockmeyer) where SW has Padé approximants, since it
+//! needs no linear solve; the amount of scaling follows `‖Z²‖^{1/2}` and `‖Z³‖^{1/3}`, not `‖Z‖`, as in Al-Mohy &
+//! Higham (2009), so that non-normal matrices are not overscaled; and `Z` is balanced first.
+
+use nalgebra::DMatrix;
+
+use crate::balance;
+use crate::product::{add_scaled, add_to_diagonal, multiply, multiply_add, one_norm, scale};
+
+/// The size to which `Z` is scaled before its series is summed.
+const SMALL: f64 = 0.5;
+
+/// `φ_0 … φ_highest` of a matrix, with the workspace that computes them.
+#[derive(Clone, Debug)]
+pub struct PhiFunctions {
+    /// `phi[k]` is `φ_k` of the last matrix given to [`compute`](Self::compute).
+    pub phi: Vec<DMatrix<f64>>,
+    /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix.
+    powers: [DMatrix<f64>; 3],
+    product: DMatrix<f64>,
+    scales: Vec<f64>,
+}
+
+impl PhiFunctions {
+    /// Makes room for matrices of `size` rows; holds the functions of the zero matrix, `I / k!`.
+    pub fn new(size: usize, highest: usize) -> Self {
+        let zero = DMatrix::zeros(size, size);
+        let at_zero = |k| DMatrix::identity(size, size) * inverse_factorial(k);
+        Self {
+            phi: (0..=highest).map(at_zero).collect(),
+            powers: [zero.clone(), zero.clone(), zero.clone()],
+            product: zero,
+            scales: vec![1.0; size],
+        }
+    }
+
+    /// Computes all functions of `z`. Entries are not finite where the result overflows or `z` is not finite.
+    pub fn compute(&mut self, z: &DMatrix<f64>) {
+        self.powers[0].copy_from(z);
+        balance::balance(&mut self.powers[0], &mut self.scales);
+        let norm = one_norm(&self.powers[0]);
+        if !norm.is_finite() {
+            self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
+            return;
+        }
+        let (size, doublings) = self.scale(norm);
+        self.sum_series(size);
+        self.recur_downward();
+        for _ in 0..doublings {
+            self.double();
+        }
+        self.phi.iter_mut().for_each(|phi| balance::undo(phi, &self.scales));
+    }
+
+    /// Fills `powers` with those of `Z / 2^doublings`; returns its size and `doublings`.
+    fn scale(&mut self, norm: f64) -> (f64, i32) {
+        let [first, second, third] = &mut self.powers;
+        // First down to norm one, so that the powers cannot overflow.
+        let exponent = exponent_above(norm);
+        scale_by(first, -exponent);
+        multiply(first, first, second);
+        multiply(first, second, third);
+        let growth = one_norm(second).sqrt().max(one_norm(third).cbrt()).min(one_norm(first));
+        let doublings = (exponent + exponent_above(growth / SMALL)).max(0);
+        let back = exponent - doublings;
+        scale_by(first, back);
+        scale_by(second, 2 * back);
+        scale_by(third, 3 * back);
+        (growth * 2f64.powi(back), doublings)
+    }
+
+    /// The highest function by its series, grouped in threes: `Σ_i (Z³)^i (c_{3i} + c_{3i+1} Z + c_{3i+2} Z²)`.
+    fn sum_series(&mut self, size: f64) {
+        let highest = self.phi.len() - 1;
+        let [first, second, third] = &self.powers;
+        let sum = &mut self.phi[highest];
+        sum.fill(0.0);
+        for group in (0..groups_needed(size, highest)).rev() {
+            multiply(sum, third, &mut self.product);
+            std::mem::swap(sum, &mut self.product);
+            let coefficient = |j: usize| inverse_factorial(3 * group + j + highest);
+            add_to_diagonal(sum, coefficient(0));
+            add_scaled(sum, coefficient(1), first);
+            add_scaled(sum, coefficient(2), second);
+        }
+    }
+
+    /// `φ_k = Z φ_{k+1} + I / k!`, SW (2).
+    fn recur_downward(&mut self) {
+        for k in (0..self.phi.len() - 1).rev() {
+            let (lower, upper) = self.phi.split_at_mut(k + 1);
+            multiply(&self.powers[0], &upper[0], &mut lower[k]);
+            add_to_diagonal(&mut lower[k], inverse_factorial(k));
+        }
+    }
+
+    /// From `Z` to `2 Z`: `φ_k(2Z) = 2^{-k} [φ_0(Z) φ_k(Z) + Σ_{j=1..k} φ_j(Z) / (k−j)!]`, SW section 2.
+    ///
+    /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`.
+    fn double(&mut self) {
+        for k in (0..self.phi.len()).rev() {
+            self.product.as_mut_slice().fill(0.0);
+            for j in 1..=k {
+                add_scaled(&mut self.product, inverse_factorial(k - j), &self.phi[j]);
+            }
+            multiply_add(&self.phi[0], &self.phi[k], &mut self.product);
+            std::mem::swap(&mut self.phi[k], &mut self.product);
+            scale(&mut self.phi[k], 0.5f64.powi(k as i32));
+        }
+    }
+}
+
+/// The matrix exponential; allocates its workspace (keep a [`PhiFunctions`] to avoid that).
+pub fn exponential(z: &DMatrix<f64>) -> DMatrix<f64> {
+    let mut functions = PhiFunctions::new(z.nrows(), 0);
+    functions.compute(z);
+    functions.phi.swap_remove(0)
+}
+
+/// The least `e` with `size ≤ 2^e`; 0 for a size of 0.
+fn exponent_above(size: f64) -> i32 {
+    if size > 0.0 { size.log2().ceil() as i32 } else { 0 }
+}
+
+/// Multiplies by `2^exponent`, in two factors because `2^exponent` alone may overflow.
+fn scale_by(matrix: &mut DMatrix<f64>, exponent: i32) {
+    let half = exponent / 2;
+    scale(matrix, 2f64.powi(half));
+    scale(matrix, 2f64.powi(exponent - half));
+}
+
+/// How many groups of three terms bring the remainder below rounding, relative to the first term.
+fn groups_needed(size: f64, highest: usize) -> usize {
+    let mut groups = 0;
+    let mut term = 1.0;
+    while term > f64::EPSILON / 8.0 && groups < 10 {
+        for j in 3 * groups + 1..=3 * groups + 3 {
+            term *= size / (highest + j) as f64;
+        }
+        groups += 1;
+    }
+    groups
+}
+
+fn inverse_factorial(n: usize) -> f64 {
+    INVERSE_FACTORIALS.get(n).copied().unwrap_or(0.0)
+}
+
+/// `1/n!`, up to what a series of ten groups can ask for and far beyond what counts.
+const INVERSE_FACTORIALS: [f64; 64] = {
+    let mut table = [1.0; 64];
+    let mut factorial = 1.0;
+    let mut n = 1;
+    while n < table.len() {
+        factorial *= n as f64;
+        table[n] = 1.0 / factorial;
+        n += 1;
+    }
+    table
+};
+
+#[cfg(test)]
+#[path = "phi_tests.rs"]
+mod tests;

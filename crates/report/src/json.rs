@@ -1,0 +1,116 @@
+//! A run for machines.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Comparison, ErrorMeasures, EstimatedError, Quality, RunSummary, SystemWork};
+
+impl RunSummary {
+    /// One object; `error` and `order` are there when the run was compared. Numbers that are not finite become `null`.
+    pub fn to_json(&self) -> Value {
+        let mut object = json!({
+            "method": self.method,
+            "reason": self.reason,
+            "step": self.step,
+            "steps": self.steps,
+            "rejected": self.rejected,
+            "iterations": self.iterations,
+            "integrations": self.integrations(),
+            "linearizations": self.linearizations(),
+            "wall_seconds": self.wall_seconds,
+            "systems": map(self.systems.iter().map(|system| (&system.name, system_json(system)))),
+            "final": map(self.final_values.iter().map(|last| (&last.name, json!(last.value)))),
+            "quality": quality_json(&self.quality),
+            "completed": self.completed,
+            "reached": self.reached,
+            "message": self.message,
+        });
+        if let Some(comparison) = &self.comparison {
+            add_comparison(&mut object, comparison);
+        }
+        object
+    }
+}
+
+fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {
+    entries.map(|(name, value)| (name.clone(), value)).collect()
+}
+
+fn system_json(system: &SystemWork) -> Value {
+    json!({
+        "integrations": system.integrations,
+        "trials": system.trials,
+        "linearizations": system.linearizations,
+        "seconds": system.seconds,
+    })
+}
+
+fn quality_json(quality: &Quality) -> Value {
+    let estimate = |estimate: &EstimatedError| json!({ "end": estimate.end, "max": estimate.max });
+    let estimates = |all: &Vec<(String, EstimatedError)>| map(all.iter().map(|(name, one)| (name, estimate(one))));
+    json!({
+        "residual": quality.residual,
+        "residual_variable": quality.residual_variable,
+        "estimated_error": quality.estimated_error.as_ref().map(estimates),
+        "warnings": quality.warnings,
+    })
+}
+
+fn add_comparison(object: &mut Value, comparison: &Comparison) {
+    let measures = |e: &ErrorMeasures| json!({ "nrmse": e.nrmse, "l2": e.l2, "max": e.max });
+    object["error"] = map(comparison.error.iter().map(|(name, error)| (name, measures(error)))).into();
+    object["order"] = map(comparison.order.iter().map(|(name, order)| (name, json!(order)))).into();
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::RunSummary;
+    use crate::summary::tests::{compared, example};
+    use serde_json::{Value, json};
+
+    fn keys(value: &Value) -> Vec<&str> {
+        value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn a_run_has_these_keys_in_this_order() {
+        let all = "method reason step steps rejected iterations integrations linearizations wall_seconds systems final \
+                   quality completed reached message";
+        let json = example().to_json();
+        assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(keys(&json["quality"]), ["residual", "residual_variable", "estimated_error", "warnings"]);
+        assert_eq!(keys(&json["systems"]), ["spring", "mass"]);
+        assert_eq!(keys(&json["systems"]["mass"]), ["integrations", "trials", "linearizations", "seconds"]);
+        assert_eq!(keys(&json["final"]), ["spring.x", "spring.heat", "spring.F", "mass.F", "mass.v", "mass.x"]);
+        assert_eq!(keys(&json["quality"]["estimated_error"]["mass.x"]), ["end", "max"]);
+    }
+
+    #[test]
+    fn a_comparison_adds_error_and_order() {
+        let json = compared("jacobi", 0.1, 0.5, Some(1.0)).to_json();
+        assert_eq!(keys(&json)[15..], ["error", "order"]);
+        assert_eq!(keys(&json["error"]["mass.x"]), ["nrmse", "l2", "max"]);
+        assert_eq!(json["order"], json!({ "spring.F": 1.0, "mass.x": 1.0 }));
+    }
+
+    #[test]
+    fn numbers_keep_every_digit() {
+        let text = example().to_json().to_string();
+        let json: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(json["final"]["mass.v"].as_f64(), Some(1.0 / 3.0));
+        assert_eq!(json["integrations"], 13000);
+    }
+
+    #[test]
+    fn what_is_not_known_or_not_finite_is_null() {
+        let mut run = RunSummary { reached: f64::NAN, ..RunSummary::default() };
+        run.quality.residual = f64::INFINITY;
+        let json = run.to_json();
+        for missing in
+            [&json["reason"], &json["step"], &json["message"], &json["reached"], &json["quality"]["residual"]]
+        {
+            assert!(missing.is_null());
+        }
+        assert!(json["quality"]["estimated_error"].is_null());
+        assert_eq!(json["quality"]["warnings"], json!([]));
+    }
+}

@@ -1,0 +1,137 @@
+//! Results as Parquet.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{Repetition, Type as PhysicalType};
+use parquet::data_type::DoubleType;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{Type, TypePtr};
+
+use crate::Sink;
+
+/// Rows that are kept in memory until they are written together.
+const ROWS_IN_GROUP: usize = 1 << 16;
+
+/// Writes a column of doubles for `time` and for each variable, in groups of rows.
+///
+/// The file can be read once it is closed, which also happens after a run that ended early.
+pub struct ParquetFile<W: Write + Send> {
+    /// `None` after closing.
+    writer: Option<SerializedFileWriter<W>>,
+    /// Time first.
+    columns: Vec<Vec<f64>>,
+}
+
+impl ParquetFile<BufWriter<File>> {
+    /// Creates the file, or empties one that exists.
+    pub fn create(path: impl AsRef<Path>, names: &[String]) -> io::Result<Self> {
+        Self::new(BufWriter::new(File::create(path)?), names)
+    }
+}
+
+impl<W: Write + Send> ParquetFile<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W, names: &[String]) -> io::Result<Self> {
+        let schema = schema(names).map_err(as_io)?;
+        // Dictionaries help with repeated values, which trajectories do not have.
+        let properties = WriterProperties::builder().set_dictionary_enabled(false).build();
+        let writer = SerializedFileWriter::new(writer, schema, Arc::new(properties)).map_err(as_io)?;
+        Ok(Self { writer: Some(writer), columns: vec![vec![]; names.len() + 1] })
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let Some(writer) = self.writer.as_mut().filter(|_| !self.columns[0].is_empty()) else { return Ok(()) };
+        let mut group = writer.next_row_group()?;
+        for values in &mut self.columns {
+            let mut column = group.next_column()?.expect("BUG: a column for each variable");
+            column.typed::<DoubleType>().write_batch(values, None, None)?;
+            column.close()?;
+            values.clear();
+        }
+        group.close()?;
+        Ok(())
+    }
+}
+
+fn schema(names: &[String]) -> Result<TypePtr, ParquetError> {
+    let field = |name: &str| {
+        let builder = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
+        builder.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+    };
+    let names = ["time"].into_iter().chain(names.iter().map(String::as_str));
+    let fields: Vec<TypePtr> = names.map(field).collect::<Result<_, _>>()?;
+    Type::group_type_builder("results").with_fields(fields).build().map(Arc::new)
+}
+
+/// What the disk said, where it was the disk.
+fn as_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => match source.downcast::<io::Error>() {
+            Ok(disk) => *disk,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+impl<W: Write + Send> Sink for ParquetFile<W> {
+    fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
+        assert_eq!(values.len() + 1, self.columns.len(), "BUG: one value for each column");
+        let row = [time].into_iter().chain(values.iter().copied());
+        self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        if self.columns[0].len() < ROWS_IN_GROUP { Ok(()) } else { self.write_group().map_err(as_io) }
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        let rest = self.write_group();
+        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        rest.map_err(as_io)?;
+        writer.finish().map_err(as_io)?;
+        writer.inner_mut().flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    #[test]
+    fn rows_read_back_to_the_same_bits_over_several_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.parquet");
+        let value = |n: usize| f64::from_bits(n as u64 * 0x1234_5678_9abc + 1);
+        let rows = ROWS_IN_GROUP + 1000;
+        let mut file = ParquetFile::create(&path, &["a.x".into(), "b.r[1,2]".into()]).unwrap();
+        (0..rows).for_each(|n| file.row(n as f64, &[value(n), -0.0]).unwrap());
+        file.close().unwrap();
+        file.close().unwrap();
+
+        let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.num_row_groups(), 2);
+        let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
+        assert_eq!(columns.iter().map(|c| c.name()).collect::<Vec<_>>(), ["time", "a.x", "b.r[1,2]"]);
+        let mut read = 0;
+        for (n, row) in reader.get_row_iter(None).unwrap().map(Result::unwrap).enumerate() {
+            assert_eq!(row.get_double(0).unwrap(), n as f64);
+            assert_eq!(row.get_double(1).unwrap().to_bits(), value(n).to_bits());
+            assert_eq!(row.get_double(2).unwrap().to_bits(), (-0.0_f64).to_bits());
+            read += 1;
+        }
+        assert_eq!(read, rows);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_an_error_and_not_a_panic() {
+        let mut file = ParquetFile::create("/dev/full", &["a.x".into()]).unwrap();
+        (0..1000).for_each(|n| file.row(f64::from(n), &[1.0]).unwrap());
+        assert!(file.close().is_err());
+    }
+}

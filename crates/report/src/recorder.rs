@@ -1,0 +1,164 @@
+//! Rows of results from the exchanges of a run.
+
+use std::collections::VecDeque;
+use std::io;
+
+use dovetail_core::{Connections, Error, Exchange, Observer, Task};
+
+use crate::{Kind, Selection, Sink};
+
+/// Watches a run and gives its sink one row for each time that all systems have reached.
+///
+/// One row is held back: an event is crossed by a second answer for the same time, and the row then is that of the second
+/// answer. Where systems keep their own pace, those ahead are read off between their own times, linearly.
+pub struct Recorder<S> {
+    lanes: Vec<Lane>,
+    row: Vec<f64>,
+    row_time: Option<f64>,
+    sink: S,
+    label: String,
+}
+
+/// The answers of one system that are still needed: the last one at or before the newest row, and those ahead of it.
+///
+/// A queue of one or two, but for a system that runs far ahead; it grows to what that needs and then stays.
+struct Lane {
+    columns: Vec<Column>,
+    times: VecDeque<f64>,
+    values: VecDeque<f64>,
+}
+
+/// A column of the row, and which of the system's variables it shows.
+struct Column {
+    index: usize,
+    kind: Kind,
+    position: usize,
+}
+
+impl<S: Sink> Recorder<S> {
+    /// Records `selection` into `sink`; `label` names the sink in errors ("results.csv").
+    pub fn new(connections: &Connections, selection: &Selection, sink: S, label: impl Into<String>) -> Self {
+        let mut lanes: Vec<Lane> = (0..connections.systems()).map(|_| Lane::new()).collect();
+        for (index, variable) in selection.variables().iter().enumerate() {
+            lanes[variable.system].columns.push(Column { index, kind: variable.kind, position: variable.position });
+        }
+        lanes.iter_mut().for_each(Lane::reserve);
+        let row = vec![f64::NAN; selection.variables().len()];
+        Self { lanes, row, row_time: None, sink, label: label.into() }
+    }
+
+    /// The sink.
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// The sink, after the run.
+    pub fn into_sink(self) -> S {
+        self.sink
+    }
+
+    /// Gives the held row away, if there is one.
+    fn emit(&mut self) -> Result<(), Error> {
+        // Taken first: after a failure the row is not offered again.
+        let Some(time) = self.row_time.take() else { return Ok(()) };
+        let written = self.sink.row(time, &self.row);
+        written.map_err(|source| self.failure(&format!(" at t = {time} s"), source))
+    }
+
+    fn failure(&self, when: &str, source: io::Error) -> Error {
+        Error::Observer { what: format!("could not write {}{when}", self.label), source }
+    }
+}
+
+impl<S: Sink> Observer for Recorder<S> {
+    fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        for task in exchange.tasks.iter().filter(|task| task.due) {
+            self.lanes[task.system].take(task);
+        }
+        let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
+        if !reached.is_finite() {
+            return Ok(()); // some system has not answered yet
+        }
+        if self.row_time.is_some_and(|held| reached > held) {
+            self.emit()?;
+        }
+        self.row_time = Some(reached);
+        for lane in &mut self.lanes {
+            lane.read(reached, &mut self.row);
+        }
+        Ok(())
+    }
+
+    fn finished(&mut self) -> Result<(), Error> {
+        let emitted = self.emit();
+        let closed = self.sink.close().map_err(|source| self.failure("", source));
+        emitted.and(closed)
+    }
+}
+
+impl Lane {
+    fn new() -> Self {
+        Self { columns: vec![], times: VecDeque::new(), values: VecDeque::new() }
+    }
+
+    fn reserve(&mut self) {
+        self.times.reserve(4);
+        self.values.reserve(4 * self.columns.len());
+    }
+
+    /// The newest time, or minus infinity before the first answer.
+    fn reached(&self) -> f64 {
+        self.times.back().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Adds an answer; it replaces one for the same time.
+    fn take(&mut self, task: &Task) {
+        let time = task.response.reached;
+        if self.reached() == time {
+            self.values.truncate(self.values.len() - self.columns.len());
+        } else {
+            self.times.push_back(time);
+        }
+        self.values.extend(self.columns.iter().map(|column| column.value(task)));
+    }
+
+    /// Writes the values at `time` into the row and forgets what lies before.
+    fn read(&mut self, time: f64, row: &mut [f64]) {
+        let width = self.columns.len();
+        while self.times.len() > 1 && self.times[1] <= time {
+            self.times.pop_front();
+            self.values.drain(..width);
+        }
+        let exact = self.times.len() == 1 || self.times[0] >= time;
+        let weight = if exact { 0.0 } else { (time - self.times[0]) / (self.times[1] - self.times[0]) };
+        for (i, column) in self.columns.iter().enumerate() {
+            let left = self.values[i];
+            row[column.index] = if exact { left } else { between(left, self.values[width + i], weight) };
+        }
+    }
+}
+
+impl Column {
+    fn value(&self, task: &Task) -> f64 {
+        match self.kind {
+            Kind::Input => task.inputs[self.position].value(elapsed(task)),
+            Kind::State => task.response.states[self.position],
+            Kind::Output => task.response.outputs[self.position].value,
+        }
+    }
+}
+
+/// The time since the step began. The size of the step, not the difference of its ends, which may be off by rounding; the
+/// latter only where the system stopped early.
+fn elapsed(task: &Task) -> f64 {
+    let reached = task.response.reached;
+    if reached == task.step.end { task.step.size() } else { reached - task.step.start }
+}
+
+/// `left` for weight 0, `right` for weight 1.
+pub(crate) fn between(left: f64, right: f64, weight: f64) -> f64 {
+    (1.0 - weight) * left + weight * right
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

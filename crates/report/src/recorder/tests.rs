@@ -1,0 +1,133 @@
+//! What the recorder promises.
+
+use super::*;
+use crate::{LastRow, Trajectory, Variables};
+use dovetail_core::{Input, Interface, Knot, MacroStep, Output, Signal, Source};
+
+/// A spring (input x, state heat, output F) and a mass (input F, states x and v, output x).
+pub(crate) fn spring_and_mass() -> Connections {
+    let input = |name: &str| Input { name: name.into(), ..Input::default() };
+    let output = |name: &str| Output { name: name.into(), ..Output::default() };
+    let system = |name: &str, u: &str, y: &str, states: &[&str]| Interface {
+        name: name.into(),
+        inputs: vec![input(u)],
+        outputs: vec![output(y)],
+        states: states.iter().map(|s| s.to_string()).collect(),
+    };
+    let systems = vec![system("spring", "x", "F", &["heat"]), system("mass", "F", "x", &["x", "v"])];
+    Connections::new(systems, vec![Source::Output(1), Source::Output(0)])
+}
+
+/// An answer of `system` whose variables are all `value` (the input at the end of its step).
+fn answer(connections: &Connections, system: usize, step: MacroStep, value: f64) -> Task {
+    let mut task = Task::new(system, &connections.interfaces()[system], 0);
+    task.step = step;
+    task.inputs = vec![Signal::new(&[value - step.size(), 1.0])];
+    task.response.reached = step.end;
+    task.response.outputs.fill(Knot::value_only(value));
+    task.response.states.fill(value);
+    task
+}
+
+fn record(selected: &str, exchanges: &[&[Task]]) -> Trajectory {
+    let connections = spring_and_mass();
+    let selection = Variables::of(&connections).select(&[selected.into()]).unwrap();
+    let mut recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    for tasks in exchanges {
+        recorder.accepted(Exchange { tasks, iterations: 0 }).unwrap();
+    }
+    recorder.finished().unwrap();
+    recorder.into_sink()
+}
+
+fn both(step: MacroStep, value: f64) -> Vec<Task> {
+    let connections = spring_and_mass();
+    vec![answer(&connections, 0, step, value), answer(&connections, 1, step, value)]
+}
+
+#[test]
+fn inputs_are_recorded_at_the_end_of_the_step() {
+    let rows = record("*", &[&both(MacroStep::instant(0.0), 3.0), &both(MacroStep::new(0.0, 0.5), 7.0)]);
+    assert_eq!(rows.times(), [0.0, 0.5]);
+    assert!(rows.columns().all(|(_, column)| column == [3.0, 7.0]));
+}
+
+#[test]
+fn an_instant_after_an_event_replaces_the_row() {
+    let start = both(MacroStep::instant(0.0), 0.0);
+    let (left, right) = (both(MacroStep::new(0.0, 1.0), 1.0), both(MacroStep::instant(1.0), 5.0));
+    let after = both(MacroStep::new(1.0, 2.0), 6.0);
+    let rows = record("mass.v", &[&start, &left, &right, &after]);
+    assert_eq!(rows.times(), [0.0, 1.0, 2.0]);
+    assert_eq!(rows.column("mass.v").unwrap(), [0.0, 5.0, 6.0]);
+}
+
+#[test]
+fn an_instant_at_the_start_replaces_the_first_row_and_one_at_the_end_the_last() {
+    let (start, again) = (both(MacroStep::instant(0.0), 0.0), both(MacroStep::instant(0.0), 4.0));
+    let (left, right) = (both(MacroStep::new(0.0, 1.0), 1.0), both(MacroStep::instant(1.0), 5.0));
+    let rows = record("mass.v", &[&start, &again, &left, &right]);
+    assert_eq!(rows.column("mass.v").unwrap(), [4.0, 5.0]);
+}
+
+#[test]
+fn tasks_that_were_not_due_leave_no_trace() {
+    let mut idle = both(MacroStep::new(0.0, 1.0), 9.0);
+    idle[1].due = false;
+    let rows = record("*", &[&both(MacroStep::instant(0.0), 0.0), &idle]);
+    assert_eq!(rows.times(), [0.0]);
+    assert_eq!(rows.column("spring.F").unwrap(), [0.0]);
+}
+
+#[test]
+fn a_system_ahead_is_read_off_at_the_time_all_have_reached() {
+    let connections = spring_and_mass();
+    let spring = |from, to, value| vec![answer(&connections, 0, MacroStep::new(from, to), value)];
+    let mass = |from, to, value| vec![answer(&connections, 1, MacroStep::new(from, to), value)];
+    let start = both(MacroStep::instant(0.0), 0.0);
+    let rows = record(
+        "*.F",
+        &[&start, &mass(0.0, 2.0, 8.0), &mass(2.0, 4.0, 10.0), &spring(0.0, 1.0, 5.0), &spring(1.0, 3.0, 6.0)],
+    );
+    assert_eq!(rows.times(), [0.0, 1.0, 3.0]);
+    assert_eq!(rows.column("spring.F").unwrap(), [0.0, 5.0, 6.0]);
+    assert_eq!(rows.column("mass.F").unwrap(), [0.0, 4.0, 9.0]);
+}
+
+#[test]
+fn what_is_selected_does_not_change_the_values() {
+    let exchanges: Vec<Vec<Task>> = (0..50)
+        .map(|n| match n {
+            0 => both(MacroStep::instant(0.0), 0.1),
+            _ => both(MacroStep::new((n - 1) as f64 * 0.1, n as f64 * 0.1), (n as f64).sin()),
+        })
+        .collect();
+    let exchanges: Vec<&[Task]> = exchanges.iter().map(Vec::as_slice).collect();
+    let everything = record("*", &exchanges);
+    for name in everything.names() {
+        assert_eq!(record(name, &exchanges).column(name), everything.column(name));
+    }
+}
+
+#[test]
+fn a_full_disk_ends_the_run_with_the_time_and_the_file() {
+    struct Full;
+    impl Sink for Full {
+        fn row(&mut self, _: f64, _: &[f64]) -> io::Result<()> {
+            Err(io::Error::other("no space left"))
+        }
+        fn close(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let connections = spring_and_mass();
+    let selection = Variables::of(&connections).everything();
+    let sinks = (LastRow::default(), Full);
+    let mut recorder = Recorder::new(&connections, &selection, sinks, "results.csv");
+    let tasks = both(MacroStep::instant(0.25), 1.0);
+    recorder.started(Exchange { tasks: &tasks, iterations: 0 }).unwrap();
+    let error = recorder.finished().unwrap_err();
+    assert_eq!(error.to_string(), "could not write results.csv at t = 0.25 s: no space left");
+    assert!(recorder.finished().is_ok());
+    assert_eq!(recorder.sink().0.time, Some(0.25));
+}

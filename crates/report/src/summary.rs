@@ -1,0 +1,226 @@
+//! What there is to say about a run.
+
+use dovetail_core::{Interface, Statistics, Work};
+
+use crate::{ErrorMeasures, Kind, Selection};
+
+/// A run in figures, for machines ([`RunSummary::to_json`]) and people ([`RunSummary::to_text`]).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunSummary {
+    /// The coupling method.
+    pub method: String,
+    /// Why it was chosen, where the engine chose it.
+    pub reason: Option<String>,
+    /// The macro-step, where it is fixed.
+    pub step: Option<f64>,
+    /// Where the run began.
+    pub start: f64,
+    /// Where it was to end.
+    pub stop: f64,
+    /// The time that all systems have reached.
+    pub reached: f64,
+    /// Whether that is where it was to end.
+    pub completed: bool,
+    /// Why it ended early.
+    pub message: Option<String>,
+    /// Accepted steps.
+    pub steps: u64,
+    /// Rejected steps.
+    pub rejected: u64,
+    /// Iterations of the method's solver.
+    pub iterations: u64,
+    /// The work of each system.
+    pub systems: Vec<SystemWork>,
+    /// How long the run took.
+    pub wall_seconds: f64,
+    /// All variables at the time reached.
+    pub final_values: Vec<FinalValue>,
+    /// How good the result is, as far as is known without a reference.
+    pub quality: Quality,
+    /// How far the result is from a reference, where there is one.
+    pub comparison: Option<Comparison>,
+}
+
+/// What a system did in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SystemWork {
+    /// The system.
+    pub name: String,
+    /// Integrations over a macro-step, taken or tried.
+    pub integrations: u64,
+    /// Trials among them.
+    pub trials: u64,
+    /// Linearisations.
+    pub linearizations: u64,
+    /// Time spent in it.
+    pub seconds: f64,
+}
+
+/// A variable at the end of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinalValue {
+    /// `system.name`.
+    pub name: String,
+    /// What it is to its system.
+    pub kind: Kind,
+    /// Its value.
+    pub value: f64,
+    /// Its unit, where the model gives one.
+    pub unit: Option<String>,
+}
+
+/// Signs of how good a result is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Quality {
+    /// The largest coupling residual.
+    pub residual: f64,
+    /// The input at which it was.
+    pub residual_variable: Option<String>,
+    /// The global error of each variable as the method estimates it, where it does.
+    pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+    /// What the user should know: substitutes, reduced degrees, shortened steps.
+    pub warnings: Vec<String>,
+}
+
+/// An estimate of the global error of a variable, absolute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatedError {
+    /// At the end of the run.
+    pub end: f64,
+    /// The largest of the run.
+    pub max: f64,
+}
+
+/// The distance of a run from a reference.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Comparison {
+    /// For each variable compared.
+    pub error: Vec<(String, ErrorMeasures)>,
+    /// The measured order of convergence, for variables that show one.
+    pub order: Vec<(String, f64)>,
+}
+
+impl Comparison {
+    /// The errors of `variable`.
+    pub fn error_of(&self, variable: &str) -> Option<ErrorMeasures> {
+        self.error.iter().find(|(name, _)| name == variable).map(|(_, error)| *error)
+    }
+
+    /// The measured order of `variable`.
+    pub fn order_of(&self, variable: &str) -> Option<f64> {
+        self.order.iter().find(|(name, _)| name == variable).map(|(_, order)| *order)
+    }
+}
+
+impl FinalValue {
+    /// The values of the selected variables, from a row that was recorded for them.
+    pub fn of(selection: &Selection, row: &[f64]) -> Vec<Self> {
+        let variables = selection.variables().iter().zip(row);
+        let value = |(v, &value): (&crate::Variable, &f64)| Self {
+            name: v.name.clone(),
+            kind: v.kind,
+            value,
+            unit: v.unit.clone(),
+        };
+        variables.map(value).collect()
+    }
+}
+
+impl SystemWork {
+    /// The work of all systems, with their names.
+    pub fn of(interfaces: &[Interface], work: &[Work]) -> Vec<Self> {
+        let named = |(interface, work): (&Interface, &Work)| Self {
+            name: interface.name.clone(),
+            integrations: work.integrations,
+            trials: work.trials,
+            linearizations: work.linearizations,
+            seconds: work.seconds,
+        };
+        interfaces.iter().zip(work).map(named).collect()
+    }
+}
+
+impl RunSummary {
+    /// Takes over the counts of the time loop.
+    pub fn with_statistics(mut self, statistics: Statistics) -> Self {
+        (self.steps, self.rejected, self.iterations) = (statistics.steps, statistics.rejected, statistics.iterations);
+        self
+    }
+
+    /// Integrations of all systems.
+    pub fn integrations(&self) -> u64 {
+        self.systems.iter().map(|system| system.integrations).sum()
+    }
+
+    /// Trials of all systems.
+    pub fn trials(&self) -> u64 {
+        self.systems.iter().map(|system| system.trials).sum()
+    }
+
+    /// Linearisations of all systems.
+    pub fn linearizations(&self) -> u64 {
+        self.systems.iter().map(|system| system.linearizations).sum()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::recorder::tests::spring_and_mass;
+    use crate::{Variables, measure};
+
+    /// A run of the spring and the mass, made up.
+    pub(crate) fn example() -> RunSummary {
+        let connections = spring_and_mass();
+        let work = [
+            Work { integrations: 500, trials: 0, linearizations: 1, seconds: 0.0045 },
+            Work { integrations: 12500, trials: 12000, linearizations: 1, seconds: 0.0015 },
+        ];
+        let row = [0.25, 1e-9, -2.5, -2.5, 1.0 / 3.0, 0.25];
+        RunSummary {
+            method: "dovetail".into(),
+            reason: Some("every system can be linearised".into()),
+            step: Some(0.02),
+            start: 0.0,
+            stop: 10.0,
+            reached: 10.0,
+            completed: true,
+            systems: SystemWork::of(connections.interfaces(), &work),
+            wall_seconds: 0.00712,
+            final_values: FinalValue::of(&Variables::of(&connections).everything(), &row),
+            quality: Quality {
+                residual: 1.25e-9,
+                residual_variable: Some("mass.F".into()),
+                estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
+                warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
+            },
+            ..RunSummary::default()
+        }
+        .with_statistics(Statistics { steps: 500, rejected: 2, iterations: 510 })
+    }
+
+    /// The same with errors.
+    pub(crate) fn compared(method: &str, step: f64, error: f64, order: Option<f64>) -> RunSummary {
+        let measures = measure(&[0.0, 1.0], &[0.0, 1.0 + error], &[0.0, 1.0]);
+        let names = ["spring.F", "mass.x"];
+        let comparison = Comparison {
+            error: names.iter().map(|name| (name.to_string(), measures)).collect(),
+            order: names.iter().filter_map(|name| Some((name.to_string(), order?))).collect(),
+        };
+        RunSummary { method: method.into(), step: Some(step), comparison: Some(comparison), ..example() }
+    }
+
+    #[test]
+    fn totals_are_over_all_systems() {
+        let run = example();
+        assert_eq!((run.integrations(), run.trials(), run.linearizations()), (13000, 12000, 2));
+    }
+
+    #[test]
+    fn errors_and_orders_are_found_by_name() {
+        let comparison = compared("jacobi", 0.1, 0.5, Some(1.0)).comparison.unwrap();
+        assert_eq!(comparison.error_of("mass.x").unwrap().max, 0.5);
+        assert_eq!(comparison.order_of("mass.x"), Some(1.0));
+        assert_eq!(comparison.order_of("mass.y"), None);
+    }
+}

@@ -1,0 +1,188 @@
+//! The connections of a model file, checked: every input has one source.
+
+use std::ops::Range;
+
+use dovetail_core::{Connections, Interface, Source, list_names};
+use toml::Spanned;
+
+use crate::diagnostic::Problem;
+use crate::file::ConnectionTable;
+
+/// Connections, and where in the file the source of each input (stacked) was given.
+pub(crate) struct Connected {
+    pub connections: Connections,
+    pub places: Vec<Range<usize>>,
+}
+
+/// An input or output, as stacked position.
+#[derive(Clone, Copy)]
+struct Variable {
+    system: usize,
+    /// Within the system.
+    position: usize,
+    stacked: usize,
+}
+
+/// Resolves the names. `systems` holds the place of each system's name in the file.
+pub(crate) fn connect(
+    interfaces: Vec<Interface>,
+    systems: &[Range<usize>],
+    tables: &[Spanned<ConnectionTable>],
+) -> Result<Connected, Vec<Problem>> {
+    let mut resolver = Resolver::new(&interfaces);
+    let mut problems: Vec<Problem> = tables.iter().filter_map(|table| resolver.take(table).err()).collect();
+    problems.extend(resolver.missing(systems));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let fed: Vec<(Source, Range<usize>)> = resolver.fed.into_iter().flatten().collect();
+    let (sources, places) = fed.into_iter().unzip();
+    Ok(Connected { connections: Connections::new(interfaces, sources), places })
+}
+
+struct Resolver<'a> {
+    interfaces: &'a [Interface],
+    fed: Vec<Option<(Source, Range<usize>)>>,
+    /// A connection that could not be resolved may be the one an input waits for: do not complain twice.
+    tried: Vec<bool>,
+}
+
+impl<'a> Resolver<'a> {
+    fn new(interfaces: &'a [Interface]) -> Self {
+        let inputs = interfaces.iter().map(|i| i.inputs.len()).sum();
+        Self { interfaces, fed: vec![None; inputs], tried: vec![false; inputs] }
+    }
+
+    fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
+        let ConnectionTable { from, value, to } = table.get_ref();
+        let input = self.find(to, Side::To)?;
+        self.tried[input.stacked] = true;
+        let source = match (from, value) {
+            (Some(from), None) => {
+                let output = self.find(from, Side::From)?;
+                self.check_units(output, input, from, to)?;
+                Source::Output(output.stacked)
+            }
+            (None, Some(value)) if value.get_ref().is_finite() => Source::Constant(*value.get_ref()),
+            (None, Some(value)) => return Err(Problem::at(value.span(), "a constant must be a finite number")),
+            (Some(_), Some(_)) => {
+                return Err(Problem::at(table.span(), "a connection has `from` or `value`, not both"));
+            }
+            (None, None) => {
+                return Err(Problem::at(to.span(), format!("nothing is connected to `{}` here", to.get_ref()))
+                    .help("add `from = \"system.output\"`, or `value = 1.0` for a constant"));
+            }
+        };
+        if self.fed[input.stacked].is_some() {
+            return Err(Problem::at(to.span(), format!("the input `{}` is fed twice", to.get_ref())).help(
+                "an input has one source: remove one of the two connections, or add the signals up in a system",
+            ));
+        }
+        self.fed[input.stacked] = Some((source, table_span(from, value, to)));
+        Ok(())
+    }
+
+    fn find(&self, name: &Spanned<String>, side: Side) -> Result<Variable, Problem> {
+        let text = name.get_ref().as_str();
+        let systems = || self.interfaces.iter().map(|i| i.name.as_str());
+        let Some((system, variable)) = text.split_once('.') else {
+            return Err(Problem::at(name.span(), format!("`{text}` is not of the form system.variable")));
+        };
+        let Some(k) = self.interfaces.iter().position(|i| i.name == system) else {
+            return Err(Problem::at(name.span(), format!("there is no system `{system}`"))
+                .help(format!("the systems are {}", list_names(&systems().map(str::to_owned).collect::<Vec<_>>())))
+                .suggest(system, systems()));
+        };
+        let position = side.names(&self.interfaces[k]).iter().position(|n| *n == variable);
+        let before: usize = self.interfaces[..k].iter().map(|i| side.names(i).len()).sum();
+        match position {
+            Some(position) => Ok(Variable { system: k, position, stacked: before + position }),
+            None => Err(self.unknown(name, k, variable, side)),
+        }
+    }
+
+    fn unknown(&self, name: &Spanned<String>, system: usize, variable: &str, side: Side) -> Problem {
+        let interface = &self.interfaces[system];
+        let known: Vec<String> = side.names(interface).iter().map(|n| (*n).to_owned()).collect();
+        let (what, other) = match side {
+            Side::From => ("output", Side::To),
+            Side::To => ("input", Side::From),
+        };
+        let problem = Problem::at(name.span(), format!("`{}` has no {what} `{variable}`", interface.name));
+        if other.names(interface).contains(&variable) {
+            let is = if what == "output" { "an input" } else { "an output" };
+            return problem.help(format!("`{variable}` is {is}; a connection leads from an output to an input"));
+        }
+        if interface.states.iter().any(|state| state == variable) {
+            return problem.help(format!(
+                "`{variable}` is a state; make it an output: outputs = {{ {variable} = \"{variable}\" }}"
+            ));
+        }
+        if known.is_empty() {
+            return problem.help(format!("it has no {what}s at all"));
+        }
+        let listed = format!("its {what}s are {}", list_names(&known));
+        problem.help(listed).suggest(variable, known.iter().map(String::as_str))
+    }
+
+    fn check_units(
+        &self,
+        output: Variable,
+        input: Variable,
+        from: &Spanned<String>,
+        to: &Spanned<String>,
+    ) -> Result<(), Problem> {
+        let given = &self.interfaces[output.system].outputs[output.position].unit;
+        let wanted = &self.interfaces[input.system].inputs[input.position].unit;
+        match (given, wanted) {
+            (Some(given), Some(wanted)) if given != wanted => {
+                let message = format!("`{}` is in {given}, but `{}` is in {wanted}", from.get_ref(), to.get_ref());
+                Err(Problem::at(to.span(), message).help("convert it in one of the two systems"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn missing(&self, systems: &[Range<usize>]) -> Vec<Problem> {
+        let inputs =
+            self.interfaces.iter().enumerate().flat_map(|(k, i)| i.inputs.iter().map(move |input| (k, i, input)));
+        let open = inputs.zip(&self.fed).zip(&self.tried).filter(|((_, fed), tried)| fed.is_none() && !**tried);
+        open.map(|(((system, interface, input), _), _)| {
+            let name = interface.qualified(&input.name);
+            Problem::at(systems[system].clone(), format!("nothing feeds the input `{name}`")).help(format!(
+                "add a connection: [[connections]] with from = \"{}\" and to = \"{name}\", or value = {:?} for a constant",
+                self.likely_source(&input.name),
+                input.start
+            ))
+        })
+        .collect()
+    }
+
+    /// An output whose name is that of the input, or near to it.
+    fn likely_source(&self, input: &str) -> String {
+        let outputs: Vec<(&Interface, &str)> =
+            self.interfaces.iter().flat_map(|i| i.outputs.iter().map(move |o| (i, o.name.as_str()))).collect();
+        let near = dovetail_equations::nearest(input, outputs.iter().map(|(_, name)| *name));
+        let found = outputs.iter().find(|(_, name)| Some(*name) == near);
+        found.map_or_else(|| "system.output".to_owned(), |(interface, name)| interface.qualified(name))
+    }
+}
+
+fn table_span(from: &Option<Spanned<String>>, value: &Option<Spanned<f64>>, to: &Spanned<String>) -> Range<usize> {
+    from.as_ref().map(Spanned::span).or(value.as_ref().map(Spanned::span)).unwrap_or_else(|| to.span())
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    From,
+    To,
+}
+
+impl Side {
+    fn names(self, interface: &Interface) -> Vec<&str> {
+        match self {
+            Self::From => interface.outputs.iter().map(|o| o.name.as_str()).collect(),
+            Self::To => interface.inputs.iter().map(|i| i.name.as_str()).collect(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! What is wrong with a model, said so that it can be mended: file, line, the line itself, and what to try.
+
+use std::fmt;
+use std::ops::Range;
+
+/// The text of a model file, with the name under which the user knows it.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// Path, as the user gave it.
+    pub path: String,
+    /// Contents.
+    pub text: String,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// Where: a range of bytes of the file.
+    pub span: Option<Range<usize>>,
+    /// What to try.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A problem at a place.
+    pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), span: Some(span), help: None }
+    }
+
+    /// A problem of the whole, or of the command line.
+    pub fn general(message: impl Into<String>) -> Self {
+        Self { message: message.into(), span: None, help: None }
+    }
+
+    /// Adds what to try.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds `did you mean …?` where a known name is near.
+    pub fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
+        match dovetail_equations::nearest(name, known) {
+            Some(near) => {
+                let help = format!("did you mean `{near}`?");
+                self.help(help)
+            }
+            None => self,
+        }
+    }
+}
+
+/// All that is wrong with a model. Displays itself as a compiler would.
+#[derive(Clone, Debug)]
+pub struct BadModel {
+    /// The file.
+    pub source: SourceText,
+    /// The problems, in the order in which they were found.
+    pub problems: Vec<Problem>,
+}
+
+impl std::error::Error for BadModel {}
+
+impl fmt::Display for BadModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, problem) in self.problems.iter().enumerate() {
+            if number > 0 {
+                writeln!(f)?;
+            }
+            self.show(problem, f)?;
+        }
+        Ok(())
+    }
+}
+
+impl BadModel {
+    fn show(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", problem.message)?;
+        if let Some(span) = &problem.span {
+            let place = Place::of(&self.source.text, span);
+            let margin = " ".repeat(place.line.to_string().len());
+            write!(f, "\n{margin}--> {}:{}:{}", self.source.path, place.line, place.column)?;
+            write!(f, "\n{margin} |\n{} | {}\n{margin} | {}", place.line, place.text, place.underline)?;
+        } else {
+            write!(f, "\n --> {}", self.source.path)?;
+        }
+        if let Some(help) = &problem.help {
+            write!(f, "\n help: {help}")?;
+        }
+        writeln!(f)
+    }
+}
+
+/// A byte range as people see it.
+struct Place<'a> {
+    line: usize,
+    column: usize,
+    text: &'a str,
+    underline: String,
+}
+
+impl<'a> Place<'a> {
+    fn of(text: &'a str, span: &Range<usize>) -> Self {
+        let start = floor_boundary(text, span.start);
+        let end = floor_boundary(text, span.end.max(start));
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let line = text[..start].matches('\n').count() + 1;
+        let before = text[line_start..start].chars();
+        // Tabs stay tabs, so that the marks stand under what they mark.
+        let indent: String = before.clone().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let marks = text[start..end.min(line_end).max(start)].chars().count().max(1);
+        let shown = text[line_start..line_end].trim_end_matches('\r');
+        Self { line, column: before.count() + 1, text: shown, underline: indent + &"^".repeat(marks) }
+    }
+}
+
+fn floor_boundary(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_points_at_its_line() {
+        let source = SourceText { path: "model.toml".into(), text: "[model]\nname = \"ü\" # x\nstop = 1\n".into() };
+        let start = source.text.find("stop").unwrap();
+        let problem = Problem::at(start..start + 4, "unknown key `stop`").help("did you mean `stop-time`?");
+        let shown = BadModel { source, problems: vec![problem] }.to_string();
+        let expected = "error: unknown key `stop`\n --> model.toml:3:1\n  |\n3 | stop = 1\n  | ^^^^\n help: did you mean `stop-time`?\n";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_span_outside_the_text_is_no_panic() {
+        let source = SourceText { path: "m".into(), text: "é".into() };
+        let problems = vec![Problem::at(1..99, "odd"), Problem::at(50..60, "odd")];
+        assert!(BadModel { source, problems }.to_string().contains("m:1:"));
+    }
+}

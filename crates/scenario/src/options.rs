@@ -1,0 +1,172 @@
+//! What the user may choose for a run: the `[method]` table of a model and its twins on the command line.
+
+use std::ops::Range;
+
+use indexmap::IndexMap;
+
+use crate::diagnostic::Problem;
+use crate::file::ModelFile;
+
+/// The methods there are, with one line about each.
+pub const METHODS: &[(&str, &str)] = &[
+    ("jacobi", "all systems step in parallel, inputs held; order 1"),
+    ("gauss-seidel", "systems step one after the other, inputs held, newest values first; order 1"),
+];
+
+/// The options there are: key and what it means.
+pub const OPTIONS: &[(&str, &str)] = &[
+    ("step", "macro-step; 1/500 of the run by default"),
+    ("tolerance", "coupling tolerance of methods that iterate or choose their steps"),
+    ("integrator-tolerance", "relative tolerance of the integrator inside models given as equations; 1e-10 by default"),
+];
+
+/// The tightest tolerance an integrator in double precision can be asked for.
+const TIGHTEST: f64 = 1e-14;
+
+/// How to run a model. What is not given takes its default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOptions {
+    /// A name of [`METHODS`], or `auto`.
+    pub method: String,
+    /// Macro-step.
+    pub step: Option<f64>,
+    /// Coupling tolerance.
+    pub tolerance: Option<f64>,
+    /// Tolerance of the integrators inside the systems.
+    pub integrator_tolerance: f64,
+}
+
+/// Choices as text, by key: those of the file first, those of the command line over them.
+#[derive(Clone, Debug, Default)]
+pub struct Choices {
+    given: IndexMap<String, Choice>,
+}
+
+#[derive(Clone, Debug)]
+struct Choice {
+    text: String,
+    /// Where in the file; none for the command line.
+    span: Option<Range<usize>>,
+}
+
+impl Choice {
+    fn problem(&self, key: &str, message: String) -> Problem {
+        match &self.span {
+            Some(span) => Problem::at(span.clone(), message),
+            None => Problem::general(format!("{message} (given on the command line as `{key}={}`)", self.text)),
+        }
+    }
+}
+
+impl Choices {
+    /// The `[method]` table. Its name is the choice `method`.
+    pub(crate) fn of_file(file: &ModelFile) -> Result<Self, Problem> {
+        let mut choices = Self::default();
+        for (key, value) in &file.method {
+            let text = match value.get_ref() {
+                toml::Value::String(text) => text.clone(),
+                toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Float(number) => number.to_string(),
+                toml::Value::Boolean(truth) => truth.to_string(),
+                _ => return Err(Problem::at(value.span(), "an option is a number, a word, true or false")),
+            };
+            let name = if key.get_ref() == "name" { "method" } else { key.get_ref() };
+            choices.given.insert(name.to_owned(), Choice { text, span: Some(key.span().start..value.span().end) });
+        }
+        Ok(choices)
+    }
+
+    /// A choice made on the command line.
+    pub fn set(&mut self, key: &str, text: impl Into<String>) {
+        self.given.insert(key.to_owned(), Choice { text: text.into(), span: None });
+    }
+
+    /// Later choices win.
+    pub fn overridden_by(mut self, later: &Choices) -> Self {
+        self.given.extend(later.given.iter().map(|(key, choice)| (key.clone(), choice.clone())));
+        self
+    }
+
+    /// The choices as options, all of them known and well-formed.
+    pub(crate) fn resolve(&self) -> Result<RunOptions, Problem> {
+        for (key, choice) in self.given.iter().filter(|(key, _)| *key != "method") {
+            if !OPTIONS.iter().any(|(known, _)| known == key) {
+                let known: Vec<&str> = OPTIONS.iter().map(|(known, _)| *known).collect();
+                return Err(choice
+                    .problem(key, format!("unknown option `{key}`"))
+                    .help(format!("the options are {}", known.join(", ")))
+                    .suggest(key, known));
+            }
+        }
+        Ok(RunOptions {
+            method: self.method()?,
+            step: self.positive("step")?,
+            tolerance: self.positive("tolerance")?,
+            integrator_tolerance: self.integrator_tolerance()?,
+        })
+    }
+
+    fn method(&self) -> Result<String, Problem> {
+        let Some(choice) = self.given.get("method") else { return Ok("auto".into()) };
+        let known = || METHODS.iter().map(|(name, _)| *name).chain(["auto"]);
+        if known().any(|name| name == choice.text) {
+            return Ok(choice.text.clone());
+        }
+        Err(choice
+            .problem("method", format!("unknown method `{}`", choice.text))
+            .help(format!("the methods are {}", known().collect::<Vec<_>>().join(", ")))
+            .suggest(&choice.text, known()))
+    }
+
+    fn positive(&self, key: &str) -> Result<Option<f64>, Problem> {
+        let Some(choice) = self.given.get(key) else { return Ok(None) };
+        match choice.text.parse::<f64>() {
+            Ok(value) if value > 0.0 && value.is_finite() => Ok(Some(value)),
+            _ => Err(choice.problem(key, format!("`{key}` must be a number above zero, not `{}`", choice.text))),
+        }
+    }
+
+    fn integrator_tolerance(&self) -> Result<f64, Problem> {
+        const KEY: &str = "integrator-tolerance";
+        match self.positive(KEY)? {
+            None => Ok(1e-10),
+            Some(value) if (TIGHTEST..=0.1).contains(&value) => Ok(value),
+            Some(value) => {
+                Err(self.given[KEY]
+                    .problem(KEY, format!("`{KEY}` must be between {TIGHTEST:e} and 0.1, not {value:e}")))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::SourceText;
+    use crate::file::parse;
+
+    fn choices(text: &str) -> Choices {
+        let source = SourceText { path: "m".into(), text: format!("[model]\n[method]\n{text}") };
+        Choices::of_file(&parse(&source).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_file() {
+        let mut later = Choices::default();
+        later.set("step", "0.5");
+        let options = choices("name = \"jacobi\"\nstep = 0.1").overridden_by(&later).resolve().unwrap();
+        let expected =
+            RunOptions { method: "jacobi".into(), step: Some(0.5), tolerance: None, integrator_tolerance: 1e-10 };
+        assert_eq!(options, expected);
+    }
+
+    #[test]
+    fn what_is_unknown_or_out_of_range_is_refused_with_a_hint() {
+        let refused = |text: &str| choices(text).resolve().unwrap_err();
+        assert_eq!(refused("name = \"jacoby\"").help.as_deref(), Some("did you mean `jacobi`?"));
+        assert_eq!(refused("stepp = 1").help.as_deref(), Some("did you mean `step`?"));
+        assert!(refused("step = -1").message.contains("above zero"));
+        assert!(refused("step = \"x\"").span.is_some());
+        assert!(refused("integrator-tolerance = 1e-20").message.contains("between 1e-14"));
+    }
+}

@@ -1,0 +1,119 @@
+//! One run of a scenario.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use dovetail_core::{
+    Ending, Error, Grid, Method, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers,
+};
+use dovetail_methods::{GaussSeidel, Jacobi, initialize};
+
+use crate::diagnostic::{BadModel, Problem};
+use crate::options::RunOptions;
+use crate::scenario::Scenario;
+
+/// Without `--step`, fixed-step methods take so many steps.
+const DEFAULT_STEPS: f64 = 500.0;
+
+/// How a run ended, and what it cost.
+#[derive(Debug)]
+pub struct RunEnd {
+    /// The method that ran.
+    pub method: &'static str,
+    /// Why `auto` chose it.
+    pub reason: Option<String>,
+    /// The macro-step, where it was fixed.
+    pub step: f64,
+    /// The time reached.
+    pub reached: f64,
+    /// Whether it finished, was interrupted, or failed.
+    pub ending: Result<Ending, Error>,
+    /// Counts of the time loop.
+    pub statistics: Statistics,
+    /// What each system did.
+    pub work: Vec<Work>,
+    /// Elapsed time of the run, without reading the model.
+    pub wall_seconds: f64,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+impl Scenario {
+    /// Runs the model, watched by `observers`. Raising `interrupted` ends it after the step under way.
+    ///
+    /// What is wrong with the model or the choice of method is an error; a run that began and failed is a [`RunEnd`].
+    pub fn run(
+        &self,
+        options: &RunOptions,
+        observers: &mut [&mut dyn Observer],
+        interrupted: &AtomicBool,
+    ) -> Result<RunEnd, BadModel> {
+        let clock = Instant::now();
+        let mut workers = SingleThread::new(self.systems(options));
+        let step = self.step(options)?;
+        let (mut method, reason) = self.method(options, step);
+        method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))?;
+        let start =
+            initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
+        let name = method.name();
+        let mut run = Orchestrator::new(&self.connections, method.as_mut(), &mut workers, observers, interrupted);
+        let ending = run.run(&start, self.stop_time);
+        let (reached, statistics) = (run.reached(), run.statistics());
+        Ok(RunEnd {
+            method: name,
+            reason,
+            step,
+            reached,
+            ending,
+            statistics,
+            work: workers.work().to_vec(),
+            wall_seconds: clock.elapsed().as_secs_f64(),
+            warnings: self.run_warnings(name, options),
+        })
+    }
+
+    /// Consistent start values, as `check` needs them.
+    pub fn start(&self, options: &RunOptions) -> Result<Vec<Task>, BadModel> {
+        let mut workers = SingleThread::new(self.systems(options));
+        initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))
+    }
+
+    /// Refuses a method that the systems do not permit.
+    pub fn check_method(&self, options: &RunOptions) -> Result<(), BadModel> {
+        let workers = SingleThread::new(self.systems(options));
+        let (method, _) = self.method(options, self.step(options)?);
+        method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))
+    }
+
+    fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
+        let span = self.stop_time - self.start_time;
+        let step = options.step.unwrap_or(span / DEFAULT_STEPS);
+        let resolved = self.start_time + step > self.start_time && self.stop_time - step < self.stop_time;
+        if resolved && span / step < u64::MAX as f64 {
+            return Ok(step);
+        }
+        let message =
+            format!("a step of {step:e} s is too small for a run from {} to {} s", self.start_time, self.stop_time);
+        Err(self.bad(Problem::general(message).help("times that close are the same number: choose a larger --step")))
+    }
+
+    fn method<'a>(&'a self, options: &RunOptions, step: f64) -> (Box<dyn Method + 'a>, Option<String>) {
+        let grid = Grid::new(self.start_time, self.stop_time, step);
+        match options.method.as_str() {
+            "jacobi" => (Box::new(Jacobi::new(&self.connections, grid)), None),
+            "gauss-seidel" => (Box::new(GaussSeidel::new(&self.connections, grid)), None),
+            _ => {
+                let reason = "it needs nothing of the systems and is more accurate than jacobi at equal cost";
+                (Box::new(GaussSeidel::new(&self.connections, grid)), Some(reason.to_owned()))
+            }
+        }
+    }
+
+    fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        if options.tolerance.is_some() {
+            warnings.push(format!("{method} has no tolerance: --tolerance was not used"));
+        }
+        warnings
+    }
+}

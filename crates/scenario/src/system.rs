@@ -1,0 +1,168 @@
+//! One system of a model file, checked.
+
+use std::ops::Range;
+
+use dovetail_core::{MAX_DEGREE, Restrictions};
+use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, is_name};
+use toml::Spanned;
+
+use crate::diagnostic::Problem;
+use crate::file::{Bounds, Named, SystemTable, within_string};
+
+/// A system and what was taken from it.
+pub(crate) struct Checked {
+    pub definition: Definition,
+    pub restrictions: Option<Restrictions>,
+    pub warnings: Vec<String>,
+}
+
+/// Checks a system's table and compiles its equations.
+pub(crate) fn check(text: &str, name: &Spanned<String>, table: &SystemTable) -> Result<Checked, Vec<Problem>> {
+    let mut problems = Vec::new();
+    if !is_name(name.get_ref()) {
+        let message = format!("`{}` cannot be the name of a system", name.get_ref());
+        problems.push(Problem::at(name.span(), message).help("use letters, digits and underscores"));
+    }
+    check_numbers(table, &mut problems);
+    check_names(table, &mut problems);
+    let restrictions = restrictions(table, &mut problems);
+    let definition = match compile(name.get_ref(), table) {
+        Ok(definition) => definition,
+        Err(errors) => {
+            problems.extend(errors.into_iter().map(|error| locate(text, name, table, error)));
+            return Err(problems);
+        }
+    };
+    check_outputs_named_as_states(&definition, table, &mut problems);
+    let (input_units, output_units) = units(table, &mut problems);
+    let warnings = definition.model.unused().iter().map(|unused| unused_warning(name.get_ref(), unused)).collect();
+    let definition = Definition { input_units, output_units, ..definition };
+    if problems.is_empty() { Ok(Checked { definition, restrictions, warnings }) } else { Err(problems) }
+}
+
+fn names<T>(table: &Named<T>) -> Vec<&str> {
+    table.keys().map(|key| key.get_ref().as_str()).collect()
+}
+
+fn compile(name: &str, table: &SystemTable) -> Result<Definition, Vec<SyntaxError>> {
+    let outputs = table.outputs.iter().map(|(name, text)| (name.get_ref().as_str(), text.get_ref().as_str()));
+    let model = Model::parse(&Source {
+        inputs: names(&table.inputs),
+        parameters: names(&table.parameters),
+        states: names(&table.states),
+        equations: table.equations.as_ref().map_or("", |text| text.get_ref()),
+        outputs: outputs.collect(),
+    })?;
+    let middles = |boxes: &Named<Bounds>| boxes.values().map(|bounds| bounds.get_ref().middle()).collect();
+    let inputs = table.inputs.values().map(|start| *start.get_ref()).collect();
+    Ok(Definition::new(name, model, middles(&table.parameters), middles(&table.states), inputs))
+}
+
+/// From a place in a text of the model to one in the file.
+fn locate(text: &str, system: &Spanned<String>, table: &SystemTable, error: SyntaxError) -> Problem {
+    let string = |span: Range<usize>| within_string(text, &span, error.offset, error.length);
+    let span = match &error.place {
+        Place::Equations => table.equations.as_ref().map_or(system.span(), |text| string(text.span())),
+        Place::Output(index) => string(table.outputs[*index].span()),
+        Place::Name(name) => {
+            let keys = table
+                .inputs
+                .keys()
+                .chain(table.parameters.keys())
+                .chain(table.states.keys())
+                .chain(table.outputs.keys());
+            // The last one of that name: where it is declared twice, the second is the wrong one.
+            keys.filter(|key| key.get_ref() == name).last().map_or(system.span(), Spanned::span)
+        }
+    };
+    let problem = Problem::at(span, format!("{} (in system `{}`)", error.message, system.get_ref()));
+    Problem { help: error.help, ..problem }
+}
+
+fn check_numbers(table: &SystemTable, problems: &mut Vec<Problem>) {
+    for (name, bounds) in table.parameters.iter().chain(&table.states) {
+        let Bounds { lower, upper } = *bounds.get_ref();
+        if !(lower.is_finite() && upper.is_finite()) {
+            problems.push(Problem::at(bounds.span(), format!("`{}` must be a finite number", name.get_ref())));
+        } else if lower > upper {
+            let message = format!("the box of `{}` is empty: {lower} is above {upper}", name.get_ref());
+            problems.push(Problem::at(bounds.span(), message).help(format!("write [{upper}, {lower}]")));
+        }
+    }
+    for (name, start) in &table.inputs {
+        if !start.get_ref().is_finite() {
+            problems.push(Problem::at(start.span(), format!("`{}` must be a finite number", name.get_ref())));
+        }
+    }
+}
+
+/// An output may share its name with a state only, and then it must be that state.
+fn check_names(table: &SystemTable, problems: &mut Vec<Problem>) {
+    for name in table.outputs.keys() {
+        let taken = [("an input", names(&table.inputs)), ("a parameter", names(&table.parameters))];
+        for (what, _) in taken.iter().filter(|(_, names)| names.contains(&name.get_ref().as_str())) {
+            let message = format!("the output `{}` has the name of {what}", name.get_ref());
+            problems.push(Problem::at(name.span(), message).help("give it a name of its own"));
+        }
+    }
+}
+
+fn check_outputs_named_as_states(definition: &Definition, table: &SystemTable, problems: &mut Vec<Problem>) {
+    let model = &definition.model;
+    for (output, name) in table.outputs.keys().enumerate() {
+        let Some(state) = model.states.iter().position(|state| state == name.get_ref()) else { continue };
+        let is_the_state = table.outputs[output].get_ref().trim() == model.states[state];
+        if !is_the_state {
+            let message =
+                format!("the output `{0}` has the name of the state `{0}`, but is not that state", name.get_ref());
+            problems.push(Problem::at(name.span(), message).help("give it a name of its own"));
+        }
+    }
+}
+
+fn restrictions(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<Restrictions> {
+    let restrict = table.restrict.as_ref();
+    let imposed = restrict.and_then(|r| r.imposed_step.as_ref()).or(table.imposed_step.as_ref());
+    if let Some(step) = imposed.filter(|step| !(*step.get_ref() > 0.0 && step.get_ref().is_finite())) {
+        problems.push(Problem::at(step.span(), "an imposed step must be a number above zero"));
+    }
+    let degree = restrict.and_then(|r| r.input_degree.as_ref());
+    if let Some(degree) = degree.filter(|degree| *degree.get_ref() > MAX_DEGREE) {
+        problems.push(Problem::at(degree.span(), format!("an input degree is 0 to {MAX_DEGREE}")));
+    }
+    if restrict.is_none() && imposed.is_none() {
+        return None;
+    }
+    let kept = |given: Option<bool>| given.unwrap_or(true);
+    Some(Restrictions {
+        input_degree: degree.map_or(MAX_DEGREE, |degree| *degree.get_ref()),
+        rollback: kept(restrict.and_then(|r| r.rollback)),
+        linearization: kept(restrict.and_then(|r| r.linearization)),
+        output_derivatives: if kept(restrict.and_then(|r| r.output_derivatives)) { 2 } else { 0 },
+        imposed_step: imposed.map(|step| *step.get_ref()),
+    })
+}
+
+type Units = Vec<Option<String>>;
+
+fn units(table: &SystemTable, problems: &mut Vec<Problem>) -> (Units, Units) {
+    let known = [names(&table.inputs), names(&table.outputs)].concat();
+    for name in table.units.keys().filter(|name| !known.contains(&name.get_ref().as_str())) {
+        let message = format!("a unit is given for `{}`, which is neither an input nor an output", name.get_ref());
+        problems.push(Problem::at(name.span(), message).suggest(name.get_ref(), known.iter().copied()));
+    }
+    let unit = |name: &Spanned<String>| {
+        let given = table.units.iter().find(|(key, _)| key.get_ref() == name.get_ref());
+        given.map(|(_, unit)| unit.get_ref().clone())
+    };
+    (table.inputs.keys().map(unit).collect(), table.outputs.keys().map(unit).collect())
+}
+
+fn unused_warning(system: &str, unused: &Unused) -> String {
+    let (what, name) = match unused {
+        Unused::Input(name) => ("input", name),
+        Unused::Parameter(name) => ("parameter", name),
+        Unused::Intermediate(name) => ("variable", name),
+    };
+    format!("nothing in `{system}` uses its {what} `{name}`")
+}
