@@ -1,1 +1,69 @@
-//! placeholder
+//! The models of `examples/`, with what is known of their solutions, and families of models for benchmarks.
+//!
+//! Each model has one source, its file; tests and benchmarks take it from here.
+
+mod families;
+mod known;
+mod measured;
+
+pub use families::ring;
+pub use known::Known;
+pub use measured::{Measured, measure_run};
+
+use dovetail_scenario::{Overrides, Scenario, SourceText};
+
+/// One example.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// The name of its folder.
+    pub name: &'static str,
+    text: &'static str,
+}
+
+macro_rules! case {
+    ($name:literal) => {
+        Case { name: $name, text: include_str!(concat!("../../../examples/", $name, "/model.toml")) }
+    };
+}
+
+/// Two mechanical bodies: MISSILES, table 3.
+pub const MECHANICAL: Case = case!("mechanical");
+/// Predator and prey: MISSILES, table 5.
+pub const LOTKA_VOLTERRA: Case = case!("lotka-volterra");
+/// Mass, spring and damping reaction: IFOSMONDI-JFM, section 5.
+pub const DAMPING_REACTION: Case = case!("damping-reaction");
+/// Two masses with a change of behaviour: F3ORNITS, section 4.2.
+pub const BEHAVIOUR_CHANGE: Case = case!("behaviour-change");
+/// Car with controlled speed: F3ORNITS, section 4.1.
+pub const CAR: Case = case!("car");
+/// Double mass-spring-damper: guaranteed co-simulation, section 5.1.
+pub const SPRING: Case = case!("spring");
+/// Eleven rooms: guaranteed co-simulation, section 5.2.
+pub const ROOMS: Case = case!("rooms");
+
+/// All of them.
+pub const ALL: [Case; 7] = [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS];
+
+impl Case {
+    /// The model as it is.
+    pub fn scenario(&self) -> Scenario {
+        self.with(&[])
+    }
+
+    /// The model with some values set, as by `--set`.
+    pub fn with(&self, values: &[(&str, f64)]) -> Scenario {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        load(self.name, self.text, &Overrides { values, ..Overrides::default() })
+    }
+
+    /// The model with a part of its text replaced, which must be there.
+    pub fn edited(&self, from: &str, to: &str) -> Scenario {
+        assert!(self.text.contains(from), "BUG: the model does not contain {from}");
+        load(self.name, &self.text.replace(from, to), &Overrides::default())
+    }
+}
+
+pub(crate) fn load(name: &str, text: &str, changes: &Overrides) -> Scenario {
+    let source = SourceText { path: name.to_owned(), text: text.to_owned() };
+    Scenario::parse(source, changes).unwrap_or_else(|bad| panic!("BUG: {bad}"))
+}

@@ -57,11 +57,11 @@ impl<'a> Reference<'a> {
 }
 
 fn column(connections: &Connections, solution: &Solution, variable: &Variable) -> Vec<f64> {
-    let states_before = || connections.interfaces()[..variable.system].iter().map(|i| i.states.len()).sum::<usize>();
-    let (rows, first) = match variable.kind {
-        Kind::Input => (&solution.inputs, connections.inputs_of(variable.system).start),
-        Kind::Output => (&solution.outputs, connections.outputs_of(variable.system).start),
-        Kind::State => (&solution.states, states_before()),
+    let rows = match variable.kind {
+        Kind::Input => &solution.inputs,
+        Kind::State => &solution.states,
+        Kind::Output => &solution.outputs,
     };
-    rows.iter().map(|row| row[first + variable.position]).collect()
+    let position = variable.stacked(connections);
+    rows.iter().map(|row| row[position]).collect()
 }

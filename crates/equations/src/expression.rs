@@ -1,4 +1,4 @@
-//! Expressions, by precedence climbing.
+//! Expressions.
 //!
 //! From loose to tight: `or`, `and`, `not`, comparisons, `+ -`, `* /`, unary minus, `^`.
 //! Chains are loops; only nesting recurses, and nesting is limited.
@@ -48,17 +48,29 @@ impl Parser<'_> {
     }
 
     /// Operands joined by operators that bind at least as tightly as `weakest`.
+    ///
+    /// Operators wait until one comes that binds no tighter: a loop, so that precedence takes no stack.
     fn chain(&mut self, weakest: u8) -> Parsed<SyntaxId> {
-        let mut left = self.signed()?;
+        let (mut operands, mut waiting) = (vec![self.signed()?], Vec::new());
         while let Some(infix) = Infix::of(self.peek().kind).filter(|it| it.strength >= weakest) {
+            self.refuse_second_comparison(infix, &waiting)?;
+            self.join_waiting(&mut operands, &mut waiting, infix.strength)?;
             self.take();
-            let right = self.chain(infix.strength + 1)?;
-            left = self.join(infix, left, right)?;
-            if infix.strength == COMPARISON {
-                self.refuse_second_comparison()?;
-            }
+            waiting.push(infix);
+            operands.push(self.signed()?);
         }
-        Ok(left)
+        self.join_waiting(&mut operands, &mut waiting, weakest)?;
+        Ok(operands[0])
+    }
+
+    /// Joins the last operands while their operator binds at least as tightly as `strength`.
+    fn join_waiting(&mut self, operands: &mut Vec<SyntaxId>, waiting: &mut Vec<Infix>, strength: u8) -> Parsed<()> {
+        while let Some(infix) = waiting.pop_if(|infix| infix.strength >= strength) {
+            let right = operands.pop().expect("BUG: an operator without operands");
+            let left = operands.pop().expect("BUG: an operator with one operand");
+            operands.push(self.join(infix, left, right)?);
+        }
+        Ok(())
     }
 
     fn join(&mut self, infix: Infix, left: SyntaxId, right: SyntaxId) -> Parsed<SyntaxId> {
@@ -68,14 +80,13 @@ impl Parser<'_> {
         if infix.negated { self.push(Syntax::Unary(Unary::Not, joined), span) } else { Ok(joined) }
     }
 
-    fn refuse_second_comparison(&self) -> Parsed<()> {
-        match Infix::of(self.peek().kind) {
-            Some(infix) if infix.strength == COMPARISON => {
-                let fault = Fault::new(self.peek().span, "comparisons cannot be chained");
-                Err(fault.help("write `a < b and b < c`"))
-            }
-            _ => Ok(()),
+    fn refuse_second_comparison(&self, infix: Infix, waiting: &[Infix]) -> Parsed<()> {
+        let compares = |infix: &Infix| infix.strength == COMPARISON;
+        if compares(&infix) && waiting.iter().any(compares) {
+            let fault = Fault::new(self.peek().span, "comparisons cannot be chained");
+            return Err(fault.help("write `a < b and b < c`").into());
         }
+        Ok(())
     }
 
     /// A power behind any number of signs and negations.
@@ -124,7 +135,7 @@ impl Parser<'_> {
             TokenKind::Name => self.name(),
             TokenKind::OpenParenthesis => self.parenthesised(),
             TokenKind::If => self.conditional(),
-            _ => Err(self.missing_operand()),
+            _ => Err(self.missing_operand().into()),
         }
     }
 
@@ -148,7 +159,7 @@ impl Parser<'_> {
 
     fn close(&mut self, parenthesis: Span) -> Parsed<Token> {
         self.open -= 1;
-        self.take_if(TokenKind::CloseParenthesis).ok_or_else(|| self.unclosed(parenthesis))
+        self.take_if(TokenKind::CloseParenthesis).ok_or_else(|| self.unclosed(parenthesis).into())
     }
 
     fn unclosed(&self, parenthesis: Span) -> Fault {
@@ -198,7 +209,7 @@ impl Parser<'_> {
             "pi" => self.push(Syntax::Pi, token.span),
             name if Builtin::named(name).is_some() => {
                 let message = format!("`{name}` is a function: write `{name}(...)`");
-                Err(Fault::new(token.span, message))
+                Err(Fault::new(token.span, message).into())
             }
             _ => self.push(Syntax::Name, token.span),
         }
@@ -213,7 +224,7 @@ impl Parser<'_> {
         let span = span.through(end.span);
         if !function.accepts(arguments.len()) {
             let (takes, given) = (function.arity(), arguments.len());
-            return Err(Fault::new(span, format!("`{name}` takes {takes}, not {given}")));
+            return Err(Fault::new(span, format!("`{name}` takes {takes}, not {given}")).into());
         }
         self.apply(function, &arguments, span)
     }

@@ -15,7 +15,8 @@ const DEEPEST_NESTING: usize = 200;
 /// How many nodes a model may have.
 pub(crate) const MOST_NODES: usize = 250_000;
 
-pub(crate) type Parsed<T> = Result<T, Fault>;
+/// Boxed, since every level of nesting keeps room for one on the stack.
+pub(crate) type Parsed<T> = Result<T, Box<Fault>>;
 
 /// The definitions in the text of the equations.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ pub(crate) fn parse_equations(text: &str) -> Result<Equations, Vec<Fault>> {
         match parser.statement() {
             Ok(definition) => definitions.push(definition),
             Err(fault) => {
-                faults.push(fault);
+                faults.push(*fault);
                 parser.recover(start);
             }
         }
@@ -46,9 +47,9 @@ pub(crate) fn parse_expression(text: &str) -> Result<Vec<SyntaxNode>, Vec<Fault>
     let mut parser = Parser::new(text)?;
     let parsed = parser.expression().and_then(|_| match parser.peek().kind {
         TokenKind::End => Ok(()),
-        _ => Err(parser.not_the_end()),
+        _ => Err(parser.not_the_end().into()),
     });
-    parsed.map(|()| parser.nodes).map_err(|fault| vec![fault])
+    parsed.map(|()| parser.nodes).map_err(|fault| vec![*fault])
 }
 
 /// Where the parser is, and what it has built.
@@ -85,7 +86,7 @@ impl<'t> Parser<'t> {
 
     pub fn expect(&mut self, kind: TokenKind, wanted: &str) -> Parsed<Token> {
         self.take_if(kind)
-            .ok_or_else(|| Fault::new(self.peek().span, format!("expected {wanted} before {}", self.found())))
+            .ok_or_else(|| Fault::new(self.peek().span, format!("expected {wanted} before {}", self.found())).into())
     }
 
     /// The next token, to quote in a message.
@@ -98,7 +99,7 @@ impl<'t> Parser<'t> {
 
     pub fn push(&mut self, syntax: Syntax, span: Span) -> Parsed<SyntaxId> {
         if self.nodes.len() >= MOST_NODES {
-            return Err(Fault::new(span, "the text is too long"));
+            return Err(Fault::new(span, "the text is too long").into());
         }
         self.nodes.push(SyntaxNode { syntax, span });
         Ok(SyntaxId(self.nodes.len() as u32 - 1))
@@ -111,7 +112,7 @@ impl<'t> Parser<'t> {
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST_NESTING {
             let fault = Fault::new(self.peek().span, "nested too deeply");
-            return Err(fault.help("give a part of it a name, on a line of its own"));
+            return Err(fault.help("give a part of it a name, on a line of its own").into());
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -137,7 +138,7 @@ impl Parser<'_> {
         let next = self.peek();
         let ended = next.starts_line || matches!(next.kind, TokenKind::Semicolon | TokenKind::End);
         if !ended {
-            return Err(self.not_the_end());
+            return Err(self.not_the_end().into());
         }
         Ok(Definition { target, name, nodes: first..self.nodes.len() })
     }
@@ -151,13 +152,12 @@ impl Parser<'_> {
         }
         // `name` is a token, so only a keyword is reserved without being a name.
         if is_reserved(name) {
-            return Err(reserved(token.span, name));
+            return Err(reserved(token.span, name).into());
         }
         if token.kind != TokenKind::Name {
             let message = format!("expected a definition, found {}", self.found());
-            return Err(
-                Fault::new(token.span, message).help("a statement is `der(state) = expression` or `name = expression`")
-            );
+            let help = "a statement is `der(state) = expression` or `name = expression`";
+            return Err(Fault::new(token.span, message).help(help).into());
         }
         self.take();
         Ok((Target::Intermediate, token.span))

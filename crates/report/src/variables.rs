@@ -30,6 +30,19 @@ pub struct Variable {
     pub unit: Option<String>,
 }
 
+impl Variable {
+    /// Its position among the variables of its kind of all systems, stacked.
+    pub fn stacked(&self, connections: &Connections) -> usize {
+        let before = &connections.interfaces()[..self.system];
+        let first = match self.kind {
+            Kind::Input => connections.inputs_of(self.system).start,
+            Kind::State => before.iter().map(|interface| interface.states.len()).sum(),
+            Kind::Output => connections.outputs_of(self.system).start,
+        };
+        first + self.position
+    }
+}
+
 /// All variables of a model, system by system: inputs, states, outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variables {
