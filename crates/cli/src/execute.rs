@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{CouplingResidual, Ending};
+use dovetail_core::{CouplingResidual, Ending, readable};
 use dovetail_report::{
     FinalValue, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
 };
@@ -61,7 +61,7 @@ fn summarize(
     let residual_variable = residual.worst().map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
     let message = match &end.ending {
         Ok(Ending::Finished) => None,
-        Ok(Ending::Interrupted) => Some(format!("it was interrupted at t = {} s", end.reached)),
+        Ok(Ending::Interrupted) => Some(format!("it was interrupted at t = {} s", readable(end.reached))),
         Err(error) => Some(error.to_string()),
     };
     let summary = RunSummary {

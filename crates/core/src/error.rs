@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A system could not answer.
-    #[error("`{system}` failed at t = {time} s: {reason}")]
+    #[error("`{system}` failed at t = {t} s: {reason}", t = readable(*.time))]
     System {
         /// Who.
         system: String,
@@ -17,8 +17,9 @@ pub enum Error {
 
     /// A system answered with NaN or infinity.
     #[error(
-        "`{system}.{variable}` is {value} at t = {time} s, which no step can follow; look for a division by zero, a root or \
-         logarithm of a negative number, or a coupling that diverges (try a smaller --step)"
+        "`{system}.{variable}` is {value} at t = {t} s, which no step can follow; look for a division by zero, a root or \
+         logarithm of a negative number, or a coupling that diverges (try a smaller --step)",
+        t = readable(*.time)
     )]
     NotFinite {
         /// Who.
@@ -33,9 +34,10 @@ pub enum Error {
 
     /// A coupling variable grows step by step without bound.
     #[error(
-        "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {time} s, growing {growth:.1} times with every \
+        "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {t} s, growing {growth:.1} times with every \
          step for {steps} steps. {method} passes every value on one step late, and around a loop this feeds on itself; \
-         try a smaller --step, and where that does not help (a loop through feedthrough) an iterative method"
+         try a smaller --step, and where that does not help (a loop through feedthrough) an iterative method",
+        t = readable(*.time)
     )]
     Diverged {
         /// Who.
@@ -69,9 +71,10 @@ pub enum Error {
 
     /// An algebraic loop has no solution, or many.
     #[error(
-        "the algebraic loop through {} is singular at t = {time} s: its equations do not determine it. Put a state (a small \
+        "the algebraic loop through {} is singular at t = {t} s: its equations do not determine it. Put a state (a small \
          delay, a capacity) into the loop, or change the gain that makes it exactly 1",
-        list_names(.variables)
+        list_names(.variables),
+        t = readable(*.time)
     )]
     SingularLoop {
         /// The variables on the loop.
@@ -82,9 +85,10 @@ pub enum Error {
 
     /// An algebraic loop was not solved.
     #[error(
-        "the algebraic loop through {} was not solved at t = {time} s: after {iterations} Newton iterations its variables still \
+        "the algebraic loop through {} was not solved at t = {t} s: after {iterations} Newton iterations its variables still \
          disagree by {residual:.3e}. Start values of the inputs nearer to the solution may help",
-        list_names(.variables)
+        list_names(.variables),
+        t = readable(*.time)
     )]
     UnsolvedLoop {
         /// The variables on the loop.
@@ -107,6 +111,12 @@ pub enum Error {
     },
 }
 
+/// A time for people: 1.4 rather than 1.4000000000000001.
+pub fn readable(time: f64) -> f64 {
+    // Ten digits, which no model's times need more of; parsing gives the number whose shortest form they are.
+    format!("{time:.9e}").parse().unwrap_or(time)
+}
+
 /// `` `a`, `b` and `c` ``, for messages; long lists are cut.
 pub fn list_names(names: &[String]) -> String {
     const MOST: usize = 8;
@@ -121,6 +131,13 @@ pub fn list_names(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_shown_without_their_rounding() {
+        assert_eq!(readable(1.4000000000000001).to_string(), "1.4");
+        assert_eq!(readable(-1.0 / 3.0).to_string(), "-0.3333333333");
+        assert!(readable(f64::NAN).is_nan());
+    }
 
     #[test]
     fn names_are_listed_as_a_sentence_would() {

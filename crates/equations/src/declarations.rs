@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use dovetail_core::nearest;
+
 use crate::error::{Fault, Place, Span, SyntaxError, position};
 use crate::lexer::{MOST_FAULTS, shortened};
 use crate::model::Source;
-use crate::names::{is_name, is_reserved, nearest};
+use crate::names::{is_name, is_reserved};
 use crate::parser::Equations;
 use crate::syntax::{Definition, Target};
 

@@ -3,9 +3,10 @@
 //! From loose to tight: `or`, `and`, `not`, comparisons, `+ -`, `* /`, unary minus, `^`.
 //! Chains are loops; only nesting recurses, and nesting is limited.
 
+use dovetail_core::nearest;
+
 use crate::error::{Fault, Span};
 use crate::lexer::{Token, TokenKind, shortened};
-use crate::names::nearest;
 use crate::operation::{Binary, Builtin, Unary};
 use crate::parser::{Parsed, Parser};
 use crate::syntax::{Syntax, SyntaxId};

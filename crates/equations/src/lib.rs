@@ -57,7 +57,7 @@ pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 pub use model::{LONGEST_TEXT, Model, Source, Unused};
 pub use monolithic::{Monolithic, NotComposable, Solution};
-pub use names::{is_name, is_reserved, nearest};
+pub use names::{is_name, is_reserved};
 pub use native::{Definition, NativeSystem};
 pub use number::Number;
 pub use operation::{Binary, Unary};

@@ -107,8 +107,11 @@ impl<'a> Start<'a> {
         owners.dedup();
         let mut guess = DVector::from_iterator(members.len(), members.iter().map(|&output| self.outputs[output]));
         let mut residual = self.residual(workers, members, &owners, &guess)?;
-        for _ in 0..MOST_ITERATIONS {
-            let update = self.newton_update(workers, members, &owners, &residual)?;
+        self.check_finite(members)?;
+        for iteration in 0..MOST_ITERATIONS {
+            let Some(update) = self.newton_update(workers, members, &owners, &residual)? else {
+                return Err(self.without_direction(members, iteration, residual.amax()));
+            };
             let mut fraction = 1.0;
             let (next, next_residual) = loop {
                 let next = &guess - &update * fraction;
@@ -129,9 +132,33 @@ impl<'a> Start<'a> {
         if residual.amax() <= 1e-9 * (1.0 + guess.amax()) {
             return Ok(());
         }
-        let variables = self.names(members);
-        let (time, residual) = (self.time, residual.amax());
-        Err(Error::UnsolvedLoop { variables, time, iterations: MOST_ITERATIONS, residual })
+        Err(self.unsolved(members, MOST_ITERATIONS, residual.amax()))
+    }
+
+    /// A loop whose outputs are no numbers at the start values gives Newton nothing to work with.
+    fn check_finite(&self, members: &[usize]) -> Result<(), Error> {
+        let Some(&output) = members.iter().find(|&&output| !self.outputs[output].is_finite()) else { return Ok(()) };
+        let owner = self.connections.owner(output);
+        let interface = &self.connections.interfaces()[owner];
+        Err(Error::NotFinite {
+            system: interface.name.clone(),
+            variable: interface.outputs[output - self.connections.outputs_of(owner).start].name.clone(),
+            time: self.time,
+            value: self.outputs[output],
+        })
+    }
+
+    fn unsolved(&self, members: &[usize], iterations: usize, residual: f64) -> Error {
+        Error::UnsolvedLoop { variables: self.names(members), time: self.time, iterations, residual }
+    }
+
+    /// A matrix that is singular from the start belongs to a singular loop; one that becomes so on the way, to a loop
+    /// whose residual has a least value that is not zero.
+    fn without_direction(&self, members: &[usize], iteration: usize, residual: f64) -> Error {
+        if iteration > 0 {
+            return self.unsolved(members, iteration, residual);
+        }
+        Error::SingularLoop { variables: self.names(members), time: self.time }
     }
 
     /// By how much the members, fed with `guess`, answer something else.
@@ -150,15 +177,15 @@ impl<'a> Start<'a> {
         Ok(DVector::from_iterator(members.len(), members.iter().zip(guess).map(|(&o, &asked)| asked - self.outputs[o])))
     }
 
-    /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand.
+    /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand; nothing where that is singular.
     fn newton_update(
         &mut self,
         workers: &mut dyn Workers,
         members: &[usize],
         owners: &[usize],
         residual: &DVector<f64>,
-    ) -> Result<DVector<f64>, Error> {
-        let mut matrix = DMatrix::identity(members.len(), members.len());
+    ) -> Result<Option<DVector<f64>>, Error> {
+        let mut matrix = DMatrix::<f64>::identity(members.len(), members.len());
         for &owner in owners {
             let gains = self.feedthrough_of(workers, owner)?;
             let first = self.connections.outputs_of(owner).start;
@@ -173,12 +200,12 @@ impl<'a> Start<'a> {
                 }
             }
         }
-        let svd = matrix.svd(true, true);
-        let singular = !(svd.singular_values.min() > SINGULAR * svd.singular_values.max());
-        if singular {
-            return Err(Error::SingularLoop { variables: self.names(members), time: self.time });
+        if matrix.iter().any(|gain| !gain.is_finite()) {
+            return Ok(None);
         }
-        Ok(svd.solve(residual, 0.0).expect("BUG: both factors were asked for"))
+        let svd = matrix.svd(true, true);
+        let regular = svd.singular_values.min() > SINGULAR * svd.singular_values.max();
+        Ok(regular.then(|| svd.solve(residual, 0.0).expect("BUG: both factors were asked for")))
     }
 
     /// D of a system: exact where it can be linearised, by differences of instants where not.

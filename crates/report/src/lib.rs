@@ -14,7 +14,6 @@ mod errors;
 mod glob;
 mod html;
 mod json;
-mod nearest;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -35,7 +34,6 @@ pub use comparison::comparison_table;
 pub use csv_file::CsvFile;
 pub use errors::{ErrorMeasures, measure, measured_order};
 pub use html::report_page;
-pub use nearest::nearest;
 pub use number::significant;
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;

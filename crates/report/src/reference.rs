@@ -6,7 +6,7 @@ use std::path::Path;
 
 use csv::StringRecord;
 
-use crate::nearest;
+use dovetail_core::nearest;
 
 /// Times this near, as a fraction of the spacing of the rows, are the same time.
 const COINCIDENT: f64 = 1e-9;

@@ -15,19 +15,25 @@ impl RunSummary {
 
     fn headline(&self) -> String {
         let reason = self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-        let mut lines = format!("{}{reason}\n{}\n", self.method, self.outcome());
+        // Why a run ended early is told once, by whoever shows this text.
+        let mut lines = format!("{}{reason}\n{}\n", self.method, self.progress());
         lines += &format!("{}\n{}\n", self.steps_line(), self.work_line());
         lines
     }
 
     /// How far the run came.
-    pub(crate) fn outcome(&self) -> String {
+    pub(crate) fn progress(&self) -> String {
         let (start, reached) = (brief(self.start), brief(self.reached));
         if self.completed {
             return format!("ran from t = {start} s to {reached} s in {} s", significant(self.wall_seconds, 4));
         }
-        let why = self.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-        format!("ended early at t = {reached} s of {start} s to {} s{why}", brief(self.stop))
+        format!("ended early at t = {reached} s of {start} s to {} s", brief(self.stop))
+    }
+
+    /// How far the run came, and why not further.
+    pub(crate) fn outcome(&self) -> String {
+        let why = self.message.as_ref().filter(|_| !self.completed).map(|message| format!(": {message}"));
+        self.progress() + &why.unwrap_or_default()
     }
 
     fn steps_line(&self) -> String {
@@ -137,10 +143,11 @@ warning: `spring` takes its inputs as cubics, not quintics
     }
 
     #[test]
-    fn a_run_that_ended_early_says_where_and_why() {
+    fn a_run_that_ended_early_says_where_and_leaves_the_reason_to_the_outcome() {
         let message = Some("the disk is full".to_owned());
         let run = RunSummary { completed: false, reached: 2.5, message, ..example() };
-        assert!(run.to_text().contains("\nended early at t = 2.5 s of 0 s to 10 s: the disk is full\n"));
+        assert!(run.to_text().contains("\nended early at t = 2.5 s of 0 s to 10 s\n"));
+        assert_eq!(run.outcome(), "ended early at t = 2.5 s of 0 s to 10 s: the disk is full");
     }
 
     #[test]

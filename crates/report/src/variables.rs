@@ -1,8 +1,8 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface};
+use dovetail_core::{Connections, Interface, nearest};
 
-use crate::{glob, nearest};
+use crate::glob;
 
 /// What a variable is to its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dovetail_core::{Connections, Interface, Source, list_names};
+use dovetail_core::{Connections, Interface, Source, list_names, nearest};
 use toml::Spanned;
 
 use crate::diagnostic::Problem;
@@ -162,7 +162,7 @@ impl<'a> Resolver<'a> {
     fn likely_source(&self, input: &str) -> String {
         let outputs: Vec<(&Interface, &str)> =
             self.interfaces.iter().flat_map(|i| i.outputs.iter().map(move |o| (i, o.name.as_str()))).collect();
-        let near = dovetail_equations::nearest(input, outputs.iter().map(|(_, name)| *name));
+        let near = nearest(input, outputs.iter().map(|(_, name)| *name));
         let found = outputs.iter().find(|(_, name)| Some(*name) == near);
         found.map_or_else(|| "system.output".to_owned(), |(interface, name)| interface.qualified(name))
     }

@@ -42,7 +42,7 @@ impl Problem {
 
     /// Adds `did you mean …?` where a known name is near.
     pub fn suggest<'a>(self, name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        match dovetail_equations::nearest(name, known) {
+        match dovetail_core::nearest(name, known) {
             Some(near) => {
                 let help = format!("did you mean `{near}`?");
                 self.help(help)

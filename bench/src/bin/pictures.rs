@@ -1,0 +1,217 @@
+//! Draws the pictures of the book and of the examples, all from runs of the examples themselves.
+//!
+//! `cargo run --release -p dovetail-bench --bin pictures` writes `book/src/pictures/*.svg` and `examples/*/picture.svg`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, ROOMS, SPRING, measure_run};
+use dovetail_equations::Monolithic;
+use dovetail_report::{Curve, Kind, Variables, error_plot, line_plot};
+use dovetail_scenario::Scenario;
+
+/// Points along the monolithic solution.
+const FINE: usize = 1200;
+/// A curve needs no more points than the picture has pixels.
+const MOST_POINTS: usize = 1200;
+
+fn main() -> io::Result<()> {
+    for (folder, picture) in examples() {
+        write(&format!("examples/{folder}/picture.svg"), &picture)?;
+    }
+    for (name, picture) in book() {
+        write(&format!("book/src/pictures/{name}.svg"), &picture)?;
+    }
+    Ok(())
+}
+
+fn examples() -> [(&'static str, String); 7] {
+    [
+        ("mechanical", mechanical(1.0, 1.5)),
+        ("lotka-volterra", lotka_volterra()),
+        ("damping-reaction", damping_reaction()),
+        ("behaviour-change", behaviour_change()),
+        ("car", car()),
+        ("spring", spring()),
+        ("rooms", rooms()),
+    ]
+}
+
+fn book() -> [(&'static str, String); 7] {
+    [
+        ("held-input", held_input()),
+        ("jacobi-mechanical", jacobi_mechanical()),
+        ("jacobi-errors", errors("jacobi")),
+        ("gauss-seidel-lotka-volterra", lotka_volterra()),
+        ("gauss-seidel-errors", errors("gauss-seidel")),
+        ("divergence", divergence()),
+        ("run-away", car()),
+    ]
+}
+
+fn mechanical(from: f64, to: f64) -> String {
+    let scenario = MECHANICAL.scenario();
+    let curves = [
+        truth(&scenario, "left.position", "monolithic", from, to),
+        run(&scenario, "gauss-seidel", "1e-3", "left.position", "gauss-seidel, 1 ms"),
+        run(&scenario, "jacobi", "1e-3", "left.position", "jacobi, 1 ms"),
+    ];
+    line_plot("The lighter body", "time in s", "position in m", &curves.map(|curve| between(curve, from, to)))
+}
+
+fn jacobi_mechanical() -> String {
+    let (scenario, from, to) = (MECHANICAL.scenario(), 1.0, 1.5);
+    let curves = [
+        truth(&scenario, "left.position", "monolithic", from, to),
+        run(&scenario, "jacobi", "1e-3", "left.position", "jacobi, 1 ms"),
+        run(&scenario, "jacobi", "1.5e-3", "left.position", "jacobi, 1.5 ms"),
+    ];
+    line_plot("The lighter body", "time in s", "position in m", &curves.map(|curve| between(curve, from, to)))
+}
+
+fn lotka_volterra() -> String {
+    let scenario = LOTKA_VOLTERRA.scenario();
+    let curves = [
+        truth(&scenario, "predator.population", "monolithic", 0.0, 20.0),
+        run(&scenario, "gauss-seidel", "0.1", "predator.population", "gauss-seidel, 0.1 s"),
+        run(&scenario, "jacobi", "0.1", "predator.population", "jacobi, 0.1 s"),
+    ];
+    line_plot("Predators", "time in s", "population", &curves)
+}
+
+fn damping_reaction() -> String {
+    let scenario = DAMPING_REACTION.scenario();
+    let curves = [
+        truth(&scenario, "body.x", "body, monolithic", 0.0, 10.0),
+        run(&scenario, "gauss-seidel", "0.1", "body.x", "body, gauss-seidel 0.1 s"),
+        truth(&scenario, "plate.position", "plate, monolithic", 0.0, 10.0),
+        run(&scenario, "gauss-seidel", "0.1", "plate.position", "plate, gauss-seidel 0.1 s"),
+    ];
+    line_plot("Body and plate, D = 4", "time in s", "position in m", &curves)
+}
+
+fn divergence() -> String {
+    let scenario = DAMPING_REACTION.with(&[("plate.D", 0.64)]);
+    let to = 0.3;
+    let curves = [
+        truth(&scenario, "plate.velocity", "monolithic", 0.0, to),
+        run(&scenario, "jacobi", "0.02", "plate.velocity", "jacobi, 20 ms"),
+        run(&scenario, "jacobi", "0.01", "plate.velocity", "jacobi, 10 ms"),
+    ];
+    let curves = curves.map(|curve| between(curve, 0.0, to));
+    line_plot("Velocity of the plate, D = 0.64", "time in s", "velocity in m/s", &curves)
+}
+
+fn behaviour_change() -> String {
+    let scenario = BEHAVIOUR_CHANGE.scenario();
+    let curves = [
+        truth(&scenario, "left.position", "monolithic", 0.0, 200.0),
+        run(&scenario, "gauss-seidel", "0.4", "left.position", "gauss-seidel, 0.4 s"),
+        run(&scenario, "jacobi", "0.4", "left.position", "jacobi, 0.4 s"),
+    ];
+    line_plot("The left mass", "time in s", "position in m", &curves)
+}
+
+fn car() -> String {
+    let scenario = CAR.scenario();
+    let curves = [
+        truth(&scenario, "car.v", "monolithic", 0.0, 40.0),
+        run(&scenario, "gauss-seidel", "0.01", "car.v", "gauss-seidel, 10 ms"),
+    ];
+    line_plot("The car runs away", "time in s", "speed in m/s", &curves)
+}
+
+fn spring() -> String {
+    let scenario = SPRING.scenario();
+    let curves = [
+        truth(&scenario, "one.position", "one, monolithic", 0.0, 10.0),
+        run(&scenario, "gauss-seidel", "0.2", "one.position", "one, gauss-seidel 0.2 s"),
+        truth(&scenario, "two.position", "two, monolithic", 0.0, 10.0),
+        run(&scenario, "gauss-seidel", "0.2", "two.position", "two, gauss-seidel 0.2 s"),
+    ];
+    line_plot("Two masses", "time in s", "position", &curves)
+}
+
+fn rooms() -> String {
+    let scenario = ROOMS.scenario();
+    let curves = [
+        truth(&scenario, "west.T4", "room 4, monolithic", 0.0, 150.0),
+        run(&scenario, "gauss-seidel", "7.5", "west.T4", "room 4, gauss-seidel 7.5 min"),
+        truth(&scenario, "east.T6", "room 6, monolithic", 0.0, 150.0),
+        run(&scenario, "gauss-seidel", "7.5", "east.T6", "room 6, gauss-seidel 7.5 min"),
+    ];
+    line_plot("Two neighbours across the corridor", "time in min", "temperature in °C", &curves)
+}
+
+/// The predators as they are, and as the prey sees them.
+fn held_input() -> String {
+    let scenario = LOTKA_VOLTERRA.scenario();
+    let answered = run(&scenario, "jacobi", "0.25", "predator.population", "what predator answers");
+    let stairs = answered.points.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]).collect();
+    let held = Curve { name: "what prey is given".into(), points: stairs };
+    let curves = [answered, held].map(|curve| between(curve, 0.0, 10.0));
+    line_plot("One connection under jacobi, 0.25 s", "time in s", "population", &curves)
+}
+
+/// The error of one method on three cases, from coarse to fine.
+fn errors(method: &str) -> String {
+    let steps = ["0.01", "0.005", "0.002", "0.001", "5e-4", "2e-4", "1e-4"];
+    let error = |scenario: &Scenario, variable: &str, name: &str, steps: &[&str]| Curve {
+        name: name.into(),
+        points: steps.iter().map(|step| (number(step), measured(scenario, method, step).nrmse(variable))).collect(),
+    };
+    let curves = [
+        error(&MECHANICAL.scenario(), "left.position", "mechanical, left.position", &steps[3..]),
+        error(&LOTKA_VOLTERRA.scenario(), "predator.population", "lotka-volterra, predator", &steps),
+        error(&SPRING.scenario(), "one.position", "spring, one.position", &steps),
+    ];
+    error_plot(&format!("Errors of {method}"), "NRMSE in %", &curves)
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().expect("BUG: a step is a number")
+}
+
+fn measured(scenario: &Scenario, method: &str, step: &str) -> dovetail_cases::Measured {
+    measure_run(scenario, &[("method", method), ("step", step)])
+}
+
+fn run(scenario: &Scenario, method: &str, step: &str, variable: &str, name: &str) -> Curve {
+    let done = measured(scenario, method, step);
+    let values = done.trajectory.column(variable).expect("BUG: a variable of the model");
+    Curve { name: name.into(), points: done.trajectory.times().iter().copied().zip(values.iter().copied()).collect() }
+}
+
+fn truth(scenario: &Scenario, variable: &str, name: &str, from: f64, to: f64) -> Curve {
+    let connections = &scenario.connections;
+    let variables = Variables::of(connections);
+    let variable = variables.all().iter().find(|v| v.name == variable).expect("BUG: a variable of the model");
+    let mut times = vec![scenario.start_time];
+    times.extend((0..=FINE).map(|n| from + (to - from) * n as f64 / FINE as f64).filter(|t| *t > scenario.start_time));
+    let mut monolithic = Monolithic::new(&scenario.definitions, connections).expect("BUG: a model that composes");
+    let solution = monolithic.solve(&times, connections.outputs()).expect("BUG: a model that can be solved");
+    let rows = if variable.kind == Kind::State { &solution.states } else { &solution.outputs };
+    let values = rows.iter().map(|row| row[variable.stacked(connections)]);
+    between(Curve { name: name.into(), points: times.iter().copied().zip(values).collect() }, from, to)
+}
+
+/// The part of a curve that is shown, with no more points than are seen.
+fn between(curve: Curve, from: f64, to: f64) -> Curve {
+    let mut points: Vec<(f64, f64)> = curve.points.into_iter().filter(|p| (from..=to).contains(&p.0)).collect();
+    let stride = points.len().div_ceil(MOST_POINTS).max(1);
+    let last = points.last().copied();
+    points = points.into_iter().step_by(stride).collect();
+    if points.last().copied() != last {
+        points.extend(last);
+    }
+    Curve { name: curve.name, points }
+}
+
+/// Writes a picture on a white ground: a file of its own cannot know the page around it.
+fn write(path: &str, picture: &str) -> io::Result<()> {
+    let ground = "<rect width=\"100%\" height=\"100%\" fill=\"white\" stroke=\"none\"/>";
+    let end = picture.find('>').expect("BUG: a picture begins with a tag") + 1;
+    let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    std::fs::create_dir_all(path.parent().expect("BUG: a path in a folder"))?;
+    std::fs::write(path, format!("{}{ground}{}", &picture[..end], &picture[end..]))
+}
