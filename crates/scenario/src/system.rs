@@ -65,14 +65,14 @@ fn locate(text: &str, system: &Spanned<String>, table: &SystemTable, error: Synt
         Place::Equations => table.equations.as_ref().map_or(system.span(), |text| string(text.span())),
         Place::Output(index) => string(table.outputs[*index].span()),
         Place::Name(name) => {
-            let keys = table
+            let mut keys = table
                 .inputs
                 .keys()
                 .chain(table.parameters.keys())
                 .chain(table.states.keys())
                 .chain(table.outputs.keys());
             // The last one of that name: where it is declared twice, the second is the wrong one.
-            keys.filter(|key| key.get_ref() == name).last().map_or(system.span(), Spanned::span)
+            keys.rfind(|key| key.get_ref() == name).map_or(system.span(), Spanned::span)
         }
     };
     let problem = Problem::at(span, format!("{} (in system `{}`)", error.message, system.get_ref()));
