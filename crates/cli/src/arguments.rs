@@ -171,12 +171,19 @@ impl ChangeArguments {
     }
 }
 
+/// More rows than this are no result file but a full disk.
+const MOST_ROWS: f64 = 1e9;
+
 impl SharedArguments {
-    /// Refuses what no run can do.
-    pub fn check(&self) -> Result<(), Failure> {
+    /// Refuses what no run from `start` to `stop` can do.
+    pub fn check(&self, start: f64, stop: f64) -> Result<(), Failure> {
         match self.output_interval {
             Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
                 Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))
+            }
+            Some(interval) if (stop - start) / interval > MOST_ROWS || start + interval == start => {
+                let message = format!("--output-interval {interval:e} is too small for a run from {start} to {stop} s");
+                Err(Failure::misuse(message))
             }
             Some(_) if self.output.is_none() => {
                 Err(Failure::misuse("--output-interval needs --output: without a file there are no rows to space out"))

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use dovetail_report::{
-    Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_table, measure, measured_order,
+    Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page, comparison_table, measure,
+    measured_order,
 };
 use dovetail_scenario::{METHODS, Scenario};
 
@@ -15,9 +16,9 @@ use crate::{interrupt, output};
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
-    shared.check()?;
     let (model, methods) = model_and_methods(arguments)?;
     let scenario = shared.changes.load(&model)?;
+    shared.check(scenario.start_time, scenario.stop_time)?;
     let mut reference = Reference::new(&arguments.reference, &scenario)?;
     let selection = selection(&scenario, &reference, shared)?;
     let mut runs: Vec<RunSummary> = Vec::new();
@@ -36,6 +37,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         if stopped {
             break;
         }
+    }
+    if let Some(path) = &shared.report {
+        output::write(path, &comparison_page(&scenario.name, &runs))?;
     }
     if shared.json {
         let all: Vec<_> = runs.iter().map(RunSummary::to_json).collect();

@@ -9,8 +9,8 @@ use crate::{interrupt, output};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
-    shared.check()?;
     let scenario = shared.changes.load(&arguments.model)?;
+    shared.check(scenario.start_time, scenario.stop_time)?;
     let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let options = scenario.options(&choices)?;
     let variables = Variables::of(&scenario.connections);

@@ -3,6 +3,15 @@
 /// The highest degree of a signal: a quintic meets value, slope and curvature at both ends of a step.
 pub const MAX_DEGREE: usize = 5;
 
+/// The Legendre polynomials on [0, 1], orders 0 to 4, as coefficients of 1, s, s², …
+const LEGENDRE: [[f64; 5]; MAX_DEGREE] = [
+    [1.0, 0.0, 0.0, 0.0, 0.0],
+    [-1.0, 2.0, 0.0, 0.0, 0.0],
+    [1.0, -6.0, 6.0, 0.0, 0.0],
+    [-1.0, 12.0, -30.0, 20.0, 0.0],
+    [1.0, -20.0, 90.0, -140.0, 70.0],
+];
+
 /// A coupling variable at one time: its value and, where they are known, its first two derivatives.
 ///
 /// What is not known is NaN, never 0: a forgotten derivative must not pass for a flat one.
@@ -52,6 +61,51 @@ impl Signal {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
         coefficients[0] = value;
         Self { coefficients, degree: 0 }
+    }
+
+    /// The cubic that leaves `left`, arrives at `right` after `size` and matches both slopes.
+    ///
+    /// IFOSMONDI-JFM (22); in elapsed time it takes the simpler form of MISSILES (51).
+    pub fn hermite(size: f64, left: Knot, right: Knot) -> Self {
+        let mean_slope = (right.value - left.value) / size;
+        Self::new(&[
+            left.value,
+            left.slope,
+            (3.0 * mean_slope - 2.0 * left.slope - right.slope) / size,
+            (left.slope + right.slope - 2.0 * mean_slope) / (size * size),
+        ])
+    }
+
+    /// The parabola that leaves `left` with its slope and has the value `end` after `size`: IFOSMONDI-JFM (20).
+    pub fn parabola_from(size: f64, left: Knot, end: f64) -> Self {
+        let mean_slope = (end - left.value) / size;
+        Self::new(&[left.value, left.slope, (mean_slope - left.slope) / size])
+    }
+
+    /// The parabola that starts at `start`, where no slope is known, and arrives at `right` with its slope: a first step.
+    pub fn parabola_to(size: f64, start: f64, right: Knot) -> Self {
+        let mean_slope = (right.value - start) / size;
+        Self::new(&[start, 2.0 * mean_slope - right.slope, (right.slope - mean_slope) / size])
+    }
+
+    /// The polynomial of a lower degree that is nearest in the mean square over the first `size`; its mean is the same.
+    ///
+    /// The expansion in Legendre polynomials on the step, cut off: that is the least-squares fit.
+    pub fn reduced(&self, size: f64, degree: usize) -> Self {
+        if self.degree <= degree {
+            return *self;
+        }
+        // In s = τ/size: moments ∫ s^k p(s) ds, and from them the projections on the Legendre polynomials.
+        let scaled = |p: usize| self.coefficients[p] * size.powi(p as i32);
+        let moment = |k: usize| (0..=self.degree).map(|p| scaled(p) / (p + k + 1) as f64).sum::<f64>();
+        let mut fit = [0.0; MAX_DEGREE + 1];
+        for (order, legendre) in LEGENDRE.iter().enumerate().take(degree + 1) {
+            let projection: f64 = legendre.iter().enumerate().map(|(k, c)| c * moment(k)).sum();
+            let weight = (2 * order + 1) as f64 * projection;
+            fit.iter_mut().zip(legendre).for_each(|(sum, c)| *sum += weight * c);
+        }
+        fit.iter_mut().enumerate().for_each(|(p, c)| *c /= size.powi(p as i32));
+        Self::new(&fit[..=degree])
     }
 
     /// The highest power with a coefficient that is not zero.
@@ -116,6 +170,10 @@ mod tests {
         assert_eq!(Signal::constant(2.5).at(7.0), Knot::from(2.5));
     }
 
+    fn knot() -> impl Strategy<Value = Knot> {
+        (-5.0..5.0, -5.0..5.0).prop_map(|(value, slope)| Knot { value, slope, curvature: f64::NAN })
+    }
+
     #[test]
     fn trailing_zeros_do_not_raise_the_degree() {
         assert_eq!(Signal::new(&[1.0, 2.0, 0.0, 0.0]).degree(), 1);
@@ -136,6 +194,37 @@ mod tests {
             let knot = s.at(t);
             prop_assert!(((s.value(t + h) - s.value(t - h)) / (2.0 * h) - knot.slope).abs() < 1e-4);
             prop_assert!(((s.derivative(1, t + h) - s.derivative(1, t - h)) / (2.0 * h) - knot.curvature).abs() < 1e-4);
+        }
+
+        #[test]
+        fn hermite_meets_both_ends(left in knot(), right in knot(), size in 0.01..2.0) {
+            let signal = Signal::hermite(size, left, right);
+            let (start, end) = (signal.at(0.0), signal.at(size));
+            prop_assert!(close(start.value, left.value) && close(start.slope, left.slope));
+            prop_assert!(close(end.value, right.value) && close(end.slope, right.slope));
+        }
+
+        #[test]
+        fn parabolas_meet_what_they_are_given(left in knot(), right in knot(), size in 0.01..2.0) {
+            let from = Signal::parabola_from(size, left, right.value);
+            prop_assert!(close(from.at(0.0).slope, left.slope) && close(from.value(size), right.value));
+            let to = Signal::parabola_to(size, left.value, right);
+            prop_assert!(close(to.value(0.0), left.value) && close(to.value(size), right.value));
+            prop_assert!(close(to.at(size).slope, right.slope));
+        }
+
+        #[test]
+        fn a_reduced_signal_is_the_least_squares_fit(s in polynomial(), size in 0.5..2.0, degree in 0usize..5) {
+            let fit = s.reduced(size, degree);
+            prop_assert!(fit.degree() <= degree);
+            prop_assert!(close(fit.mean(size), s.mean(size)));
+            // The rest is orthogonal to every power that the fit may use.
+            let n = 4000;
+            for power in 0..=degree {
+                let rest = |t: f64| (s.value(t) - fit.value(t)) * t.powi(power as i32);
+                let sum: f64 = (0..n).map(|i| rest((i as f64 + 0.5) / n as f64 * size)).sum::<f64>() / n as f64;
+                prop_assert!(sum.abs() < 1e-4, "power {power}: {sum}");
+            }
         }
 
         #[test]

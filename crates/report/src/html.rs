@@ -23,17 +23,21 @@ pub fn report_page(summary: &RunSummary, trajectory: &Trajectory) -> String {
         plots(summary, trajectory),
         final_values(summary),
     ];
+    page(&title, &parts.concat())
+}
+
+/// A whole page around a body.
+pub(crate) fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Dovetail: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
-        escaped(&title),
-        parts.concat()
+         <title>Dovetail: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+        escaped(title)
     )
 }
 
 /// Text that means itself in HTML, between tags and in attributes.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

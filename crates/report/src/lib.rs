@@ -9,6 +9,7 @@
 //! Nothing here changes a run: whatever is recorded, and however, its values are the same to the last bit.
 
 mod comparison;
+mod comparison_page;
 mod csv_file;
 mod errors;
 mod glob;
@@ -31,6 +32,7 @@ mod trajectory;
 mod variables;
 
 pub use comparison::comparison_table;
+pub use comparison_page::comparison_page;
 pub use csv_file::CsvFile;
 pub use errors::{ErrorMeasures, measure, measured_order};
 pub use html::report_page;

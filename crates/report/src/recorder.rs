@@ -13,6 +13,8 @@ use crate::{Kind, Selection, Sink};
 /// answer. Where systems keep their own pace, those ahead are read off between their own times, linearly.
 pub struct Recorder<S> {
     lanes: Vec<Lane>,
+    /// So far all systems have answered together, for the same times: the lanes are not needed yet.
+    in_step: bool,
     row: Vec<f64>,
     row_time: Option<f64>,
     sink: S,
@@ -44,7 +46,7 @@ impl<S: Sink> Recorder<S> {
         }
         lanes.iter_mut().for_each(Lane::reserve);
         let row = vec![f64::NAN; selection.variables().len()];
-        Self { lanes, row, row_time: None, sink, label: label.into() }
+        Self { lanes, in_step: true, row, row_time: None, sink, label: label.into() }
     }
 
     /// The sink.
@@ -65,6 +67,45 @@ impl<S: Sink> Recorder<S> {
         written.map_err(|source| self.failure(&format!(" at t = {time} s"), source))
     }
 
+    /// Moves the held row on to `time`, giving the old one away if time has moved.
+    fn hold(&mut self, time: f64) -> Result<(), Error> {
+        if self.row_time.is_some_and(|held| time > held) {
+            self.emit()?;
+        }
+        self.row_time = Some(time);
+        Ok(())
+    }
+
+    /// All systems have answered for `time`: their values are the row.
+    fn take_together(&mut self, time: f64, tasks: &[Task]) -> Result<(), Error> {
+        self.hold(time)?;
+        for task in tasks {
+            for column in &self.lanes[task.system].columns {
+                self.row[column.index] = column.value(task);
+            }
+        }
+        Ok(())
+    }
+
+    /// Systems that keep their own pace: the row is that of the slowest.
+    fn take_apart(&mut self, tasks: &[Task]) -> Result<(), Error> {
+        if std::mem::replace(&mut self.in_step, false)
+            && let Some(time) = self.row_time
+        {
+            self.lanes.iter_mut().for_each(|lane| lane.seed(time, &self.row));
+        }
+        for task in tasks.iter().filter(|task| task.due) {
+            self.lanes[task.system].take(task);
+        }
+        let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
+        if !reached.is_finite() {
+            return Ok(()); // some system has not answered yet
+        }
+        self.hold(reached)?;
+        self.lanes.iter_mut().for_each(|lane| lane.read(reached, &mut self.row));
+        Ok(())
+    }
+
     fn failure(&self, when: &str, source: io::Error) -> Error {
         Error::Observer { what: format!("could not write {}{when}", self.label), source }
     }
@@ -72,21 +113,11 @@ impl<S: Sink> Recorder<S> {
 
 impl<S: Sink> Observer for Recorder<S> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        for task in exchange.tasks.iter().filter(|task| task.due) {
-            self.lanes[task.system].take(task);
+        let tasks = exchange.tasks;
+        match tasks.first().map(|task| task.response.reached) {
+            Some(time) if self.in_step && is_together(tasks, time, self.lanes.len()) => self.take_together(time, tasks),
+            _ => self.take_apart(tasks),
         }
-        let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
-        if !reached.is_finite() {
-            return Ok(()); // some system has not answered yet
-        }
-        if self.row_time.is_some_and(|held| reached > held) {
-            self.emit()?;
-        }
-        self.row_time = Some(reached);
-        for lane in &mut self.lanes {
-            lane.read(reached, &mut self.row);
-        }
-        Ok(())
     }
 
     fn finished(&mut self) -> Result<(), Error> {
@@ -94,6 +125,11 @@ impl<S: Sink> Observer for Recorder<S> {
         let closed = self.sink.close().map_err(|source| self.failure("", source));
         emitted.and(closed)
     }
+}
+
+/// Whether every one of so many systems has answered for `time`.
+fn is_together(tasks: &[Task], time: f64, systems: usize) -> bool {
+    tasks.len() == systems && tasks.iter().all(|task| task.due && task.response.reached == time)
 }
 
 impl Lane {
@@ -109,6 +145,12 @@ impl Lane {
     /// The newest time, or minus infinity before the first answer.
     fn reached(&self) -> f64 {
         self.times.back().copied().unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// Starts from the row that all systems have reached together.
+    fn seed(&mut self, time: f64, row: &[f64]) {
+        self.times.push_back(time);
+        self.values.extend(self.columns.iter().map(|column| row[column.index]));
     }
 
     /// Adds an answer; it replaces one for the same time.
