@@ -131,6 +131,10 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "R")]
     pub tolerance: Option<String>,
 
+    /// How ifosmondi solves the coupling [default: quasi-newton]
+    #[arg(long, value_name = "S")]
+    pub solver: Option<String>,
+
     /// Tolerance of the integrators inside models given as equations, 1e-14 to 0.1 [default: 1e-10]
     #[arg(long, value_name = "R")]
     pub integrator_tolerance: Option<String>,
@@ -160,8 +164,13 @@ impl ChangeArguments {
         }
         let tolerance = self.tolerance.as_deref();
         let integrator = self.integrator_tolerance.as_deref();
-        let flags =
-            [("method", method), ("step", step), ("tolerance", tolerance), ("integrator-tolerance", integrator)];
+        let flags = [
+            ("method", method),
+            ("step", step),
+            ("tolerance", tolerance),
+            ("solver", self.solver.as_deref()),
+            ("integrator-tolerance", integrator),
+        ];
         for (key, value) in flags {
             if let Some(value) = value {
                 choices.set(key, value);

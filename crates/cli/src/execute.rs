@@ -81,6 +81,7 @@ fn summarize(
             residual_variable,
             estimated_error: None,
             warnings: end.warnings,
+            remarks: end.remarks,
         },
         ..RunSummary::default()
     };

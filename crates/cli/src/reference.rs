@@ -60,7 +60,7 @@ fn column(connections: &Connections, solution: &Solution, variable: &Variable) -
     let rows = match variable.kind {
         Kind::Input => &solution.inputs,
         Kind::State => &solution.states,
-        Kind::Output => &solution.outputs,
+        _ => &solution.outputs,
     };
     let position = variable.stacked(connections);
     rows.iter().map(|row| row[position]).collect()

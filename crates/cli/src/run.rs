@@ -13,7 +13,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     shared.check(scenario.start_time, scenario.stop_time)?;
     let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let options = scenario.options(&choices)?;
-    let variables = Variables::of(&scenario.connections);
+    let variables = Variables::of(&scenario.connections).with_signals(&scenario.signals(&options)?);
     let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
     let keep = shared.report.is_some();
     let file = shared.output.as_deref();

@@ -56,6 +56,29 @@ pub enum Error {
         method: &'static str,
     },
 
+    /// The iterations of a step do not agree, however short it is.
+    #[error(
+        "{method} does not converge at t = {t} s with --solver {solver}, even with a step of {size:.1e} s; `{system}.{variable}` \
+         disagrees most. {why}",
+        t = readable(*.time)
+    )]
+    NotConverged {
+        /// Which method.
+        method: &'static str,
+        /// With which solver.
+        solver: &'static str,
+        /// Who.
+        system: String,
+        /// Which variable disagrees most.
+        variable: String,
+        /// When.
+        time: f64,
+        /// The shortest step tried.
+        size: f64,
+        /// Why, and what to try.
+        why: String,
+    },
+
     /// A method needs what a system does not have.
     #[error("{method} needs {need}, which `{system}` does not have; {instead}")]
     MissingCapability {

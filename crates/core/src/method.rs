@@ -10,6 +10,21 @@ pub trait Method {
     /// Refuses, before the run, systems that cannot do what the method needs.
     fn check(&self, workers: &dyn Workers) -> Result<(), Error>;
 
+    /// Names of what the method tells about itself with every step: `$iterations`, `left.$order`.
+    fn signals(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What the user should know: substitutes that were used for what systems lack.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// What may interest the user when the run is over: which variable was the hardest, say.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Tries to move on from where the past ends, at most to `until`.
     fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error>;
 }
@@ -29,4 +44,6 @@ pub struct Exchange<'a> {
     pub tasks: &'a [Task],
     /// Iterations of the method's solver.
     pub iterations: u64,
+    /// What the method tells of this step, in the order of [`Method::signals`].
+    pub signals: &'a [f64],
 }

@@ -63,6 +63,6 @@ impl Method for GaussSeidel<'_> {
         }
         cross_event(&mut self.tasks, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0 }))
+        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
     }
 }

@@ -47,7 +47,7 @@ impl Method for Jacobi<'_> {
         workers.advance(&mut self.tasks)?;
         cross_event(&mut self.tasks, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0 }))
+        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
     }
 }
 

@@ -4,9 +4,11 @@
 
 mod divergence;
 mod gauss_seidel;
+mod ifosmondi;
 mod initialization;
 mod jacobi;
 
 pub use gauss_seidel::GaussSeidel;
+pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
 pub use initialization::{algebraic_loops, initialize};
 pub use jacobi::Jacobi;

@@ -3,7 +3,8 @@
 //! - [`Lu`]: dense factorization in place, real or complex;
 //! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
 //! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is cheap,
-//!   implicit (Radau IIA of order 9) where the problem is stiff.
+//!   implicit (Radau IIA of order 9) where the problem is stiff;
+//! - [`nonlinear`]: `F(x) = 0` without a Jacobian, in few evaluations.
 //!
 //! Every solver owns its workspace: it is created once for a size and allocates nothing afterwards.
 //! Results depend on the arguments alone, never on earlier calls.
@@ -18,6 +19,7 @@ mod dop853_coefficients;
 mod initial_step;
 mod integrate;
 mod linear_step;
+pub mod nonlinear;
 mod phi;
 mod product;
 mod radau;

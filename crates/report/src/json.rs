@@ -52,6 +52,7 @@ fn quality_json(quality: &Quality) -> Value {
         "residual_variable": quality.residual_variable,
         "estimated_error": quality.estimated_error.as_ref().map(estimates),
         "warnings": quality.warnings,
+        "remarks": quality.remarks,
     })
 }
 
@@ -77,7 +78,7 @@ mod tests {
                    quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(keys(&json["quality"]), ["residual", "residual_variable", "estimated_error", "warnings"]);
+        assert_eq!(keys(&json["quality"]), ["residual", "residual_variable", "estimated_error", "warnings", "remarks"]);
         assert_eq!(keys(&json["systems"]), ["spring", "mass"]);
         assert_eq!(keys(&json["systems"]["mass"]), ["integrations", "trials", "linearizations", "seconds"]);
         assert_eq!(keys(&json["final"]), ["spring.x", "spring.heat", "spring.F", "mass.F", "mass.v", "mass.x"]);

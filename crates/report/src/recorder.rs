@@ -15,6 +15,8 @@ pub struct Recorder<S> {
     lanes: Vec<Lane>,
     /// So far all systems have answered together, for the same times: the lanes are not needed yet.
     in_step: bool,
+    /// Columns that show what the method tells about itself.
+    signals: Vec<Column>,
     row: Vec<f64>,
     row_time: Option<f64>,
     sink: S,
@@ -41,12 +43,17 @@ impl<S: Sink> Recorder<S> {
     /// Records `selection` into `sink`; `label` names the sink in errors ("results.csv").
     pub fn new(connections: &Connections, selection: &Selection, sink: S, label: impl Into<String>) -> Self {
         let mut lanes: Vec<Lane> = (0..connections.systems()).map(|_| Lane::new()).collect();
+        let mut signals = Vec::new();
         for (index, variable) in selection.variables().iter().enumerate() {
-            lanes[variable.system].columns.push(Column { index, kind: variable.kind, position: variable.position });
+            let column = Column { index, kind: variable.kind, position: variable.position };
+            match variable.kind {
+                Kind::Signal => signals.push(column),
+                _ => lanes[variable.system].columns.push(column),
+            }
         }
         lanes.iter_mut().for_each(Lane::reserve);
         let row = vec![f64::NAN; selection.variables().len()];
-        Self { lanes, in_step: true, row, row_time: None, sink, label: label.into() }
+        Self { lanes, in_step: true, signals, row, row_time: None, sink, label: label.into() }
     }
 
     /// The sink.
@@ -117,7 +124,12 @@ impl<S: Sink> Observer for Recorder<S> {
         match tasks.first().map(|task| task.response.reached) {
             Some(time) if self.in_step && is_together(tasks, time, self.lanes.len()) => self.take_together(time, tasks),
             _ => self.take_apart(tasks),
+        }?;
+        for column in &self.signals {
+            // At the start of a run there is nothing to tell yet.
+            self.row[column.index] = exchange.signals.get(column.position).copied().unwrap_or(0.0);
         }
+        Ok(())
     }
 
     fn finished(&mut self) -> Result<(), Error> {
@@ -186,6 +198,7 @@ impl Column {
             Kind::Input => task.inputs[self.position].value(elapsed(task)),
             Kind::State => task.response.states[self.position],
             Kind::Output => task.response.outputs[self.position].value,
+            Kind::Signal => f64::NAN, // not a task's affair
         }
     }
 }

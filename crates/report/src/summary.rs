@@ -80,6 +80,8 @@ pub struct Quality {
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
     pub warnings: Vec<String>,
+    /// What may interest the user: which variable was the last to converge, say.
+    pub remarks: Vec<String>,
 }
 
 /// An estimate of the global error of a variable, absolute.
@@ -193,6 +195,7 @@ pub(crate) mod tests {
                 residual_variable: Some("mass.F".into()),
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
+                remarks: vec![],
             },
             ..RunSummary::default()
         }

@@ -98,6 +98,7 @@ impl RunSummary {
         if let Some((name, worst)) = self.worst_estimate() {
             lines += &format!("largest estimated error: {} at {name}\n", significant(worst, 4));
         }
+        lines.extend(quality.remarks.iter().map(|remark| format!("note: {remark}\n")));
         lines.extend(quality.warnings.iter().map(|warning| format!("warning: {warning}\n")));
         lines
     }

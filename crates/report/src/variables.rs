@@ -13,6 +13,8 @@ pub enum Kind {
     State,
     /// It is offered to other systems; it may be a state at the same time.
     Output,
+    /// The method tells it about itself; it belongs to no system.
+    Signal,
 }
 
 /// One variable, and where to find it.
@@ -20,7 +22,7 @@ pub enum Kind {
 pub struct Variable {
     /// `system.name`.
     pub name: String,
-    /// Position of its system.
+    /// Position of its system; a signal has none.
     pub system: usize,
     /// What it is to its system.
     pub kind: Kind,
@@ -33,11 +35,12 @@ pub struct Variable {
 impl Variable {
     /// Its position among the variables of its kind of all systems, stacked.
     pub fn stacked(&self, connections: &Connections) -> usize {
-        let before = &connections.interfaces()[..self.system];
+        let states = |k: usize| connections.interfaces()[..k].iter().map(|interface| interface.states.len()).sum();
         let first = match self.kind {
             Kind::Input => connections.inputs_of(self.system).start,
-            Kind::State => before.iter().map(|interface| interface.states.len()).sum(),
+            Kind::State => states(self.system),
             Kind::Output => connections.outputs_of(self.system).start,
+            Kind::Signal => 0,
         };
         first + self.position
     }
@@ -70,6 +73,19 @@ impl Variables {
     pub fn of(connections: &Connections) -> Self {
         let all = connections.interfaces().iter().enumerate().flat_map(|(k, interface)| variables_of(k, interface));
         Self { all: all.collect() }
+    }
+
+    /// Also what the method tells about itself, under these names, after everything else.
+    pub fn with_signals(mut self, names: &[String]) -> Self {
+        let signal = |(position, name): (usize, &String)| Variable {
+            name: name.clone(),
+            system: usize::MAX,
+            kind: Kind::Signal,
+            position,
+            unit: None,
+        };
+        self.all.extend(names.iter().enumerate().map(signal));
+        self
     }
 
     /// The variables, in the model's order.

@@ -3,6 +3,7 @@
 mod connect;
 mod diagnostic;
 mod file;
+mod method;
 mod options;
 mod overrides;
 mod run;
@@ -10,7 +11,7 @@ mod scenario;
 mod system;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
-pub use options::{Choices, METHODS, OPTIONS, RunOptions};
+pub use options::{Choices, METHODS, OPTIONS, RunOptions, SOLVERS};
 pub use overrides::Overrides;
 pub use run::RunEnd;
 pub use scenario::Scenario;

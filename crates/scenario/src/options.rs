@@ -11,13 +11,25 @@ use crate::file::ModelFile;
 pub const METHODS: &[(&str, &str)] = &[
     ("jacobi", "all systems step in parallel, inputs held; order 1"),
     ("gauss-seidel", "systems step one after the other, inputs held, newest values first; order 1"),
+    ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback"),
 ];
 
 /// The options there are: key and what it means.
 pub const OPTIONS: &[(&str, &str)] = &[
     ("step", "macro-step; 1/500 of the run by default"),
+    ("solver", "how ifosmondi solves the coupling"),
     ("tolerance", "coupling tolerance of methods that iterate or choose their steps"),
     ("integrator-tolerance", "relative tolerance of the integrator inside models given as equations; 1e-10 by default"),
+];
+
+/// The solvers of `ifosmondi`, with one line about each.
+pub const SOLVERS: &[(&str, &str)] = &[
+    ("quasi-newton", "remembers how the interface reacts from step to step; the fewest integrations"),
+    ("newton", "Newton with matrix-free GMRES and backtracking"),
+    ("anderson", "Anderson mixing"),
+    ("ngmres", "nonlinear GMRES"),
+    ("ngmres-linesearch", "nonlinear GMRES with a line search"),
+    ("fixed-point", "the classical IFOSMONDI; converges only where the loop contracts"),
 ];
 
 /// The tightest tolerance an integrator in double precision can be asked for.
@@ -32,6 +44,8 @@ pub struct RunOptions {
     pub step: Option<f64>,
     /// Coupling tolerance.
     pub tolerance: Option<f64>,
+    /// A name of [`SOLVERS`].
+    pub solver: Option<String>,
     /// Tolerance of the integrators inside the systems.
     pub integrator_tolerance: f64,
 }
@@ -102,19 +116,25 @@ impl Choices {
             method: self.method()?,
             step: self.positive("step")?,
             tolerance: self.positive("tolerance")?,
+            solver: self.given.contains_key("solver").then(|| self.one_of("solver", SOLVERS, &[])).transpose()?,
             integrator_tolerance: self.integrator_tolerance()?,
         })
     }
 
     fn method(&self) -> Result<String, Problem> {
-        let Some(choice) = self.given.get("method") else { return Ok("auto".into()) };
-        let known = || METHODS.iter().map(|(name, _)| *name).chain(["auto"]);
+        if self.given.contains_key("method") { self.one_of("method", METHODS, &["auto"]) } else { Ok("auto".into()) }
+    }
+
+    /// A choice among names, which has been made.
+    fn one_of(&self, key: &str, listed: &[(&str, &str)], also: &[&str]) -> Result<String, Problem> {
+        let choice = &self.given[key];
+        let known = || listed.iter().map(|(name, _)| *name).chain(also.iter().copied());
         if known().any(|name| name == choice.text) {
             return Ok(choice.text.clone());
         }
         Err(choice
-            .problem("method", format!("unknown method `{}`", choice.text))
-            .help(format!("the methods are {}", known().collect::<Vec<_>>().join(", ")))
+            .problem(key, format!("unknown {key} `{}`", choice.text))
+            .help(format!("the {key}s are {}", known().collect::<Vec<_>>().join(", ")))
             .suggest(&choice.text, known()))
     }
 
@@ -156,7 +176,7 @@ mod tests {
         later.set("step", "0.5");
         let options = choices("name = \"jacobi\"\nstep = 0.1").overridden_by(&later).resolve().unwrap();
         let expected =
-            RunOptions { method: "jacobi".into(), step: Some(0.5), tolerance: None, integrator_tolerance: 1e-10 };
+            RunOptions { method: "jacobi".into(), step: Some(0.5), tolerance: None, solver: None, integrator_tolerance: 1e-10 };
         assert_eq!(options, expected);
     }
 

@@ -3,12 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use dovetail_core::{
-    Ending, Error, Grid, Method, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers,
-};
-use dovetail_methods::{GaussSeidel, Jacobi, initialize};
+use dovetail_core::{Ending, Error, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers};
+use dovetail_methods::initialize;
 
 use crate::diagnostic::{BadModel, Problem};
+use crate::method::choose;
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
@@ -36,6 +35,8 @@ pub struct RunEnd {
     pub wall_seconds: f64,
     /// What the user should know.
     pub warnings: Vec<String>,
+    /// What may interest the user.
+    pub remarks: Vec<String>,
 }
 
 impl Scenario {
@@ -51,7 +52,8 @@ impl Scenario {
         let clock = Instant::now();
         let mut workers = SingleThread::new(self.systems(options));
         let step = self.step(options)?;
-        let (mut method, reason) = self.method(options, step);
+        let chosen = choose(self, options, step, workers.capabilities());
+        let (mut method, reason) = (chosen.method, chosen.reason);
         method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))?;
         let start =
             initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
@@ -59,6 +61,7 @@ impl Scenario {
         let mut run = Orchestrator::new(&self.connections, method.as_mut(), &mut workers, observers, interrupted);
         let ending = run.run(&start, self.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
+        let (warnings, remarks) = (method.warnings(), method.remarks());
         Ok(RunEnd {
             method: name,
             reason,
@@ -68,7 +71,8 @@ impl Scenario {
             statistics,
             work: workers.work().to_vec(),
             wall_seconds: clock.elapsed().as_secs_f64(),
-            warnings: self.run_warnings(name, options),
+            warnings: [self.run_warnings(name, options), warnings].concat(),
+            remarks,
         })
     }
 
@@ -81,8 +85,14 @@ impl Scenario {
     /// Refuses a method that the systems do not permit.
     pub fn check_method(&self, options: &RunOptions) -> Result<(), BadModel> {
         let workers = SingleThread::new(self.systems(options));
-        let (method, _) = self.method(options, self.step(options)?);
+        let method = choose(self, options, self.step(options)?, workers.capabilities()).method;
         method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))
+    }
+
+    /// Names of what the method tells about itself.
+    pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
+        let workers = SingleThread::new(self.systems(options));
+        Ok(choose(self, options, self.step(options)?, workers.capabilities()).method.signals())
     }
 
     fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
@@ -97,22 +107,12 @@ impl Scenario {
         Err(self.bad(Problem::general(message).help("times that close are the same number: choose a larger --step")))
     }
 
-    fn method<'a>(&'a self, options: &RunOptions, step: f64) -> (Box<dyn Method + 'a>, Option<String>) {
-        let grid = Grid::new(self.start_time, self.stop_time, step);
-        match options.method.as_str() {
-            "jacobi" => (Box::new(Jacobi::new(&self.connections, grid)), None),
-            "gauss-seidel" => (Box::new(GaussSeidel::new(&self.connections, grid)), None),
-            _ => {
-                let reason = "it needs nothing of the systems and is more accurate than jacobi at equal cost";
-                (Box::new(GaussSeidel::new(&self.connections, grid)), Some(reason.to_owned()))
-            }
-        }
-    }
-
     fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
         let mut warnings = self.warnings.clone();
-        if options.tolerance.is_some() {
-            warnings.push(format!("{method} has no tolerance: --tolerance was not used"));
+        if method != "ifosmondi" {
+            let unused = [("tolerance", options.tolerance.is_some()), ("solver", options.solver.is_some())];
+            let unused = unused.iter().filter(|(_, given)| *given);
+            warnings.extend(unused.map(|(key, _)| format!("{method} has no {key}: --{key} was not used")));
         }
         warnings
     }

@@ -8,7 +8,7 @@
 use std::iter::zip;
 
 use super::least_squares::LeastSquares;
-use super::vector::{add_scaled, distance};
+use super::vector::distance;
 
 /// The last pairs of a point and its residual.
 #[derive(Clone, Debug)]
@@ -72,24 +72,105 @@ impl History {
         (0..self.len()).map(|age| distance(weights, point, self.pair(age).point)).fold(f64::INFINITY, f64::min)
     }
 
-    /// Moves the newest pair `(point, residual)` to the combination with the smallest residual, as far as the
-    /// residual is linear between the pairs.
-    pub fn minimize(&mut self, weights: &[f64], point: &mut [f64], residual: &mut [f64]) {
-        let kept = self.fit_differences(weights, Pair { point, residual });
-        for ((column, weight), value) in zip(zip(&mut self.column, weights), &*residual) {
+    /// Writes the combination of the stored pairs and the newest, `(point, residual)`, whose residual is the
+    /// smallest, as far as the residual is linear between them.
+    pub fn minimize(
+        &mut self,
+        weights: &[f64],
+        (point, residual): (&[f64], &[f64]),
+        (best_point, best_residual): (&mut [f64], &mut [f64]),
+    ) {
+        let newest = Pair { point, residual };
+        let kept = self.fit_differences(weights, newest);
+        for ((column, weight), value) in zip(zip(&mut self.column, weights), residual) {
             *column = weight * value;
         }
         self.fit.solve(&mut self.column, &mut self.coefficients);
-        // The newest pair changes while its differences are taken, so the first difference goes last.
-        for k in (0..kept).rev() {
-            let (age, coefficient) = (self.ages[k], self.coefficients[k]);
-            if age == 0 {
-                let first = self.pair(0);
-                blend(point, coefficient, first.point, kept > 1, &self.points_moved(k, kept), |_| 0.0);
-                let _ = (first, residual);
-                unreachable!()
-            }
-            add_scaled(point, -coefficient, &[]);
+        best_point.copy_from_slice(point);
+        best_residual.copy_from_slice(residual);
+        for (&age, &coefficient) in zip(&self.ages[..kept], &self.coefficients[..kept]) {
+            let (newer, older) = (self.newer(age, newest), self.pair(age));
+            add_difference(best_point, -coefficient, newer.point, older.point);
+            add_difference(best_residual, -coefficient, newer.residual, older.residual);
         }
+    }
+
+    /// Factors the weighted differences of successive residuals, newest first; returns how many are of use.
+    fn fit_differences(&mut self, weights: &[f64], newest: Pair) -> usize {
+        self.fit.clear();
+        let mut kept = 0;
+        for age in 0..self.len() {
+            if self.fit.is_full() {
+                break;
+            }
+            let mut column = std::mem::take(&mut self.column);
+            let (newer, older) = (self.newer(age, newest), self.pair(age));
+            for (k, entry) in column.iter_mut().enumerate() {
+                *entry = weights[k] * (newer.residual[k] - older.residual[k]);
+            }
+            if self.fit.push(&mut column) {
+                self.ages[kept] = age;
+                kept += 1;
+            }
+            self.column = column;
+        }
+        kept
+    }
+
+    /// The stored pair that `age` others have followed.
+    fn pair(&self, age: usize) -> Pair<'_> {
+        let start = (self.pushed - 1 - age) % self.depth * self.size;
+        let range = start..start + self.size;
+        Pair { point: &self.points[range.clone()], residual: &self.residuals[range] }
+    }
+
+    /// The successor of the pair of that age.
+    fn newer<'a>(&'a self, age: usize, newest: Pair<'a>) -> Pair<'a> {
+        if age == 0 { newest } else { self.pair(age - 1) }
+    }
+}
+
+/// `target += factor · (newer − older)`.
+fn add_difference(target: &mut [f64], factor: f64, newer: &[f64], older: &[f64]) {
+    for (target, (newer, older)) in zip(target, zip(newer, older)) {
+        *target += factor * (newer - older);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn minimized(history: &mut History, point: &[f64], residual: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let (mut best, mut left) = (vec![0.0; point.len()], vec![0.0; point.len()]);
+        history.minimize(&vec![1.0; point.len()], (point, residual), (&mut best, &mut left));
+        (best, left)
+    }
+
+    #[test]
+    fn without_a_past_the_newest_pair_is_the_best() {
+        assert_eq!(minimized(&mut History::new(1, 5), &[2.0], &[3.0]), (vec![2.0], vec![3.0]));
+        assert_eq!(minimized(&mut History::new(1, 0), &[2.0], &[3.0]), (vec![2.0], vec![3.0]));
+    }
+
+    #[test]
+    fn one_unknown_gives_the_secant_through_the_two_latest() {
+        let mut history = History::new(1, 5);
+        history.push(&[100.0], &[-3.0]);
+        history.push(&[1.0], &[1.0]);
+        let (best, left) = minimized(&mut history, &[2.0], &[3.0]);
+        assert!((best[0] - 0.5).abs() < 1e-14 && left[0].abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_oldest_pair_makes_room() {
+        let mut history = History::new(1, 2);
+        for k in 0..5 {
+            history.push(&[f64::from(k)], &[1.0]);
+        }
+        assert_eq!(history.len(), 2);
+        assert_eq!(history.nearest(&[1.0], &[2.0]), 1.0);
+        history.clear();
+        assert_eq!(history.nearest(&[1.0], &[2.0]), f64::INFINITY);
     }
 }

@@ -18,13 +18,14 @@ mod least_squares;
 mod line_search;
 mod newton;
 mod ngmres;
-#[cfg(test)]
-mod tests;
+mod quasi_newton;
 mod vector;
+mod watch;
 
 pub use anderson::{Anderson, AndersonOptions};
 pub use fixed_point::{FixedPoint, FixedPointOptions};
 pub use newton::{Newton, NewtonOptions};
+pub use quasi_newton::{QuasiNewton, QuasiNewtonOptions};
 pub use ngmres::{Ngmres, NgmresOptions, Selection};
 
 /// Equations `F(x) = 0` whose evaluation is what costs.

@@ -34,7 +34,7 @@ fn record(selected: &str, exchanges: &[&[Task]]) -> Trajectory {
     let selection = Variables::of(&connections).select(&[selected.into()]).unwrap();
     let mut recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
     for tasks in exchanges {
-        recorder.accepted(Exchange { tasks, iterations: 0 }).unwrap();
+        recorder.accepted(Exchange { tasks, iterations: 0, signals: &[] }).unwrap();
     }
     recorder.finished().unwrap();
     recorder.into_sink()
@@ -125,7 +125,7 @@ fn a_full_disk_ends_the_run_with_the_time_and_the_file() {
     let sinks = (LastRow::default(), Full);
     let mut recorder = Recorder::new(&connections, &selection, sinks, "results.csv");
     let tasks = both(MacroStep::instant(0.25), 1.0);
-    recorder.started(Exchange { tasks: &tasks, iterations: 0 }).unwrap();
+    recorder.started(Exchange { tasks: &tasks, iterations: 0, signals: &[] }).unwrap();
     let error = recorder.finished().unwrap_err();
     assert_eq!(error.to_string(), "could not write results.csv at t = 0.25 s: no space left");
     assert!(recorder.finished().is_ok());

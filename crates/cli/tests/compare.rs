@@ -1,0 +1,157 @@
+//! `dovetail compare`: published numbers, references in files, several methods and steps.
+
+mod support;
+
+use serde_json::Value;
+use support::{Folder, Table, assert_near, compare_json, dovetail, example, number};
+
+fn nrmse(run: &Value, variable: &str) -> f64 {
+    number(&run["error"][variable]["nrmse"])
+}
+
+/// NRMSE in percent of `variable` under `method` with steps of 1e-3 and 1e-4.
+fn errors(model: &str, method: &str, variable: &str) -> [f64; 2] {
+    let runs = compare_json(&example(model), &["--method", method, "--step", "1e-3,1e-4"]);
+    [nrmse(&runs[0], variable), nrmse(&runs[1], variable)]
+}
+
+fn assert_errors(found: [f64; 2], expected: [f64; 2]) {
+    assert_near(found[0], expected[0], 0.01);
+    assert_near(found[1], expected[1], 0.01);
+}
+
+#[test]
+fn jacobi_on_the_mechanical_case_errs_as_published() {
+    assert_errors(errors("mechanical", "jacobi", "left.position"), [5.80, 0.293]);
+}
+
+#[test]
+fn gauss_seidel_on_the_mechanical_case_errs_as_measured() {
+    assert_errors(errors("mechanical", "gauss-seidel", "left.position"), [1.13, 0.097]);
+}
+
+#[test]
+fn jacobi_on_predator_and_prey_errs_as_published() {
+    assert_errors(errors("lotka-volterra", "jacobi", "prey.population"), [0.1376, 0.01372]);
+}
+
+#[test]
+fn the_order_is_measured_from_the_second_step_on() {
+    let runs = compare_json(&example("lotka-volterra"), &["--method", "jacobi", "--step", "1e-2", "5e-3"]);
+    assert!(runs[0]["order"].as_object().unwrap().is_empty());
+    assert_near(number(&runs[1]["order"]["prey.population"]), 1.0, 0.05);
+}
+
+#[test]
+fn every_method_runs_with_every_step() {
+    let runs =
+        compare_json(&example("spring"), &["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "0.025"]);
+    let plan: Vec<_> = runs.iter().map(|run| (run["method"].as_str().unwrap(), number(&run["step"]))).collect();
+    let each = |method| [0.1, 0.05, 0.025].map(|step| (method, step));
+    assert_eq!(plan, [each("jacobi"), each("gauss-seidel")].concat());
+    assert!(runs[3]["order"].as_object().unwrap().is_empty(), "orders are not taken across methods");
+}
+
+#[test]
+fn every_run_has_three_measures_for_each_variable() {
+    let runs = compare_json(&example("spring"), &["--method", "jacobi", "--record", "one.*"]);
+    let error = runs[0]["error"].as_object().unwrap();
+    assert!(error.contains_key("one.position") && !error.contains_key("two.position"));
+    for (name, measures) in error {
+        let keys: Vec<&String> = measures.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["nrmse", "l2", "max"], "{name}");
+    }
+}
+
+#[test]
+fn the_model_may_come_after_the_flags() {
+    let model = example("spring");
+    for flags in [["--method", "jacobi", "--step", "0.1"], ["--step", "0.1", "--method", "jacobi"]] {
+        dovetail(&[&["compare", "--json"], &flags[..], &[&model]].concat()).exits(0);
+        dovetail(&[&["compare", &model, "--json"], &flags[..]].concat()).exits(0);
+    }
+}
+
+#[test]
+fn a_model_that_is_not_there_is_named_even_after_the_flags() {
+    dovetail(&["compare", "--method", "jacobi", "nowhere.toml"]).exits(2).says(&["nowhere.toml"]);
+}
+
+fn fine_run(folder: &Folder, model: &str) -> String {
+    let file = folder.name("fine.csv");
+    let fine = ["run", model, "--method", "gauss-seidel", "--step", "1e-5", "--output-interval", "0.01"];
+    dovetail(&[&fine[..], &["--quiet", "--output", &file]].concat()).exits(0);
+    file
+}
+
+#[test]
+fn a_fine_run_in_a_file_is_nearly_as_good_a_reference_as_the_monolithic_one() {
+    let (folder, model) = (Folder::new(), example("lotka-volterra"));
+    let file = fine_run(&folder, &model);
+    let options = ["--method", "jacobi", "--step", "0.01"];
+    let monolithic = compare_json(&model, &options);
+    let against = compare_json(&model, &[&options[..], &["--reference", &file]].concat());
+    assert_near(nrmse(&against[0], "prey.population"), nrmse(&monolithic[0], "prey.population"), 0.01);
+}
+
+#[test]
+fn a_run_has_no_error_against_itself() {
+    let (folder, model) = (Folder::new(), example("mechanical"));
+    let file = folder.name("same.csv");
+    dovetail(&["run", &model, "--method", "jacobi", "--step", "1e-3", "--output", &file]).exits(0);
+    let runs = compare_json(&model, &["--method", "jacobi", "--step", "1e-3", "--reference", &file]);
+    for (name, error) in runs[0]["error"].as_object().unwrap() {
+        assert_eq!(number(&error["max"]), 0.0, "{name}");
+    }
+}
+
+#[test]
+fn a_reference_that_cannot_be_used_is_refused_with_the_reason() {
+    let folder = Folder::new();
+    let cases = [
+        ("time,prey.p\n0,1\n1,abc\n", "line 3"),
+        ("time,prey.p\n0,1\n1,2\n1,3\n", "not later"),
+        ("t,prey.p\n0,1\n", "`time`"),
+        ("time,prey.p\n", "no rows"),
+        ("", "no rows"),
+        ("time,other.x\n0,1\n", "none of the model's variables"),
+        ("time,prey.p\n0,1\n1,2\n", "covers t = 0 s to 1 s"),
+        ("time,prey.p\n0,1\n1\n", "cannot be read"),
+        ("time,prey.p\n0,1\n1,nan\n", "not a finite number"),
+    ];
+    for (text, words) in cases {
+        let file = folder.file("reference.csv", text);
+        let arguments = ["compare", &example("lotka-volterra"), "--method", "jacobi", "--reference", &file];
+        dovetail(&arguments).exits(2).says(&[words, "reference"]);
+    }
+}
+
+#[test]
+fn a_reference_that_does_not_exist_is_named() {
+    let arguments = ["compare", &example("spring"), "--method", "jacobi", "--reference", "nowhere.csv"];
+    dovetail(&arguments).exits(2).says(&["nowhere.csv"]);
+}
+
+#[test]
+fn a_comparison_without_methods_says_which_there_are() {
+    dovetail(&["compare", &example("spring")]).exits(2).says(&["jacobi", "gauss-seidel"]);
+}
+
+#[test]
+fn each_run_of_a_comparison_gets_a_result_file_of_its_own() {
+    let folder = Folder::new();
+    let output = folder.name("out.csv");
+    let plan = ["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "--output", &output];
+    compare_json(&example("spring"), &plan);
+    for (name, rows) in [("out-jacobi-0.1.csv", 101), ("out-gauss-seidel-0.05.csv", 201)] {
+        assert_eq!(Table::parse(&folder.read(name)).rows.len(), rows, "{name}");
+    }
+}
+
+#[test]
+fn the_report_of_a_comparison_is_written_or_refused() {
+    let folder = Folder::new();
+    let page = folder.name("page.html");
+    let done = dovetail(&["compare", &example("spring"), "--method", "jacobi", "--report", &page]);
+    assert!(folder.path("page.html").exists() || done.code == Some(2), "--report was ignored");
+}

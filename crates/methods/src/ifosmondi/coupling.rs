@@ -1,0 +1,231 @@
+//! The interface of a step: inputs that arrive at a guess, and by how much the outputs they cause differ from it.
+
+use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Past, Signal, Source, Task, Workers};
+use dovetail_numerics::nonlinear::Equations;
+
+use crate::initialize;
+
+/// The outputs that feed something, as stacked positions: the coupling variables.
+pub(super) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
+    let mut all: Vec<usize> = connections.sources().iter().filter_map(|source| source_output(*source)).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+fn source_output(source: Source) -> Option<usize> {
+    match source {
+        Source::Output(output) => Some(output),
+        Source::Constant(_) => None,
+    }
+}
+
+/// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes.
+pub(super) struct Coupling<'a> {
+    connections: &'a Connections,
+    tolerance: f64,
+    capabilities: Vec<Capabilities>,
+    /// The coupling variables as outputs (stacked), each with its system and position there.
+    variables: Vec<Variable>,
+    /// For each input (stacked) the coupling variable that feeds it.
+    feeders: Vec<Option<usize>>,
+    /// The interface at the start of the step.
+    pub start: Vec<Knot>,
+    /// Whether its slopes are known: not on a first step.
+    pub smooth: bool,
+    pub step: MacroStep,
+    pub tasks: Vec<Task>,
+    pub answers: Vec<f64>,
+}
+
+#[derive(Clone, Copy)]
+struct Variable {
+    stacked: usize,
+    system: usize,
+    position: usize,
+}
+
+impl<'a> Coupling<'a> {
+    pub fn new(connections: &'a Connections, tolerance: f64, capabilities: &[Capabilities]) -> Self {
+        let outputs = coupled_outputs(connections);
+        let variable = |&stacked: &usize| {
+            let system = connections.owner(stacked);
+            Variable { stacked, system, position: stacked - connections.outputs_of(system).start }
+        };
+        let place = |source: &Source| source_output(*source).and_then(|output| outputs.binary_search(&output).ok());
+        Self {
+            tolerance,
+            capabilities: capabilities.to_vec(),
+            variables: outputs.iter().map(variable).collect(),
+            feeders: connections.sources().iter().map(place).collect(),
+            start: vec![Knot::value_only(f64::NAN); outputs.len()],
+            smooth: false,
+            step: MacroStep::instant(0.0),
+            tasks: connections.tasks(1),
+            answers: vec![0.0; 2 * outputs.len()],
+            connections,
+        }
+    }
+
+    /// The start of a run: values are known, slopes are not.
+    pub fn begin(&mut self, past: &Past) {
+        for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
+            *knot = Knot::value_only(past.latest()[variable.stacked].value);
+        }
+        self.smooth = false;
+    }
+
+    /// `system` and variable of an unknown.
+    pub fn name(&self, unknown: usize) -> (String, String) {
+        let variable = self.variables[unknown % self.variables.len().max(1)];
+        let interface = &self.connections.interfaces()[variable.system];
+        (interface.name.clone(), interface.outputs[variable.position].name.clone())
+    }
+
+    /// Inputs held at their start values; (20), or a constant on a first step.
+    pub fn hold(&mut self) {
+        let (size, smooth) = (self.step.size(), self.smooth);
+        self.place_signals(|knot, _| match smooth {
+            true => Signal::parabola_from(size, knot, knot.value),
+            false => Signal::constant(knot.value),
+        });
+    }
+
+    /// Inputs that leave the start and arrive at `guess`, (22).
+    pub fn place(&mut self, guess: &[f64]) {
+        let (size, smooth, count) = (self.step.size(), self.smooth, self.start.len());
+        self.place_signals(|knot, variable| {
+            let end = Knot { value: guess[variable], slope: guess[count + variable], curvature: f64::NAN };
+            if smooth { Signal::hermite(size, knot, end) } else { Signal::parabola_to(size, knot.value, end) }
+        });
+    }
+
+    fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {
+        for task in &mut self.tasks {
+            task.step = self.step;
+            let degree = self.capabilities[task.system].input_degree;
+            for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+                *place = match self.feeders[input] {
+                    Some(variable) => signal(self.start[variable], variable).reduced(self.step.size(), degree),
+                    None => Signal::constant(self.connections.feed(input, &[])),
+                };
+            }
+        }
+    }
+
+    /// Tries the inputs that are placed; the answers are those of the coupling variables.
+    pub fn ask(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        workers.trial(&mut self.tasks)?;
+        let (values, slopes) = self.answers.split_at_mut(self.variables.len());
+        for (c, variable) in self.variables.iter().enumerate() {
+            let knot = self.tasks[variable.system].response.outputs[variable.position];
+            values[c] = knot.value;
+            slopes[c] = match self.capabilities[variable.system].output_derivatives {
+                0 => difference(past, *variable, self.step, knot.value),
+                _ => knot.slope,
+            };
+        }
+        Ok(())
+    }
+
+    /// The next step starts where the inputs of this one ended.
+    pub fn arrive(&mut self, end: &[f64]) {
+        let (values, slopes) = end.split_at(self.start.len());
+        for (knot, (&value, &slope)) in self.start.iter_mut().zip(values.iter().zip(slopes)) {
+            *knot = Knot { value, slope, curvature: f64::NAN };
+        }
+        self.smooth = true;
+    }
+
+    /// Crosses the event at the end of the step just taken. True if the interface jumps there: then the next step is a first
+    /// step, from consistent values.
+    pub fn cross_event(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let time = self.step.end;
+        self.step = MacroStep::instant(time);
+        self.place_signals_at_start();
+        workers.advance(&mut self.tasks)?;
+        let jumps = self.variables.iter().zip(&self.start).any(|(variable, knot)| {
+            let now = self.tasks[variable.system].response.outputs[variable.position];
+            let known = self.capabilities[variable.system].output_derivatives > 0;
+            let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * (1.0 + b.abs());
+            differs(now.value, knot.value) || (known && differs(now.slope, knot.slope))
+        });
+        if jumps {
+            self.tasks = initialize(self.connections, workers, time, 1)?;
+            for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
+                *knot = Knot::value_only(self.tasks[variable.system].response.outputs[variable.position].value);
+            }
+            self.smooth = false;
+        }
+        Ok(jumps)
+    }
+
+    /// Inputs with the value and slope of the start, for a question about the present.
+    fn place_signals_at_start(&mut self) {
+        self.place_signals(|knot, _| Signal::new(&[knot.value, knot.slope]));
+    }
+
+    /// What systems were given instead of what they lack.
+    pub fn substitutes(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for (interface, capabilities) in self.connections.interfaces().iter().zip(&self.capabilities) {
+            if capabilities.input_degree < 3 && !interface.inputs.is_empty() {
+                let degree = capabilities.input_degree;
+                all.push(format!("`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their means kept", interface.name));
+            }
+            if capabilities.output_derivatives == 0 && !interface.outputs.is_empty() {
+                all.push(format!("`{}` does not know the slopes of its outputs: differences were used", interface.name));
+            }
+        }
+        all
+    }
+}
+
+/// The slope at the end of the step from the last values: of second order where there are two of them.
+fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f64 {
+    let (time, outputs) = past.point(variable.system, 0);
+    let (size, last) = (step.end - time, outputs[variable.position].value);
+    let secant = (value - last) / size;
+    if past.points(variable.system) < 2 {
+        return secant;
+    }
+    let (earlier, outputs) = past.point(variable.system, 1);
+    let before = (last - outputs[variable.position].value) / (time - earlier);
+    secant + (secant - before) * size / (step.end - earlier)
+}
+
+/// `γ_τ`, (24): how far a guess is from what the connected outputs answer.
+pub(super) struct Residual<'b, 'a> {
+    pub coupling: &'b mut Coupling<'a>,
+    pub past: &'b Past,
+    pub workers: &'b mut dyn Workers,
+    pub error: Option<Error>,
+}
+
+impl Equations for Residual<'_, '_> {
+    fn size(&self) -> usize {
+        self.coupling.answers.len()
+    }
+
+    fn evaluate(&mut self, guess: &[f64], residual: &mut [f64]) -> bool {
+        self.coupling.place(guess);
+        if let Err(error) = self.coupling.ask(self.past, self.workers) {
+            self.error = Some(error);
+            return false;
+        }
+        let pairs = guess.iter().zip(&self.coupling.answers);
+        residual.iter_mut().zip(pairs).for_each(|(residual, (asked, given))| *residual = asked - given);
+        true
+    }
+
+    /// (27), with `ε_rel = ε_abs`.
+    fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
+        let tolerance = self.coupling.tolerance;
+        residual.iter().zip(guess).all(|(r, z)| r.abs() < tolerance * z.abs() + tolerance)
+    }
+
+    fn weights(&self, guess: &[f64], weights: &mut [f64]) {
+        let tolerance = self.coupling.tolerance;
+        weights.iter_mut().zip(guess).for_each(|(weight, z)| *weight = 1.0 / (tolerance * z.abs() + tolerance));
+    }
+}

@@ -1,0 +1,231 @@
+//! IFOSMONDI and IFOSMONDI-JFM: find end-of-step inputs, values and slopes, that agree with the outputs they cause.
+//!
+//! Needs: trial and a step that can be shortened; cubic inputs and output slopes, or their substitutes.
+//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
+//! Departures: (28) prints `max` where its text, "without exceeding δt_ref", asks for `min`. The unknowns are the *outputs* that
+//! feed something, rather than the inputs they feed: the same equations, each once. A rejected step does not leave the grid of
+//! the reference step for good: the next grid time is met again. At a known event all systems meet; where the interface jumps
+//! there, start values are made consistent anew and the step after it is a first step.
+
+mod coupling;
+mod plan;
+
+use dovetail_core::{
+    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Past, Signal, StepRule, Verdict, Workers,
+};
+use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
+
+use coupling::{Coupling, Residual};
+use plan::Plan;
+
+/// The method's name, as users write it.
+const NAME: &str = "ifosmondi";
+
+/// What can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IfosmondiOptions {
+    /// `ε_rel` and `ε_abs` of the convergence criterion (27).
+    pub tolerance: f64,
+    /// Start the solver from the extrapolated interface, rather than from the answer to a held one as the paper does.
+    pub extrapolate: bool,
+}
+
+/// The method, with its buffers.
+pub struct Ifosmondi<'a> {
+    coupling: Coupling<'a>,
+    plan: Plan,
+    options: IfosmondiOptions,
+    solver: Box<dyn NonlinearSolver + 'a>,
+    /// The interface one step earlier, and when that was, unless an event came between.
+    before: Vec<Knot>,
+    earlier: Option<f64>,
+    /// Values, then slopes, of the coupling variables at the end of the step; and by how much they disagree.
+    unknowns: Vec<f64>,
+    residual: Vec<f64>,
+    /// For each unknown, in how many steps it was the last to converge.
+    slowest: Vec<u64>,
+    signals: [f64; 2],
+}
+
+impl<'a> Ifosmondi<'a> {
+    /// How many unknowns a solver for these connections is to be made for.
+    pub fn unknowns(connections: &Connections) -> usize {
+        2 * coupling::coupled_outputs(connections).len()
+    }
+
+    /// The method with reference steps on `grid`. The solver is one for [`Self::unknowns`] unknowns.
+    pub fn new(
+        connections: &'a Connections,
+        grid: Grid,
+        options: IfosmondiOptions,
+        solver: Box<dyn NonlinearSolver + 'a>,
+        capabilities: &[Capabilities],
+    ) -> Self {
+        let coupling = Coupling::new(connections, options.tolerance, capabilities);
+        let count = coupling.start.len();
+        Self {
+            coupling,
+            plan: Plan::new(grid),
+            options,
+            solver,
+            before: vec![Knot::value_only(f64::NAN); count],
+            earlier: None,
+            unknowns: vec![0.0; 2 * count],
+            residual: vec![0.0; 2 * count],
+            slowest: vec![0; 2 * count],
+            signals: [0.0; 2],
+        }
+    }
+
+    /// The first guess of the end of the step.
+    fn predict(&mut self, step: MacroStep, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        if self.options.extrapolate && self.coupling.smooth {
+            self.extrapolate(step);
+            return Ok(());
+        }
+        // (20), (21): the interface held, and what the systems answer to it.
+        self.coupling.hold();
+        self.coupling.ask(past, workers)?;
+        self.unknowns.copy_from_slice(&self.coupling.answers);
+        Ok(())
+    }
+
+    /// The cubic through the last two interfaces, continued; the tangent where there is only one.
+    fn extrapolate(&mut self, step: MacroStep) {
+        let (values, slopes) = self.unknowns.split_at_mut(self.before.len());
+        for (c, knot) in self.coupling.start.iter().enumerate() {
+            let next = match self.earlier {
+                Some(time) => {
+                    let size = step.start - time;
+                    Signal::hermite(size, self.before[c], *knot).at(size + step.size())
+                }
+                None => Knot { value: knot.value + step.size() * knot.slope, ..*knot },
+            };
+            (values[c], slopes[c]) = (next.value, next.slope);
+        }
+    }
+
+    /// The end of the step is accepted: systems move there, and the next step starts from what their inputs were.
+    fn accept(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let step = self.coupling.step;
+        workers.advance(&mut self.coupling.tasks)?;
+        self.note_slowest();
+        // The slopes at a first step's start were never known: nothing to extrapolate from.
+        self.earlier = self.coupling.smooth.then_some(step.start);
+        self.before.copy_from_slice(&self.coupling.start);
+        self.coupling.arrive(&self.unknowns);
+        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end) && self.coupling.cross_event(workers)? {
+            self.earlier = None;
+        }
+        Ok(())
+    }
+
+    fn note_slowest(&mut self) {
+        let unknowns = self.unknowns.iter().zip(&self.residual);
+        let shares = unknowns.map(|(z, r)| r.abs() / (self.options.tolerance * (z.abs() + 1.0)));
+        let worst = shares.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        if let Some((unknown, share)) = worst {
+            self.slowest[unknown] += 1;
+            self.signals[1] = share;
+        }
+    }
+
+    /// The step cannot be made shorter: say which variable stands in the way, and why.
+    fn give_up(&self, step: MacroStep, ending: Ending, failure: Option<Error>) -> Error {
+        if let Some(error) = failure {
+            return error;
+        }
+        let shares = self.residual.iter().zip(&self.unknowns).map(|(r, z)| r.abs() / (z.abs() + 1.0));
+        let worst = shares.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(unknown, _)| unknown);
+        let (system, variable) = self.coupling.name(worst);
+        Error::NotConverged {
+            method: NAME,
+            solver: self.solver.name(),
+            system,
+            variable,
+            time: step.start,
+            size: step.size(),
+            why: why(ending, self.solver.name()),
+        }
+    }
+}
+
+fn why(ending: Ending, solver: &str) -> String {
+    let reason = match ending {
+        Ending::Diverged => "its iterations drift apart: going round the loop multiplies errors by more than 1, whatever the step",
+        Ending::IterationLimit => "its iterations come closer too slowly",
+        Ending::Stagnated => "its iterations come no closer: the equations may have no solution, or noise hides it",
+        _ => "a system could not answer",
+    };
+    let advice = match solver {
+        "quasi-newton" | "newton" => "try a smaller --step, another --solver (anderson, newton), or a looser --tolerance",
+        _ => "try --solver quasi-newton",
+    };
+    format!("{reason}; {advice}")
+}
+
+impl Method for Ifosmondi<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+            let missing = |need: &str, instead: &str| Error::MissingCapability {
+                method: NAME,
+                system: interface.name.clone(),
+                need: need.to_owned(),
+                instead: instead.to_owned(),
+            };
+            if !capabilities.trial {
+                return Err(missing("rollback", "jacobi and gauss-seidel work without it"));
+            }
+            if let StepRule::Imposed(_) = capabilities.step_rule {
+                return Err(missing("steps that can be shortened", "jacobi and gauss-seidel work with an imposed step"));
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        if past.points(0) == 1 && !self.coupling.smooth {
+            self.coupling.begin(past);
+        }
+        let step = self.plan.step(past.reached(), past.next_event());
+        self.coupling.step = step;
+        self.predict(step, past, workers)?;
+        let mut equations = Residual { coupling: &mut self.coupling, past, workers, error: None };
+        let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
+        let failure = equations.error.take();
+        if !outcome.converged() {
+            if self.plan.shorten() {
+                return Ok(Verdict::Rejected(step));
+            }
+            return Err(self.give_up(step, outcome.ending, failure));
+        }
+        self.coupling.place(&self.unknowns);
+        self.accept(workers)?;
+        self.plan.lengthen();
+        self.signals[0] = outcome.iterations as f64;
+        let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
+        Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+    }
+
+    fn signals(&self) -> Vec<String> {
+        vec!["$iterations".to_owned(), "$residual".to_owned()]
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.coupling.substitutes()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let steps: u64 = self.slowest.iter().sum();
+        let slowest = self.slowest.iter().enumerate().max_by_key(|(_, count)| **count).filter(|(_, count)| **count > 0);
+        let sentence = |(unknown, count): (usize, &u64)| {
+            let (system, variable) = self.coupling.name(unknown);
+            format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
+        };
+        slowest.map(sentence).into_iter().collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! How long the next step is: the rule of thumb (28), on a grid.
+
+use dovetail_core::{Grid, MacroStep};
+
+/// A step is halved so often at most.
+const MOST_HALVINGS: i32 = 10;
+/// After a step that converged the next one may be longer by this factor.
+const GROWTH: f64 = 1.3;
+
+/// The steps of a run: those of a grid, cut where they do not converge.
+pub(super) struct Plan {
+    grid: Grid,
+    /// At most this long.
+    size: f64,
+}
+
+impl Plan {
+    pub fn new(grid: Grid) -> Self {
+        Self { grid, size: grid.size() }
+    }
+
+    /// The next step: to the grid, to an event, or as far as the size allows.
+    pub fn step(&self, reached: f64, event: f64) -> MacroStep {
+        let whole = self.grid.step(reached, event);
+        if whole.size() <= self.size * (1.0 + 1e-9) {
+            return whole;
+        }
+        // Two equal parts rather than one and a sliver.
+        let size = if whole.size() < 2.0 * self.size { whole.size() / 2.0 } else { self.size };
+        MacroStep::new(reached, reached + size)
+    }
+
+    /// Half the size, if that is still allowed.
+    pub fn shorten(&mut self) -> bool {
+        let least = self.grid.size() * 0.5f64.powi(MOST_HALVINGS);
+        self.size /= 2.0;
+        self.size >= least
+    }
+
+    /// A step has converged.
+    pub fn lengthen(&mut self) {
+        self.size = self.grid.size().min(GROWTH * self.size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_halved_step_comes_back_to_the_grid_and_grows_again() {
+        let mut plan = Plan::new(Grid::new(0.0, 10.0, 1.0));
+        assert_eq!(plan.step(2.0, f64::INFINITY), Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY));
+        assert!(plan.shorten());
+        let (mut reached, mut ends) = (2.0, vec![]);
+        while reached < 6.0 {
+            reached = plan.step(reached, f64::INFINITY).end;
+            plan.lengthen();
+            ends.push(reached);
+        }
+        assert_eq!(ends[..2], [2.5, 3.0]);
+        assert!([4.0, 5.0, 6.0].iter().all(|grid| ends.contains(grid)), "{ends:?}");
+        assert_eq!(ends.last(), Some(&6.0));
+    }
+
+    #[test]
+    fn halving_ends() {
+        let mut plan = Plan::new(Grid::new(0.0, 1.0, 0.1));
+        assert_eq!((0..100).take_while(|_| plan.shorten()).count(), 10);
+    }
+}

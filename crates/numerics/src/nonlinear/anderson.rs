@@ -1,0 +1,103 @@
+//! Anderson mixing: the fixed-point step, taken from the best combination of what was seen.
+//!
+//! From `(x_i, f_i)`, the affine combination `(x̄, f̄)` with the smallest residual is formed and
+//! `x ← x̄ − β f̄`; one evaluation per iteration. References: Anderson (1965), *Iterative procedures for
+//! nonlinear integral equations*; parameters of IFOSMONDI-JFM, table 4: `m = 30`, `β = 1`, no restart. As in
+//! PETSc's `SNESANDERSON` the first iteration is a plain fixed-point step.
+//! Departures: the least-squares problem is solved by orthogonalization, newest differences first, where PETSc
+//! solves normal equations; and hopeless iterations end early.
+
+use super::evaluator::{Evaluator, Found};
+use super::history::History;
+use super::vector::{add_scaled, norm};
+use super::watch::Watch;
+use super::{Ending, Equations, NonlinearSolver, Outcome};
+
+/// Options of [`Anderson`]; the defaults are those of IFOSMONDI-JFM, table 4.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AndersonOptions {
+    /// Points remembered, `m`.
+    pub depth: usize,
+    /// The mixing parameter `β`: how much of the combined residual is subtracted.
+    pub mixing: f64,
+    /// Iterations allowed.
+    pub iteration_limit: usize,
+}
+
+impl Default for AndersonOptions {
+    fn default() -> Self {
+        Self { depth: 30, mixing: 1.0, iteration_limit: 50 }
+    }
+}
+
+/// Anderson mixing.
+#[derive(Clone, Debug)]
+pub struct Anderson {
+    options: AndersonOptions,
+    history: History,
+    weights: Vec<f64>,
+    combined_point: Vec<f64>,
+    combined_residual: Vec<f64>,
+}
+
+impl Anderson {
+    /// A solver for `size` unknowns.
+    pub fn new(size: usize, options: AndersonOptions) -> Self {
+        Self {
+            options,
+            history: History::new(size, options.depth),
+            weights: vec![0.0; size],
+            combined_point: vec![0.0; size],
+            combined_residual: vec![0.0; size],
+        }
+    }
+
+    /// Moves `x` on; false if it stays where it is.
+    fn advance(&mut self, x: &mut [f64], residual: &[f64]) -> bool {
+        let combined = (&mut self.combined_point[..], &mut self.combined_residual[..]);
+        self.history.minimize(&self.weights, (x, residual), combined);
+        self.history.push(x, residual);
+        add_scaled(&mut self.combined_point, -self.options.mixing, &self.combined_residual);
+        let moved = self.combined_point != x;
+        x.copy_from_slice(&self.combined_point);
+        moved
+    }
+}
+
+impl NonlinearSolver for Anderson {
+    fn name(&self) -> &'static str {
+        "anderson"
+    }
+
+    fn solve_from(
+        &mut self,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+        residual: &mut [f64],
+        residual_known: bool,
+    ) -> Outcome {
+        let mut evaluator = Evaluator::new(equations, self.weights.len());
+        evaluator.weights(x, &mut self.weights);
+        self.history.clear();
+        let mut watch = Watch::new(x.len());
+        let mut found = evaluator.begin(x, residual, residual_known);
+        for iteration in 0.. {
+            let verdict = match found {
+                Found::Converged => Some(Ending::Converged),
+                Found::Nothing => Some(Ending::Failed),
+                Found::Open => watch.judge(norm(&self.weights, residual)),
+            };
+            if let Some(ending) = verdict {
+                return evaluator.outcome(ending, iteration);
+            }
+            if iteration == self.options.iteration_limit {
+                break;
+            }
+            if !self.advance(x, residual) {
+                return evaluator.outcome(Ending::Stagnated, iteration);
+            }
+            found = evaluator.evaluate(x, residual);
+        }
+        evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)
+    }
+}

@@ -1,0 +1,175 @@
+//! The Newton step by GMRES on differences of the residual: one evaluation per Krylov direction.
+//!
+//! Directions are Arnoldi's, and the step is the least-squares one over their products, which are kept: what the
+//! residual will be, and the slope for a line search, then cost no further product. References: Saad & Schultz
+//! (1986), *GMRES*; Knoll & Keyes (2004), *Jacobian-free Newton–Krylov methods*; the increment follows Walker &
+//! Pernice, PETSc's `-mat_mffd_type wp`, which PETSc takes at `1e-8`.
+//! Departures: the increment is a little larger, since residuals that come from integrations are noisy; and
+//! the space stops growing once the residual predicted, times a safety factor, would be accepted.
+
+use std::iter::zip;
+
+use super::evaluator::{Evaluator, Found};
+use super::least_squares::LeastSquares;
+use super::vector::{add_scaled, dot, norm, step};
+
+/// A predicted residual must be acceptable with this factor, as the prediction is linear.
+const SAFETY: f64 = 10.0;
+
+/// What the search for a step ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Search {
+    /// There is a step, good or bad.
+    Step,
+    /// A point evaluated for a difference happens to be a solution: it is now the trial point.
+    Converged,
+    Failed,
+}
+
+/// The Krylov space of one Newton step, in weighted variables.
+#[derive(Clone, Debug)]
+pub(super) struct Krylov {
+    size: usize,
+    dimension: usize,
+    /// Orthonormal directions, one after the other.
+    directions: Vec<f64>,
+    /// The Jacobian's products with them.
+    products: Vec<f64>,
+    fit: LeastSquares,
+    coefficients: Vec<f64>,
+    scratch: Vec<f64>,
+    /// The step, in the unknowns' own units.
+    pub step: Vec<f64>,
+    /// What the residual becomes after `step`, as far as it is linear.
+    pub predicted: Vec<f64>,
+    /// A point and its residual, evaluated for a difference.
+    pub trial: Vec<f64>,
+    pub trial_residual: Vec<f64>,
+}
+
+/// How far to go.
+#[derive(Clone, Copy)]
+pub(super) struct Accuracy {
+    /// Reduction of the linear residual to stop at.
+    pub tolerance: f64,
+    /// The increment of differences, relative to `1 + ‖x‖`.
+    pub increment: f64,
+}
+
+/// Where the step starts.
+#[derive(Clone, Copy)]
+pub(super) struct Base<'a> {
+    pub weights: &'a [f64],
+    pub x: &'a [f64],
+    pub residual: &'a [f64],
+}
+
+impl Krylov {
+    pub fn new(size: usize, dimension: usize) -> Self {
+        let dimension = dimension.min(size);
+        let zeros = vec![0.0; size];
+        Self {
+            size,
+            dimension,
+            directions: vec![0.0; size * dimension],
+            products: vec![0.0; size * dimension],
+            fit: LeastSquares::new(size, dimension),
+            coefficients: vec![0.0; dimension],
+            scratch: zeros.clone(),
+            step: zeros.clone(),
+            predicted: zeros.clone(),
+            trial: zeros.clone(),
+            trial_residual: zeros,
+        }
+    }
+
+    /// Finds the step that brings the linearized residual down to the tolerance, or as far as the space allows.
+    pub fn search(&mut self, evaluator: &mut Evaluator, base: Base, accuracy: Accuracy) -> Search {
+        let initial = norm(base.weights, base.residual);
+        let increment = accuracy.increment * (1.0 + norm(base.weights, base.x));
+        self.fit.clear();
+        self.step.fill(0.0);
+        self.predicted.copy_from_slice(base.residual);
+        weighted(base, &mut self.scratch);
+        for column in 0..self.dimension {
+            if !self.add_direction(column) {
+                break;
+            }
+            match self.difference(evaluator, base, column, increment) {
+                Found::Converged => return Search::Converged,
+                Found::Nothing => return Search::Failed,
+                Found::Open => {}
+            }
+            self.scratch.copy_from_slice(&self.products[column * self.size..][..self.size]);
+            if !self.fit.push(&mut self.scratch) {
+                break;
+            }
+            self.minimize(base, column + 1);
+            if norm(base.weights, &self.predicted) <= accuracy.tolerance * initial || self.suffices(evaluator, base) {
+                break;
+            }
+            self.scratch.copy_from_slice(&self.products[column * self.size..][..self.size]);
+        }
+        Search::Step
+    }
+
+    /// Makes what is new in the scratch vector the next direction; false if nothing is.
+    fn add_direction(&mut self, column: usize) -> bool {
+        let (earlier, place) = self.directions.split_at_mut(column * self.size);
+        let before = dot(&self.scratch, &self.scratch).sqrt();
+        for _ in 0..2 {
+            for direction in earlier.chunks_exact(self.size) {
+                let share = dot(direction, &self.scratch);
+                add_scaled(&mut self.scratch, -share, direction);
+            }
+        }
+        let after = dot(&self.scratch, &self.scratch).sqrt();
+        for (place, value) in zip(place, &self.scratch) {
+            *place = value / after;
+        }
+        after > 1e-12 * before
+    }
+
+    /// The product of the Jacobian and a direction, from one evaluation.
+    fn difference(&mut self, evaluator: &mut Evaluator, base: Base, column: usize, increment: f64) -> Found {
+        let range = column * self.size..(column + 1) * self.size;
+        for (k, direction) in self.directions[range.clone()].iter().enumerate() {
+            self.trial[k] = base.x[k] + increment * direction / base.weights[k];
+        }
+        let found = evaluator.evaluate(&self.trial, &mut self.trial_residual);
+        for (k, product) in self.products[range].iter_mut().enumerate() {
+            *product = base.weights[k] * (self.trial_residual[k] - base.residual[k]) / increment;
+        }
+        found
+    }
+
+    /// The best step in the space so far, and the residual it predicts.
+    fn minimize(&mut self, base: Base, columns: usize) {
+        weighted(base, &mut self.scratch);
+        self.fit.solve(&mut self.scratch, &mut self.coefficients);
+        self.step.fill(0.0);
+        for (direction, coefficient) in zip(self.directions.chunks_exact(self.size), &self.coefficients[..columns]) {
+            add_scaled(&mut self.step, -coefficient, direction);
+        }
+        for (k, weight) in base.weights.iter().enumerate() {
+            self.step[k] /= weight;
+            self.predicted[k] = self.scratch[k] / weight;
+        }
+    }
+
+    /// Whether the equations would accept the residual predicted, with a margin.
+    fn suffices(&mut self, evaluator: &Evaluator, base: Base) -> bool {
+        step(&mut self.trial, base.x, 1.0, &self.step);
+        for (margin, predicted) in zip(&mut self.scratch, &self.predicted) {
+            *margin = SAFETY * predicted;
+        }
+        evaluator.would_converge(&self.trial, &self.scratch)
+    }
+}
+
+/// Writes the residual in weighted units.
+fn weighted(base: Base, target: &mut [f64]) {
+    for ((target, weight), value) in zip(zip(target, base.weights), base.residual) {
+        *target = weight * value;
+    }
+}

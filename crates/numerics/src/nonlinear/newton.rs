@@ -1,0 +1,146 @@
+//! Newton's method without a Jacobian: GMRES on differences, and a backtracking line search.
+//!
+//! The parameters are those of IFOSMONDI-JFM, table 3, and PETSc's defaults for `newtonls`: `alpha` 1e-4,
+//! `maxstep` 1e8, `minlambda` 1e-12, `max_it` 40, linear tolerance 1e-5, a Krylov space of at most 30.
+//! Departure: the slope for the line search comes from the products GMRES has kept, where PETSc spends
+//! another evaluation on it.
+
+use super::evaluator::{Evaluator, Found};
+use super::krylov::{Accuracy, Base, Krylov, Search};
+use super::line_search::Backtracking;
+use super::vector::{dot, norm, product, step};
+use super::{Ending, Equations, NonlinearSolver, Outcome};
+
+/// Options of [`Newton`]; the defaults are those of IFOSMONDI-JFM, table 3, and of PETSc.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewtonOptions {
+    /// The largest Krylov space, and so the most products per step; never more than the unknowns.
+    pub krylov_dimension: usize,
+    /// The reduction of the linear residual at which a step is accurate enough.
+    pub linear_tolerance: f64,
+    /// The increment of differences relative to `1 + ‖x‖`; larger where evaluations are noisy.
+    pub increment: f64,
+    /// The share of the promised reduction a step must give, `alpha`.
+    pub sufficient_reduction: f64,
+    /// The longest step allowed, `maxstep`.
+    pub longest_step: f64,
+    /// The smallest share of a step worth trying, `minlambda`.
+    pub shortest_share: f64,
+    /// The most trials along one step, `max_it`.
+    pub line_search_limit: usize,
+    /// Iterations allowed.
+    pub iteration_limit: usize,
+}
+
+impl Default for NewtonOptions {
+    fn default() -> Self {
+        Self {
+            krylov_dimension: 30,
+            linear_tolerance: 1e-5,
+            increment: 1e-7,
+            sufficient_reduction: 1e-4,
+            longest_step: 1e8,
+            shortest_share: 1e-12,
+            line_search_limit: 40,
+            iteration_limit: 50,
+        }
+    }
+}
+
+/// Newton's method with matrix-free GMRES and cubic backtracking.
+#[derive(Clone, Debug)]
+pub struct Newton {
+    options: NewtonOptions,
+    krylov: Krylov,
+    weights: Vec<f64>,
+}
+
+impl Newton {
+    /// A solver for `size` unknowns.
+    pub fn new(size: usize, options: NewtonOptions) -> Self {
+        Self { options, krylov: Krylov::new(size, options.krylov_dimension), weights: vec![0.0; size] }
+    }
+
+    /// One step: finds it and walks along it. What stops the method is an ending.
+    fn advance(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
+        let Self { options, krylov, weights } = self;
+        let accuracy = Accuracy { tolerance: options.linear_tolerance, increment: options.increment };
+        match krylov.search(evaluator, Base { weights, x, residual }, accuracy) {
+            Search::Failed => return Some(Ending::Failed),
+            Search::Converged => self.take_trial(x, residual),
+            Search::Step => return self.walk(evaluator, x, residual),
+        }
+        Some(Ending::Converged)
+    }
+
+    /// Walks along the step as far as the residual is reduced enough.
+    fn walk(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
+        let share = self.limit_step();
+        let before = norm(&self.weights, residual);
+        // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
+        let slope = share * (product(&self.weights, residual, &self.krylov.predicted) - before * before);
+        let promising = slope < -f64::EPSILON * share * before * before;
+        if !promising {
+            return Some(Ending::Stagnated);
+        }
+        let mut search = Backtracking::new(before, slope, self.options.sufficient_reduction);
+        let mut found = Found::Open;
+        for _ in 0..self.options.line_search_limit {
+            if search.length() < self.options.shortest_share {
+                break;
+            }
+            let krylov = &mut self.krylov;
+            step(&mut krylov.trial, x, search.length(), &krylov.step);
+            found = evaluator.evaluate(&krylov.trial, &mut krylov.trial_residual);
+            if found == Found::Nothing {
+                search.retreat();
+            } else if found == Found::Converged || search.accept(norm(&self.weights, &self.krylov.trial_residual)) {
+                self.take_trial(x, residual);
+                return (found == Found::Converged).then_some(Ending::Converged);
+            }
+        }
+        Some(if found == Found::Nothing { Ending::Failed } else { Ending::Stagnated })
+    }
+
+    /// Shortens a step that is too long; returns the share that is left.
+    fn limit_step(&mut self) -> f64 {
+        let step = &mut self.krylov.step;
+        let share = (self.options.longest_step / dot(step, step).sqrt()).min(1.0);
+        step.iter_mut().for_each(|entry| *entry *= share);
+        share
+    }
+
+    fn take_trial(&mut self, x: &mut [f64], residual: &mut [f64]) {
+        x.copy_from_slice(&self.krylov.trial);
+        residual.copy_from_slice(&self.krylov.trial_residual);
+    }
+}
+
+impl NonlinearSolver for Newton {
+    fn name(&self) -> &'static str {
+        "newton"
+    }
+
+    fn solve_from(
+        &mut self,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+        residual: &mut [f64],
+        residual_known: bool,
+    ) -> Outcome {
+        let mut evaluator = Evaluator::new(equations, self.weights.len());
+        evaluator.weights(x, &mut self.weights);
+        match evaluator.begin(x, residual, residual_known) {
+            Found::Converged => return evaluator.outcome(Ending::Converged, 0),
+            Found::Nothing => return evaluator.outcome(Ending::Failed, 0),
+            Found::Open => {}
+        }
+        for iteration in 1..=self.options.iteration_limit {
+            if let Some(ending) = self.advance(&mut evaluator, x, residual) {
+                let at_last_evaluation = ending == Ending::Converged;
+                return Outcome { at_last_evaluation, ..evaluator.outcome(ending, iteration) };
+            }
+        }
+        evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)
+    }
+}

@@ -1,0 +1,267 @@
+//! A quasi-Newton method that remembers: for equations that are solved again and again while they change little.
+//!
+//! `x ← x − Z F(x)`, with Z an estimate of the inverse Jacobian. Every step of the iteration shows how F changes with x: one
+//! secant, `Z ΔF = Δx`. Within one solve all its secants are honoured, and the estimate is carried to the next solve, as in
+//! the multi-vector method of Bogaers, Kok, Reddy and Franz (2014, "IMVJ") for partitioned fluid-structure problems. The first
+//! estimate is the identity: the fixed-point step.
+//!
+//! Ours: a secant that says nothing new (the step did what Z promised) or that drowns in the noise of the evaluations leaves Z
+//! alone; a solve that finds its start converged still makes one correction, since with a good Z the evaluation that confirms it
+//! is the one the caller needs anyway; a Z that makes things worse is forgotten.
+
+use nalgebra::{DMatrix, DVector};
+
+use super::evaluator::{Evaluator, Found};
+use super::{Ending, Equations, NonlinearSolver, Outcome};
+
+/// How the method decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QuasiNewtonOptions {
+    /// Corrections allowed.
+    pub most_iterations: usize,
+    /// A correction that leaves less than this of the residual teaches nothing.
+    pub good_reduction: f64,
+    /// Residuals below this, in units of the tolerance (the weights), are noise.
+    pub noise: f64,
+}
+
+impl Default for QuasiNewtonOptions {
+    fn default() -> Self {
+        Self { most_iterations: 40, good_reduction: 0.05, noise: 1e-4 }
+    }
+}
+
+/// The method, with what it remembers.
+#[derive(Clone, Debug)]
+pub struct QuasiNewton {
+    options: QuasiNewtonOptions,
+    /// The estimate of the inverse Jacobian.
+    inverse: DMatrix<f64>,
+    weights: Vec<f64>,
+    /// The secants of the current solve, residual parts orthogonal in the weighted inner product.
+    secants: Vec<Secant>,
+    used: usize,
+    step: DVector<f64>,
+    before: DVector<f64>,
+    after: DVector<f64>,
+    missed: DVector<f64>,
+}
+
+/// `Δx` and `ΔF`.
+#[derive(Clone, Debug)]
+struct Secant {
+    x: DVector<f64>,
+    residual: DVector<f64>,
+    /// The weighted square of the residual part.
+    square: f64,
+}
+
+/// A secant that is new by less than this of its length repeats those before it.
+const DEPENDENT: f64 = 1e-6;
+/// So often in a row a correction may make things worse before the solve is given up.
+const MOST_SETBACKS: usize = 12;
+
+impl QuasiNewton {
+    /// For `size` unknowns.
+    pub fn new(size: usize, options: QuasiNewtonOptions) -> Self {
+        let zeros = || DVector::zeros(size);
+        let secant = || Secant { x: zeros(), residual: zeros(), square: 0.0 };
+        Self {
+            options,
+            inverse: DMatrix::identity(size, size),
+            weights: vec![1.0; size],
+            secants: (0..size).map(|_| secant()).collect(),
+            used: 0,
+            step: zeros(),
+            before: zeros(),
+            after: zeros(),
+            missed: zeros(),
+        }
+    }
+
+    /// Forgets what earlier solves have shown.
+    pub fn forget(&mut self) {
+        self.inverse.fill_with_identity();
+    }
+
+    /// `x − Z F(x)`, written to `x`.
+    fn correct(&mut self, x: &mut [f64], residual: &[f64]) {
+        self.before.as_mut_slice().copy_from_slice(residual);
+        self.inverse.mul_to(&self.before, &mut self.step);
+        self.step.neg_mut();
+        x.iter_mut().zip(self.step.iter()).for_each(|(x, step)| *x += step);
+    }
+
+    /// The largest component, in units of the tolerance.
+    fn size_of(&self, residual: &[f64]) -> f64 {
+        residual.iter().zip(&self.weights).fold(0.0, |most, (r, w)| most.max((r * w).abs()))
+    }
+
+    fn weighted(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
+        a.iter().zip(b.iter()).zip(&self.weights).map(|((a, b), w)| a * b * w * w).sum()
+    }
+
+    /// Takes in that `step` changed the residual from `before` to `residual`.
+    fn learn(&mut self, residual: &[f64]) {
+        if self.used == self.secants.len() {
+            return;
+        }
+        self.after.as_mut_slice().copy_from_slice(residual);
+        self.after -= &self.before;
+        let length = self.weighted(&self.after, &self.after);
+        // Twice, as one round of Gram-Schmidt loses digits.
+        for _ in 0..2 {
+            for known in 0..self.used {
+                let secant = &self.secants[known];
+                let share = self.weighted(&secant.residual, &self.after) / secant.square;
+                self.after.axpy(-share, &secant.residual, 1.0);
+                self.step.axpy(-share, &secant.x, 1.0);
+            }
+        }
+        let square = self.weighted(&self.after, &self.after);
+        if !(square > DEPENDENT * DEPENDENT * length && square.is_finite()) {
+            return;
+        }
+        let place = &mut self.secants[self.used];
+        place.x.copy_from(&self.step);
+        place.residual.copy_from(&self.after);
+        place.square = square;
+        self.used += 1;
+        self.update(square);
+    }
+
+    /// The least change of Z (in the weighted norm) for which `Z ΔF = Δx`.
+    fn update(&mut self, square: f64) {
+        self.inverse.mul_to(&self.after, &mut self.missed);
+        self.missed -= &self.step;
+        self.missed.neg_mut();
+        for (column, weight) in self.weights.iter().enumerate() {
+            let share = weight * weight * self.after[column] / square;
+            self.inverse.column_mut(column).axpy(share, &self.missed, 1.0);
+        }
+    }
+}
+
+impl NonlinearSolver for QuasiNewton {
+    fn name(&self) -> &'static str {
+        "quasi-newton"
+    }
+
+    fn solve_from(
+        &mut self,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+        residual: &mut [f64],
+        residual_known: bool,
+    ) -> Outcome {
+        let mut evaluator = Evaluator::new(equations, self.weights.len());
+        evaluator.weights(x, &mut self.weights);
+        self.used = 0;
+        let mut found = evaluator.begin(x, residual, residual_known);
+        let (mut iterations, mut setbacks) = (0, 0);
+        let mut best = self.size_of(residual);
+        loop {
+            let size = self.size_of(residual);
+            let confirmed = iterations > 0 || size <= self.options.noise;
+            match found {
+                Found::Nothing => return evaluator.outcome(Ending::Failed, iterations),
+                Found::Converged if confirmed => return evaluator.outcome(Ending::Converged, iterations),
+                _ if iterations == self.options.most_iterations => {
+                    self.forget();
+                    return evaluator.outcome(Ending::IterationLimit, iterations);
+                }
+                _ => {}
+            }
+            self.correct(x, residual);
+            found = evaluator.evaluate(x, residual);
+            iterations += 1;
+            let reduced = self.size_of(residual);
+            if size > self.options.noise && !(reduced <= self.options.good_reduction * size) {
+                self.learn(residual);
+            }
+            setbacks = if reduced < best { 0 } else { setbacks + 1 };
+            best = best.min(reduced);
+            if setbacks > MOST_SETBACKS {
+                self.forget();
+                return evaluator.outcome(Ending::Diverged, iterations);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `A x = b(k)`, the right-hand side moving a little with every solve; counts its evaluations.
+    struct Moving {
+        matrix: DMatrix<f64>,
+        right: DVector<f64>,
+        bend: f64,
+    }
+
+    impl Equations for Moving {
+        fn size(&self) -> usize {
+            self.right.len()
+        }
+
+        fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> bool {
+            let x = DVector::from_column_slice(x);
+            let value = &self.matrix * &x - &self.right + x.map(|x| self.bend * x * x);
+            residual.copy_from_slice(value.as_slice());
+            true
+        }
+
+        fn converged(&self, _x: &[f64], residual: &[f64]) -> bool {
+            residual.iter().all(|r| r.abs() < 1e-6)
+        }
+
+        fn weights(&self, _x: &[f64], weights: &mut [f64]) {
+            weights.fill(1e6);
+        }
+    }
+
+    /// A loop whose fixed-point step multiplies errors by ten.
+    fn expanding(bend: f64) -> Moving {
+        let matrix = DMatrix::from_row_slice(3, 3, &[1.0, 10.0, 1.0, -10.0, 1.0, 0.5, 0.0, 0.3, 1.0]);
+        Moving { matrix, right: DVector::from_vec(vec![1.0, -2.0, 0.5]), bend }
+    }
+
+    #[test]
+    fn memory_makes_later_solves_cheap() {
+        for bend in [0.0, 0.05] {
+            let (mut problem, mut solver) = (expanding(bend), QuasiNewton::new(3, QuasiNewtonOptions::default()));
+            let (mut x, mut residual) = (vec![0.0; 3], vec![0.0; 3]);
+            let mut counts = Vec::new();
+            for k in 0..30 {
+                problem.right[0] = 1.0 + 0.01 * f64::from(k);
+                problem.right[2] = 0.5 + 0.01 * (0.3 * f64::from(k)).sin();
+                let outcome = solver.solve(&mut problem, &mut x, &mut residual);
+                assert!(outcome.converged());
+                counts.push(outcome.evaluations);
+            }
+            assert!(counts[0] <= 9, "{counts:?}");
+            assert!(counts[10..].iter().all(|&count| count <= if bend == 0.0 { 2 } else { 3 }), "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn equations_without_a_solution_are_given_up() {
+        struct Hopeless;
+        impl Equations for Hopeless {
+            fn size(&self) -> usize {
+                1
+            }
+            fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> bool {
+                residual[0] = x[0] * x[0] + 1.0;
+                true
+            }
+            fn converged(&self, _x: &[f64], residual: &[f64]) -> bool {
+                residual[0].abs() < 1e-9
+            }
+        }
+        let outcome = QuasiNewton::new(1, QuasiNewtonOptions::default()).solve(&mut Hopeless, &mut [0.3], &mut [0.0]);
+        assert!(matches!(outcome.ending, Ending::IterationLimit | Ending::Diverged | Ending::Failed), "{outcome:?}");
+        assert!(outcome.evaluations <= 41);
+    }
+}
