@@ -41,8 +41,12 @@ pub const SPRING: Case = case!("spring");
 /// Eleven rooms: guaranteed co-simulation, section 5.2.
 pub const ROOMS: Case = case!("rooms");
 
+/// Pump, valve and tank: three nonlinear systems and a loop through feedthrough, of our own.
+pub const PUMP_AND_TANK: Case = case!("pump-and-tank");
+
 /// All of them.
-pub const ALL: [Case; 7] = [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS];
+pub const ALL: [Case; 8] =
+    [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS, PUMP_AND_TANK];
 
 impl Case {
     /// The model as it is.

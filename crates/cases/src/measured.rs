@@ -24,6 +24,15 @@ impl Measured {
     }
 }
 
+impl Measured {
+    /// The mean over all states of the normalised L2 error, in percent: the error of the IFOSMONDI papers.
+    pub fn mean_l2(&self, states: &[&str]) -> f64 {
+        let l2 = |name: &&str| self.errors.iter().find(|(known, _)| known == name).and_then(|(_, error)| error.l2);
+        states.iter().map(|name| l2(name).unwrap_or_else(|| panic!("BUG: no error is known for {name}"))).sum::<f64>()
+            / states.len() as f64
+    }
+}
+
 /// Runs `scenario` with these choices (as on the command line) and measures it against the monolithic solution.
 pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
     let mut command_line = Choices::default();

@@ -99,3 +99,19 @@ fn systems_without_inputs_outputs_or_states_are_sound() {
 fn a_method_that_does_not_exist_is_met_with_the_nearest() {
     dovetail(&["check", &example("car"), "--method", "jacobo"]).exits(2).says(&["did you mean `jacobi`?"]);
 }
+
+#[test]
+fn a_name_cannot_give_orders_to_the_terminal() {
+    let folder = Folder::new();
+    let text = lone(1.0, "x = 1.0", "der(x) = -x").replace("[model]", "[model]\nname = \"\\u001b[31mred\"");
+    let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(0);
+    assert!(!done.out.contains('\u{1b}'), "{:?}", done.out);
+}
+
+#[test]
+fn a_line_without_end_is_shown_in_part() {
+    let folder = Folder::new();
+    let text = lone(1.0, "x = 1.0", &format!("der(x) = {}y", "x + ".repeat(20_000)));
+    let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(2).says(&["unknown name `y`"]);
+    assert!(done.err.len() < 5_000, "{} bytes", done.err.len());
+}

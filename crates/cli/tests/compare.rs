@@ -44,8 +44,7 @@ fn the_order_is_measured_from_the_second_step_on() {
 
 #[test]
 fn every_method_runs_with_every_step() {
-    let runs =
-        compare_json(&example("spring"), &["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "0.025"]);
+    let runs = compare_json(&example("spring"), &["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "0.025"]);
     let plan: Vec<_> = runs.iter().map(|run| (run["method"].as_str().unwrap(), number(&run["step"]))).collect();
     let each = |method| [0.1, 0.05, 0.025].map(|step| (method, step));
     assert_eq!(plan, [each("jacobi"), each("gauss-seidel")].concat());
@@ -79,7 +78,7 @@ fn a_model_that_is_not_there_is_named_even_after_the_flags() {
 
 fn fine_run(folder: &Folder, model: &str) -> String {
     let file = folder.name("fine.csv");
-    let fine = ["run", model, "--method", "gauss-seidel", "--step", "1e-5", "--output-interval", "0.01"];
+    let fine = ["run", model, "--method", "gauss-seidel", "--step", "1e-4", "--output-interval", "0.01"];
     dovetail(&[&fine[..], &["--quiet", "--output", &file]].concat()).exits(0);
     file
 }
@@ -88,7 +87,7 @@ fn fine_run(folder: &Folder, model: &str) -> String {
 fn a_fine_run_in_a_file_is_nearly_as_good_a_reference_as_the_monolithic_one() {
     let (folder, model) = (Folder::new(), example("lotka-volterra"));
     let file = fine_run(&folder, &model);
-    let options = ["--method", "jacobi", "--step", "0.01"];
+    let options = ["--method", "jacobi", "--step", "0.05"];
     let monolithic = compare_json(&model, &options);
     let against = compare_json(&model, &[&options[..], &["--reference", &file]].concat());
     assert_near(nrmse(&against[0], "prey.population"), nrmse(&monolithic[0], "prey.population"), 0.01);
@@ -124,6 +123,33 @@ fn a_reference_that_cannot_be_used_is_refused_with_the_reason() {
         let arguments = ["compare", &example("lotka-volterra"), "--method", "jacobi", "--reference", &file];
         dovetail(&arguments).exits(2).says(&[words, "reference"]);
     }
+}
+
+#[test]
+fn a_reference_without_a_range_has_no_relative_error() {
+    let folder = Folder::new();
+    let file = folder.file("constant.csv", "time,one.x\n0,1\n10,1\n");
+    let runs = compare_json(&example("spring"), &["--method", "jacobi", "--reference", &file]);
+    assert!(runs[0]["error"]["one.x"]["nrmse"].is_null(), "{}", runs[0]["error"]);
+}
+
+#[test]
+fn one_run_that_fails_does_not_take_the_others_with_it() {
+    let set = ["--set", "plate.D=0.64"];
+    let plan =
+        ["compare", &example("damping-reaction"), "--json", "--method", "jacobi,gauss-seidel", "--step", "0.1,0.02"];
+    let done = dovetail(&[&plan[..], &set].concat()).exits(1).says(&["jacobi", "diverges"]);
+    assert_eq!(done.json().as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_pole_of_the_reference_is_told_with_its_time_and_keeps_the_runs() {
+    let folder = Folder::new();
+    let model = folder.file("model.toml", support::lone(2.0, "x = 1.0", "der(x) = x^2"));
+    let done = dovetail(&["compare", &model, "--method", "jacobi", "--step", "0.1", "--json"]).exits(1);
+    let done = done.says(&["lone"]);
+    assert_eq!(done.json()[0]["completed"], false);
+    assert!(!done.err.contains("component 0"), "{}", done.err);
 }
 
 #[test]

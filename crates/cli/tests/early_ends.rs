@@ -14,7 +14,14 @@ fn a_diverging_coupling_is_named_with_its_variable_and_time() {
     let folder = Folder::new();
     let file = folder.name("out.csv");
     let done = dovetail(&[
-        "run", &example("damping-reaction"), "--method", "jacobi", "--set", "plate.D=0.64", "--output", &file,
+        "run",
+        &example("damping-reaction"),
+        "--method",
+        "jacobi",
+        "--set",
+        "plate.D=0.64",
+        "--output",
+        &file,
     ]);
     let done = done.exits(1).says(&["plate.velocity", "t = ", "diverges", "jacobi"]);
     assert!(done.err.contains("--step") && done.err.contains("feedthrough"), "{}", done.err);
@@ -24,8 +31,7 @@ fn a_diverging_coupling_is_named_with_its_variable_and_time() {
 
 #[test]
 fn the_summary_for_machines_tells_how_far_a_run_came() {
-    let arguments =
-        ["run", &example("damping-reaction"), "--method", "jacobi", "--set", "plate.D=0.64", "--json"];
+    let arguments = ["run", &example("damping-reaction"), "--method", "jacobi", "--set", "plate.D=0.64", "--json"];
     let run = dovetail(&arguments).exits(1).json();
     assert_eq!(run["completed"], false);
     assert!(run["reached"].as_f64().unwrap() < 10.0 && run["message"].is_string());

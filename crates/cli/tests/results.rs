@@ -70,7 +70,9 @@ fn an_interval_that_no_file_can_hold_is_refused() {
     let folder = Folder::new();
     let (model, file) = (example("lotka-volterra"), folder.name("out.csv"));
     for interval in ["0", "nan", "inf"] {
-        dovetail(&["run", &model, "--output", &file, "--output-interval", interval]).exits(2).says(&["output-interval"]);
+        dovetail(&["run", &model, "--output", &file, "--output-interval", interval])
+            .exits(2)
+            .says(&["output-interval"]);
     }
     dovetail(&["run", &model, "--output-interval", "1"]).exits(2).says(&["--output"]);
 }
@@ -100,7 +102,9 @@ fn the_same_run_gives_the_same_bytes() {
 fn what_is_recorded_does_not_change_what_is_computed() {
     let model = example("lotka-volterra");
     let all = results(&model, &[]);
-    for more in [&["--record", "prey.p"][..], &["--record", "*.p", "--json"], &["--record", "prey.*", "--tolerance", "1"]] {
+    for more in
+        [&["--record", "prey.p"][..], &["--record", "*.p", "--json"], &["--record", "prey.*", "--tolerance", "1"]]
+    {
         assert_eq!(results(&model, more).column("prey.p"), all.column("prey.p"), "{more:?}");
     }
 }

@@ -86,7 +86,8 @@ fn parameters_states_and_inputs_can_be_set() {
 #[test]
 fn a_switching_time_can_be_set() {
     let folder = Folder::new();
-    let text = lone(2.0, "x = 0.0", "der(x) = if time < t0 then 1 else 0").replace("states", "parameters = { t0 = 1.0 }\nstates");
+    let text = lone(2.0, "x = 0.0", "der(x) = if time < t0 then 1 else 0")
+        .replace("states", "parameters = { t0 = 1.0 }\nstates");
     let model = folder.file("model.toml", text);
     for (t0, end) in [("0.37", 0.37), ("1", 1.0), ("2", 2.0), ("5", 2.0), ("1e-9", 1e-9)] {
         let run = run_json(&model, &["--set", &format!("lone.t0={t0}"), "--step", "0.5"]);
@@ -189,7 +190,8 @@ fn a_report_is_a_page() {
 #[test]
 fn names_in_a_report_are_escaped() {
     let folder = Folder::new();
-    let text = lone(1.0, "x = 1.0", "der(x) = -x").replace("[model]\n", "[model]\nname = \"<script>alert(1)</script>\"\n");
+    let text =
+        lone(1.0, "x = 1.0", "der(x) = -x").replace("[model]\n", "[model]\nname = \"<script>alert(1)</script>\"\n");
     let model = folder.file("<script>.toml", text);
     dovetail(&["run", &model, "--report", &folder.name("page.html")]).exits(0);
     assert!(!folder.read("page.html").contains("<script>alert"));

@@ -34,9 +34,9 @@ pub enum Error {
 
     /// A coupling variable grows step by step without bound.
     #[error(
-        "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {t} s, growing {growth:.1} times with every \
+        "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {t} s, growing {growth:.2} times with every \
          step for {steps} steps. {method} passes every value on one step late, and around a loop this feeds on itself; \
-         try a smaller --step, and where that does not help (a loop through feedthrough) an iterative method",
+         try --method ifosmondi, or a smaller --step where no output of the loop depends on its input at once",
         t = readable(*.time)
     )]
     Diverged {

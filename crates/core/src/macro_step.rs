@@ -81,9 +81,13 @@ impl Grid {
     }
 
     /// The number of the grid step that begins at `reached` or contains it.
-    pub fn index(&self, reached: f64) -> u64 {
-        let guess = ((reached - self.start) / self.size + COINCIDENT).floor().max(0.0) as u64;
-        guess.min(self.count)
+    fn index(&self, reached: f64) -> u64 {
+        let mut index = ((reached - self.start) / self.size + COINCIDENT).floor().max(0.0) as u64;
+        // Far from zero (seconds since 1970, say) times are too coarse for the division: a step must still lead on.
+        while index < self.count && self.time(index + 1) <= reached {
+            index += 1;
+        }
+        index
     }
 
     /// The step from `reached` to the next grid time, or to `event` where that comes first.
@@ -141,6 +145,16 @@ mod tests {
         assert_eq!(steps.len(), 10);
         assert_eq!(steps[2].end, event);
         assert!(steps.iter().all(|s| s.size() == 0.1));
+    }
+
+    #[test]
+    fn times_that_are_coarse_still_lead_on() {
+        for (start, size) in [(1.7e9, 0.01), (1e6, 1e-5), (1e15, 0.3)] {
+            let grid = Grid::new(start, start + 1000.0 * size, size);
+            let steps = walk(grid, f64::INFINITY);
+            assert!(steps.iter().all(|step| step.end > step.start && step.size() > 0.0));
+            assert!(steps.len() as u64 <= grid.count());
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use dovetail_core::{Connections, Error, Exchange, Grid, Method, Past, Signal, Task, Verdict, Workers, components};
 
 use crate::divergence::Divergence;
-use crate::jacobi::{check_imposed_steps, cross_event};
+use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
 
 /// The method, with its buffers.
 pub struct GaussSeidel<'a> {
@@ -45,7 +45,7 @@ impl Method for GaussSeidel<'_> {
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        let step = self.grid.step(past.reached(), past.next_event());
+        let step = self.grid.step(past.reached(), meeting_event(past, workers));
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
         }

@@ -27,7 +27,18 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    let mut start = Start::new(connections, time, derivatives);
+    reinitialize(connections, workers, time, derivatives, &vec![0.0; connections.outputs()])
+}
+
+/// The same in the midst of a run, where the slopes of the outputs (stacked) are known and may be asked for (`der(input)`).
+pub fn reinitialize(
+    connections: &Connections,
+    workers: &mut dyn Workers,
+    time: f64,
+    derivatives: usize,
+    slopes: &[f64],
+) -> Result<Vec<Task>, Error> {
+    let mut start = Start::new(connections, time, derivatives, slopes);
     start.ask(workers, &(0..connections.systems()).collect::<Vec<_>>())?;
     let graph = feedthrough(connections);
     for members in components(&graph) {
@@ -69,20 +80,25 @@ struct Start<'a> {
     connections: &'a Connections,
     tasks: Vec<Task>,
     outputs: Vec<f64>,
+    slopes: &'a [f64],
     time: f64,
 }
 
 impl<'a> Start<'a> {
-    fn new(connections: &'a Connections, time: f64, derivatives: usize) -> Self {
+    fn new(connections: &'a Connections, time: f64, derivatives: usize, slopes: &'a [f64]) -> Self {
         let mut tasks = connections.tasks(derivatives);
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(time));
-        Self { connections, tasks, outputs: vec![f64::NAN; connections.outputs()], time }
+        Self { connections, tasks, outputs: vec![f64::NAN; connections.outputs()], slopes, time }
     }
 
     /// Feeds `system` from the outputs known so far.
     fn dispatch(&mut self, system: usize) {
         for (signal, input) in self.tasks[system].inputs.iter_mut().zip(self.connections.inputs_of(system)) {
-            *signal = Signal::constant(self.connections.feed(input, &self.outputs));
+            let (value, source) = (self.connections.feed(input, &self.outputs), self.connections.sources()[input]);
+            *signal = match source {
+                Source::Output(output) => Signal::new(&[value, self.slopes[output]]),
+                Source::Constant(_) => Signal::constant(value),
+            };
         }
     }
 

@@ -37,7 +37,7 @@ impl Method for Jacobi<'_> {
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        let step = self.grid.step(past.reached(), past.next_event());
+        let step = self.grid.step(past.reached(), meeting_event(past, workers));
         for task in &mut self.tasks {
             task.step = step;
             for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
@@ -49,6 +49,13 @@ impl Method for Jacobi<'_> {
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
         Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
     }
+}
+
+/// The next known event, as a time at which all systems can meet: not where one of them imposes its own step. Systems then
+/// cross their events within their steps.
+pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
+    let imposed = workers.capabilities().iter().any(|c| c.step_rule != StepRule::Free);
+    if imposed { f64::INFINITY } else { past.next_event() }
 }
 
 /// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
@@ -71,8 +78,10 @@ pub(crate) fn check_imposed_steps(method: &'static str, grid: &Grid, workers: &d
             return Err(Error::MissingCapability {
                 method,
                 system: interface.name.clone(),
-                need: format!("steps of {} s", grid.size()),
-                instead: format!("its own step is {size} s: choose a multiple of it, such as --step {size}"),
+                need: format!("to step by {} s to {} s", grid.size(), grid.time(grid.count())),
+                instead: format!(
+                    "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
+                ),
             });
         }
     }

@@ -10,5 +10,5 @@ mod jacobi;
 
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
-pub use initialization::{algebraic_loops, initialize};
+pub use initialization::{algebraic_loops, initialize, reinitialize};
 pub use jacobi::Jacobi;

@@ -36,4 +36,5 @@ pub use integrate::{Hint, Integrator, Outcome};
 pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
+pub use spectral::exponential_rounding;
 pub use tolerance::Tolerance;

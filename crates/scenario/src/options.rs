@@ -175,8 +175,13 @@ mod tests {
         let mut later = Choices::default();
         later.set("step", "0.5");
         let options = choices("name = \"jacobi\"\nstep = 0.1").overridden_by(&later).resolve().unwrap();
-        let expected =
-            RunOptions { method: "jacobi".into(), step: Some(0.5), tolerance: None, solver: None, integrator_tolerance: 1e-10 };
+        let expected = RunOptions {
+            method: "jacobi".into(),
+            step: Some(0.5),
+            tolerance: None,
+            solver: None,
+            integrator_tolerance: 1e-10,
+        };
         assert_eq!(options, expected);
     }
 

@@ -153,7 +153,9 @@ impl Table {
 
 /// A model with one system of one state.
 pub fn lone(stop: f64, states: &str, equations: &str) -> String {
-    format!("[model]\nstop-time = {stop:?}\n\n[systems.lone]\nstates    = {{ {states} }}\nequations = \"{equations}\"\n")
+    format!(
+        "[model]\nstop-time = {stop:?}\n\n[systems.lone]\nstates    = {{ {states} }}\nequations = \"{equations}\"\n"
+    )
 }
 
 /// Two systems of one state each that feed one another: `a.u = b.y` and `b.u = a.y`.
@@ -164,6 +166,7 @@ pub fn pair(stop: f64, a: [&str; 2], b: [&str; 2]) -> String {
              equations = \"{equations}\"\noutputs   = {{ y = \"{output}\" }}\n\n"
         )
     };
-    let connections = "[[connections]]\nfrom = \"a.y\"\nto   = \"b.u\"\n\n[[connections]]\nfrom = \"b.y\"\nto   = \"a.u\"\n";
+    let connections =
+        "[[connections]]\nfrom = \"a.y\"\nto   = \"b.u\"\n\n[[connections]]\nfrom = \"b.y\"\nto   = \"a.u\"\n";
     format!("[model]\nstop-time = {stop:?}\n\n{}{}{connections}", system("a", a), system("b", b))
 }

@@ -1,7 +1,7 @@
 //! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
 
 use dovetail_core::{Connections, Error};
-use dovetail_numerics::{Hint, Integrator, LinearStep, Rhs, Tolerance};
+use dovetail_numerics::{Hint, Integrator, LinearStep, Rhs, Tolerance, exponential_rounding};
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
@@ -10,6 +10,8 @@ use crate::native::Definition;
 
 /// Relative tolerance of the integrator.
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-13, absolute: 1e-16 };
+/// An exact step that would lose more than this is left to the integrator.
+const MOST_ROUNDING: f64 = 1e-11;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
 
@@ -71,9 +73,11 @@ struct Walk<'a> {
     stepper: Stepper,
 }
 
-enum Stepper {
-    Exact(Box<Exact>),
-    Adaptive(Box<Integrator>, Hint),
+/// Where the whole is affine, exact; where not, or where rounding would spoil it, adaptive.
+struct Stepper {
+    exact: Option<Box<Exact>>,
+    integrator: Integrator,
+    hint: Hint,
 }
 
 /// `x' = A x + c`, and the exponentials for one step size.
@@ -82,17 +86,16 @@ struct Exact {
     c: Vec<f64>,
     size: f64,
     step: LinearStep,
+    /// What a step of unit size loses to rounding.
+    rounding: f64,
 }
 
 impl<'a> Walk<'a> {
     fn new(exact: bool, dynamics: &'a mut CoupledDynamics, states: Vec<f64>, time: f64) -> Result<Self, Error> {
         let size = states.len();
-        let stepper = if exact {
-            let (a, step) = (DMatrix::zeros(size, size), LinearStep::new(size, 0));
-            Stepper::Exact(Box::new(Exact { a, c: vec![0.0; size], size: f64::NAN, step }))
-        } else {
-            Stepper::Adaptive(Box::new(Integrator::new(size)), Hint::default())
-        };
+        let (a, step) = (DMatrix::zeros(size, size), LinearStep::new(if exact { size } else { 0 }, 0));
+        let exact = exact.then(|| Box::new(Exact { a, c: vec![0.0; size], size: f64::NAN, step, rounding: 0.0 }));
+        let stepper = Stepper { exact, integrator: Integrator::new(size), hint: Hint::default() };
         let mut walk = Self { dynamics, states, time, switch: time, stepper };
         walk.cross()?;
         Ok(walk)
@@ -111,8 +114,9 @@ impl<'a> Walk<'a> {
     fn cross(&mut self) -> Result<(), Error> {
         self.dynamics.enter(self.time);
         self.switch = self.dynamics.next_switch(self.time);
-        if let Stepper::Exact(exact) = &mut self.stepper {
+        if let Some(exact) = &mut self.stepper.exact {
             let (a, c) = self.dynamics.matrices(self.time)?;
+            exact.rounding = exponential_rounding(&a, 1.0);
             (exact.a, exact.c, exact.size) = (a, c.as_slice().to_vec(), f64::NAN);
         }
         Ok(())
@@ -121,9 +125,10 @@ impl<'a> Walk<'a> {
     fn advance(&mut self, end: f64) -> Result<(), Error> {
         let size = end - self.time;
         if size > 0.0 && !self.states.is_empty() {
-            match &mut self.stepper {
-                Stepper::Exact(exact) => exact.advance(size, end, &mut self.states),
-                Stepper::Adaptive(integrator, hint) => {
+            match &mut self.stepper.exact {
+                Some(exact) if exact.rounding * size <= MOST_ROUNDING => exact.advance(size, end, &mut self.states),
+                _ => {
+                    let Stepper { integrator, hint, .. } = &mut self.stepper;
                     let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
                     let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
                     let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, TOLERANCE, *hint);

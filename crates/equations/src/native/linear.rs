@@ -3,7 +3,7 @@
 //! `x' = A x + B u + B' u' + c` under polynomial inputs has a closed solution in matrix exponentials and phi functions.
 
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
-use dovetail_numerics::LinearStep;
+use dovetail_numerics::{LinearStep, exponential_rounding};
 
 use super::dynamics::{Dynamics, Point};
 
@@ -22,6 +22,8 @@ pub(crate) struct LinearEngine {
     oldest: usize,
     forcing: Vec<Vec<f64>>,
     zeros: Vec<f64>,
+    /// What a step of unit size loses to rounding.
+    rounding: f64,
 }
 
 impl LinearEngine {
@@ -33,12 +35,18 @@ impl LinearEngine {
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
+            rounding: 0.0,
         }
     }
 
-    /// `x` after `size`, from `initial`, under signals whose elapsed time starts here.
-    pub fn step(&mut self, dynamics: &mut Dynamics, size: f64, initial: &[f64], inputs: &[Signal], end: &mut [f64]) {
-        self.refresh(dynamics, inputs.len());
+    /// Whether a step of this size is exact to `tolerance`: rounding spoils the exponentials of very stiff systems.
+    pub fn admits(&mut self, dynamics: &mut Dynamics, size: f64, inputs: usize, tolerance: f64) -> bool {
+        self.refresh(dynamics, inputs);
+        self.rounding * size <= tolerance
+    }
+
+    /// `x` after `size`, which was admitted, from `initial`, under signals whose elapsed time starts here.
+    pub fn step(&mut self, size: f64, initial: &[f64], inputs: &[Signal], end: &mut [f64]) {
         let degree = self.force(inputs);
         let kept = self.kept(size);
         let forcing: [&[f64]; MAX_DEGREE + 1] = std::array::from_fn(|p| self.forcing[p].as_slice());
@@ -58,6 +66,7 @@ impl LinearEngine {
         let (inputs, states) = (&self.zeros[..inputs], &self.zeros[..states]);
         // At the origin f is the constant part.
         dynamics.linearize(Point { time: 0.0, states, inputs, slopes: inputs }, &mut self.matrices);
+        self.rounding = exponential_rounding(&self.matrices.a, 1.0);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
     }
 

@@ -12,13 +12,16 @@ use super::linear::{LinearEngine, MOST_STATES};
 
 /// A model given as equations, with every capability.
 ///
-/// Systems that are affine between their switching times are stepped exactly; all others by an adaptive integrator that
-/// never crosses a switching time. The state after the last trial is kept, so that an advance under the same inputs costs
+/// Systems that are affine between their switching times are stepped exactly (unless they are so stiff that rounding would
+/// spoil it); all others by an adaptive integrator that never crosses a switching time. The state after the last trial is kept, so that an advance under the same inputs costs
 /// no integration.
 pub struct NativeSystem {
     interface: Interface,
     dynamics: Dynamics,
-    stepper: Stepper,
+    /// The exact stepper of an affine system.
+    exact: Option<Box<LinearEngine>>,
+    /// Made when it is first needed.
+    integrator: Option<Box<Integrator>>,
     tolerance: Tolerance,
     now: State,
     /// The end of the step last taken or tried, until it becomes `now`.
@@ -26,12 +29,6 @@ pub struct NativeSystem {
     tried: Tried,
     drive: Drive,
     work: Scratch,
-}
-
-/// How a system moves.
-enum Stepper {
-    Exact(Box<LinearEngine>),
-    Adaptive(Box<Integrator>),
 }
 
 /// Where a system stands.
@@ -96,11 +93,8 @@ impl NativeSystem {
     pub fn new(definition: &Definition) -> Self {
         let model = &definition.model;
         let (states, inputs, outputs) = (model.states.len(), model.inputs.len(), model.outputs.len());
-        let stepper = if model.is_affine() && states <= MOST_STATES {
-            Stepper::Exact(Box::new(LinearEngine::new(states, inputs, outputs, model.switches.len())))
-        } else {
-            Stepper::Adaptive(Box::new(Integrator::new(states)))
-        };
+        let affine = model.is_affine() && states <= MOST_STATES;
+        let engine = || Box::new(LinearEngine::new(states, inputs, outputs, model.switches.len()));
         let now = State {
             time: 0.0,
             side: 0.0,
@@ -112,7 +106,8 @@ impl NativeSystem {
         Self {
             interface: definition.interface(),
             dynamics: Dynamics::new(model, &definition.parameters),
-            stepper,
+            exact: affine.then(engine),
+            integrator: None,
             // Far below the relative one: states that start at zero are to be followed too.
             tolerance: Tolerance { relative: definition.tolerance, absolute: 1e-3 * definition.tolerance },
             end: now.clone(),
@@ -130,7 +125,7 @@ impl NativeSystem {
 
     /// Whether steps are exact: the system is affine between its switching times.
     pub fn is_exact(&self) -> bool {
-        matches!(self.stepper, Stepper::Exact(_))
+        self.exact.is_some()
     }
 
     /// Integrates from `now` over `step` into `end`, from switching time to switching time.
@@ -156,26 +151,31 @@ impl NativeSystem {
         if self.end.values.is_empty() {
             return Ok(());
         }
-        match &mut self.stepper {
-            Stepper::Exact(engine) => {
-                for (shifted, signal) in self.work.shifted.iter_mut().zip(inputs) {
-                    *shifted = if segment.start == 0.0 { *signal } else { signal.shifted(segment.start) };
-                }
-                let (initial, end) = (&mut self.work.derivative, &mut self.end.values);
-                initial.copy_from_slice(end);
-                engine.step(&mut self.dynamics, segment.end - segment.start, initial, &self.work.shifted, end);
-                Ok(())
+        let (size, tolerance) = (segment.end - segment.start, self.tolerance.relative);
+        if let Some(engine) = self.exact.as_deref_mut()
+            && engine.admits(&mut self.dynamics, size, inputs.len(), tolerance)
+        {
+            for (shifted, signal) in self.work.shifted.iter_mut().zip(inputs) {
+                *shifted = if segment.start == 0.0 { *signal } else { signal.shifted(segment.start) };
             }
-            Stepper::Adaptive(integrator) => {
-                let mut rhs = Driven { dynamics: &mut self.dynamics, drive: &mut self.drive, inputs, segment };
-                let (values, hint) = (&mut self.end.values, self.end.hint);
-                let outcome = integrator
-                    .integrate(&mut rhs, segment.start, segment.end, values, self.tolerance, hint)
-                    .map_err(|error| failure(&self.interface, segment.step, error))?;
-                self.end.hint = outcome.hint;
-                Ok(())
-            }
+            let (initial, end) = (&mut self.work.derivative, &mut self.end.values);
+            initial.copy_from_slice(end);
+            engine.step(size, initial, &self.work.shifted, end);
+            return Ok(());
         }
+        self.integrate_segment(segment, inputs)
+    }
+
+    fn integrate_segment(&mut self, segment: &Segment, inputs: &[Signal]) -> Result<(), Error> {
+        let states = self.end.values.len();
+        let integrator = self.integrator.get_or_insert_with(|| Box::new(Integrator::new(states)));
+        let mut rhs = Driven { dynamics: &mut self.dynamics, drive: &mut self.drive, inputs, segment };
+        let (values, hint) = (&mut self.end.values, self.end.hint);
+        let outcome = integrator
+            .integrate(&mut rhs, segment.start, segment.end, values, self.tolerance, hint)
+            .map_err(|error| failure(&self.interface, segment.step, error))?;
+        self.end.hint = outcome.hint;
+        Ok(())
     }
 
     /// Fills the response with the outputs at `end` (or `now`) under the inputs as they are after `elapsed`.

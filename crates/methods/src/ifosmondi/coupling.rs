@@ -3,7 +3,7 @@
 use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Past, Signal, Source, Task, Workers};
 use dovetail_numerics::nonlinear::Equations;
 
-use crate::initialize;
+use crate::reinitialize;
 
 /// The outputs that feed something, as stacked positions: the coupling variables.
 pub(super) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
@@ -151,7 +151,9 @@ impl<'a> Coupling<'a> {
             differs(now.value, knot.value) || (known && differs(now.slope, knot.slope))
         });
         if jumps {
-            self.tasks = initialize(self.connections, workers, time, 1)?;
+            let mut slopes = vec![0.0; self.connections.outputs()];
+            self.variables.iter().zip(&self.start).for_each(|(variable, knot)| slopes[variable.stacked] = knot.slope);
+            self.tasks = reinitialize(self.connections, workers, time, 1, &slopes)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
                 *knot = Knot::value_only(self.tasks[variable.system].response.outputs[variable.position].value);
             }
@@ -171,10 +173,16 @@ impl<'a> Coupling<'a> {
         for (interface, capabilities) in self.connections.interfaces().iter().zip(&self.capabilities) {
             if capabilities.input_degree < 3 && !interface.inputs.is_empty() {
                 let degree = capabilities.input_degree;
-                all.push(format!("`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their means kept", interface.name));
+                all.push(format!(
+                    "`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their means kept",
+                    interface.name
+                ));
             }
             if capabilities.output_derivatives == 0 && !interface.outputs.is_empty() {
-                all.push(format!("`{}` does not know the slopes of its outputs: differences were used", interface.name));
+                all.push(format!(
+                    "`{}` does not know the slopes of its outputs: differences were used",
+                    interface.name
+                ));
             }
         }
         all

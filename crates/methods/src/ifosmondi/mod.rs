@@ -8,14 +8,16 @@
 //! there, start values are made consistent anew and the step after it is a first step.
 
 mod coupling;
+mod extrapolation;
 mod plan;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Past, Signal, StepRule, Verdict, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, Past, StepRule, Verdict, Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use coupling::{Coupling, Residual};
+use extrapolation::Extrapolation;
 use plan::Plan;
 
 /// The method's name, as users write it.
@@ -36,9 +38,7 @@ pub struct Ifosmondi<'a> {
     plan: Plan,
     options: IfosmondiOptions,
     solver: Box<dyn NonlinearSolver + 'a>,
-    /// The interface one step earlier, and when that was, unless an event came between.
-    before: Vec<Knot>,
-    earlier: Option<f64>,
+    extrapolation: Extrapolation,
     /// Values, then slopes, of the coupling variables at the end of the step; and by how much they disagree.
     unknowns: Vec<f64>,
     residual: Vec<f64>,
@@ -68,8 +68,7 @@ impl<'a> Ifosmondi<'a> {
             plan: Plan::new(grid),
             options,
             solver,
-            before: vec![Knot::value_only(f64::NAN); count],
-            earlier: None,
+            extrapolation: Extrapolation::new(count),
             unknowns: vec![0.0; 2 * count],
             residual: vec![0.0; 2 * count],
             slowest: vec![0; 2 * count],
@@ -80,7 +79,7 @@ impl<'a> Ifosmondi<'a> {
     /// The first guess of the end of the step.
     fn predict(&mut self, step: MacroStep, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
         if self.options.extrapolate && self.coupling.smooth {
-            self.extrapolate(step);
+            self.extrapolation.guess(step, &self.coupling.start, &mut self.unknowns);
             return Ok(());
         }
         // (20), (21): the interface held, and what the systems answer to it.
@@ -90,32 +89,17 @@ impl<'a> Ifosmondi<'a> {
         Ok(())
     }
 
-    /// The cubic through the last two interfaces, continued; the tangent where there is only one.
-    fn extrapolate(&mut self, step: MacroStep) {
-        let (values, slopes) = self.unknowns.split_at_mut(self.before.len());
-        for (c, knot) in self.coupling.start.iter().enumerate() {
-            let next = match self.earlier {
-                Some(time) => {
-                    let size = step.start - time;
-                    Signal::hermite(size, self.before[c], *knot).at(size + step.size())
-                }
-                None => Knot { value: knot.value + step.size() * knot.slope, ..*knot },
-            };
-            (values[c], slopes[c]) = (next.value, next.slope);
-        }
-    }
-
     /// The end of the step is accepted: systems move there, and the next step starts from what their inputs were.
     fn accept(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         workers.advance(&mut self.coupling.tasks)?;
         self.note_slowest();
-        // The slopes at a first step's start were never known: nothing to extrapolate from.
-        self.earlier = self.coupling.smooth.then_some(step.start);
-        self.before.copy_from_slice(&self.coupling.start);
         self.coupling.arrive(&self.unknowns);
-        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end) && self.coupling.cross_event(workers)? {
-            self.earlier = None;
+        self.extrapolation.record(step.end, &self.coupling.start);
+        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end)
+            && self.coupling.cross_event(workers)?
+        {
+            self.extrapolation.forget();
         }
         Ok(())
     }
@@ -152,13 +136,18 @@ impl<'a> Ifosmondi<'a> {
 
 fn why(ending: Ending, solver: &str) -> String {
     let reason = match ending {
-        Ending::Diverged => "its iterations drift apart: going round the loop multiplies errors by more than 1, whatever the step",
-        Ending::IterationLimit => "its iterations come closer too slowly",
-        Ending::Stagnated => "its iterations come no closer: the equations may have no solution, or noise hides it",
-        _ => "a system could not answer",
+        _ if solver == "fixed-point" => {
+            "A fixed point is reached only where going round the loop shrinks errors, and here it does not, whatever the step"
+        }
+        Ending::Diverged => "Its iterations drift apart",
+        Ending::IterationLimit => "Its iterations come closer too slowly",
+        Ending::Stagnated => "Its iterations come no closer: the equations may have no solution, or noise hides it",
+        _ => "A system answered with something that is no number",
     };
     let advice = match solver {
-        "quasi-newton" | "newton" => "try a smaller --step, another --solver (anderson, newton), or a looser --tolerance",
+        "quasi-newton" | "newton" => {
+            "try a smaller --step, another --solver (anderson, newton), or a looser --tolerance"
+        }
         _ => "try --solver quasi-newton",
     };
     format!("{reason}; {advice}")
@@ -181,7 +170,10 @@ impl Method for Ifosmondi<'_> {
                 return Err(missing("rollback", "jacobi and gauss-seidel work without it"));
             }
             if let StepRule::Imposed(_) = capabilities.step_rule {
-                return Err(missing("steps that can be shortened", "jacobi and gauss-seidel work with an imposed step"));
+                return Err(missing(
+                    "steps that can be shortened",
+                    "jacobi and gauss-seidel work with an imposed step",
+                ));
             }
         }
         Ok(())

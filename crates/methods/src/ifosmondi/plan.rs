@@ -27,7 +27,8 @@ impl Plan {
         }
         // Two equal parts rather than one and a sliver.
         let size = if whole.size() < 2.0 * self.size { whole.size() / 2.0 } else { self.size };
-        MacroStep::new(reached, reached + size)
+        let part = MacroStep::new(reached, reached + size);
+        if part.is_instant() { whole } else { part }
     }
 
     /// Half the size, if that is still allowed.

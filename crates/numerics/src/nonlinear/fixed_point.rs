@@ -44,7 +44,7 @@ impl FixedPoint {
 
 impl NonlinearSolver for FixedPoint {
     fn name(&self) -> &'static str {
-        "fixed_point"
+        "fixed-point"
     }
 
     fn solve_from(

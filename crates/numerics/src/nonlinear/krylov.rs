@@ -3,9 +3,10 @@
 //! Directions are Arnoldi's, and the step is the least-squares one over their products, which are kept: what the
 //! residual will be, and the slope for a line search, then cost no further product. References: Saad & Schultz
 //! (1986), *GMRES*; Knoll & Keyes (2004), *Jacobian-free Newton–Krylov methods*; the increment follows Walker &
-//! Pernice, PETSc's `-mat_mffd_type wp`, which PETSc takes at `1e-8`.
-//! Departures: the increment is a little larger, since residuals that come from integrations are noisy; and
-//! the space stops growing once the residual predicted, times a safety factor, would be accepted.
+//! Pernice, PETSc's `-mat_mffd_type wp`, in that it grows with `‖x‖`.
+//! Departures: residuals that come from integrations are noisy, so that far from the solution increments are
+//! much larger than PETSc's `1e-8`; and the space stops growing once the residual predicted, times a safety
+//! factor, would be accepted.
 
 use std::iter::zip;
 
@@ -15,6 +16,8 @@ use super::vector::{add_scaled, dot, norm, step};
 
 /// A predicted residual must be acceptable with this factor, as the prediction is linear.
 const SAFETY: f64 = 10.0;
+/// The increment as a share of the residual, between its limits.
+const SHARE: f64 = 0.1;
 
 /// What the search for a step ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,8 +55,17 @@ pub(super) struct Krylov {
 pub(super) struct Accuracy {
     /// Reduction of the linear residual to stop at.
     pub tolerance: f64,
-    /// The increment of differences, relative to `1 + ‖x‖`.
-    pub increment: f64,
+    /// The smallest and the largest increment of differences, relative to `1 + ‖x‖`.
+    pub increments: (f64, f64),
+}
+
+impl Accuracy {
+    /// A share of the residual, as the step to find is of that size: what an increment misses of the curvature
+    /// then vanishes with it.
+    fn increment(&self, residual: f64, scale: f64) -> f64 {
+        let (smallest, largest) = self.increments;
+        (SHARE * residual).min(largest * scale).max(smallest * scale)
+    }
 }
 
 /// Where the step starts.
@@ -86,7 +98,7 @@ impl Krylov {
     /// Finds the step that brings the linearized residual down to the tolerance, or as far as the space allows.
     pub fn search(&mut self, evaluator: &mut Evaluator, base: Base, accuracy: Accuracy) -> Search {
         let initial = norm(base.weights, base.residual);
-        let increment = accuracy.increment * (1.0 + norm(base.weights, base.x));
+        let increment = accuracy.increment(initial, 1.0 + norm(base.weights, base.x));
         self.fit.clear();
         self.step.fill(0.0);
         self.predicted.copy_from_slice(base.residual);

@@ -25,8 +25,8 @@ mod watch;
 pub use anderson::{Anderson, AndersonOptions};
 pub use fixed_point::{FixedPoint, FixedPointOptions};
 pub use newton::{Newton, NewtonOptions};
-pub use quasi_newton::{QuasiNewton, QuasiNewtonOptions};
 pub use ngmres::{Ngmres, NgmresOptions, Selection};
+pub use quasi_newton::{QuasiNewton, QuasiNewtonOptions};
 
 /// Equations `F(x) = 0` whose evaluation is what costs.
 pub trait Equations {

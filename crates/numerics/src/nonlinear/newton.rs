@@ -18,8 +18,10 @@ pub struct NewtonOptions {
     pub krylov_dimension: usize,
     /// The reduction of the linear residual at which a step is accurate enough.
     pub linear_tolerance: f64,
-    /// The increment of differences relative to `1 + ‖x‖`; larger where evaluations are noisy.
-    pub increment: f64,
+    /// The smallest increment of differences, relative to `1 + ‖x‖`: that near the solution.
+    pub smallest_increment: f64,
+    /// The largest increment of differences, relative to `1 + ‖x‖`: that far from the solution.
+    pub largest_increment: f64,
     /// The share of the promised reduction a step must give, `alpha`.
     pub sufficient_reduction: f64,
     /// The longest step allowed, `maxstep`.
@@ -37,7 +39,8 @@ impl Default for NewtonOptions {
         Self {
             krylov_dimension: 30,
             linear_tolerance: 1e-5,
-            increment: 1e-7,
+            smallest_increment: 1e-7,
+            largest_increment: 1e-4,
             sufficient_reduction: 1e-4,
             longest_step: 1e8,
             shortest_share: 1e-12,
@@ -64,7 +67,8 @@ impl Newton {
     /// One step: finds it and walks along it. What stops the method is an ending.
     fn advance(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
         let Self { options, krylov, weights } = self;
-        let accuracy = Accuracy { tolerance: options.linear_tolerance, increment: options.increment };
+        let increments = (options.smallest_increment, options.largest_increment);
+        let accuracy = Accuracy { tolerance: options.linear_tolerance, increments };
         match krylov.search(evaluator, Base { weights, x, residual }, accuracy) {
             Search::Failed => return Some(Ending::Failed),
             Search::Converged => self.take_trial(x, residual),

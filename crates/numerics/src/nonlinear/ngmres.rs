@@ -219,7 +219,7 @@ impl NonlinearSolver for Ngmres {
     fn name(&self) -> &'static str {
         match self.options.selection {
             Selection::Difference => "ngmres",
-            Selection::LineSearch => "ngmres_line_search",
+            Selection::LineSearch => "ngmres-linesearch",
         }
     }
 

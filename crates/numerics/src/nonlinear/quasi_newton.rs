@@ -6,8 +6,9 @@
 //! estimate is the identity: the fixed-point step.
 //!
 //! Ours: a secant that says nothing new (the step did what Z promised) or that drowns in the noise of the evaluations leaves Z
-//! alone; a solve that finds its start converged still makes one correction, since with a good Z the evaluation that confirms it
-//! is the one the caller needs anyway; a Z that makes things worse is forgotten.
+//! alone; a solve goes on well below the tolerance while that is cheap, as what is left at one solve spoils the start of the
+//! next (with a good Z this is one correction, and the evaluation that confirms it is the one the caller needs anyway); a Z that
+//! makes things worse is forgotten.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -21,13 +22,15 @@ pub struct QuasiNewtonOptions {
     pub most_iterations: usize,
     /// A correction that leaves less than this of the residual teaches nothing.
     pub good_reduction: f64,
-    /// Residuals below this, in units of the tolerance (the weights), are noise.
+    /// Residuals below this, in units of the tolerance (the weights), are as good as zero: no correction is made to them.
+    pub goal: f64,
+    /// Residuals below this, in the same units, are noise: nothing is learnt from them.
     pub noise: f64,
 }
 
 impl Default for QuasiNewtonOptions {
     fn default() -> Self {
-        Self { most_iterations: 40, good_reduction: 0.05, noise: 1e-4 }
+        Self { most_iterations: 40, good_reduction: 1e-3, goal: 1e-3, noise: 1e-4 }
     }
 }
 
@@ -58,6 +61,8 @@ struct Secant {
 
 /// A secant that is new by less than this of its length repeats those before it.
 const DEPENDENT: f64 = 1e-6;
+/// So many corrections in a row that halve nothing, below the tolerance, and it is good enough.
+const MOST_IDLE: usize = 2;
 /// So often in a row a correction may make things worse before the solve is given up.
 const MOST_SETBACKS: usize = 12;
 
@@ -159,13 +164,13 @@ impl NonlinearSolver for QuasiNewton {
         self.used = 0;
         let mut found = evaluator.begin(x, residual, residual_known);
         let (mut iterations, mut setbacks) = (0, 0);
-        let mut best = self.size_of(residual);
+        let mut size = self.size_of(residual);
+        let (mut best, mut idle) = (size, 0);
         loop {
-            let size = self.size_of(residual);
-            let confirmed = iterations > 0 || size <= self.options.noise;
+            let enough = size <= self.options.goal || idle == MOST_IDLE;
             match found {
                 Found::Nothing => return evaluator.outcome(Ending::Failed, iterations),
-                Found::Converged if confirmed => return evaluator.outcome(Ending::Converged, iterations),
+                Found::Converged if enough => return evaluator.outcome(Ending::Converged, iterations),
                 _ if iterations == self.options.most_iterations => {
                     self.forget();
                     return evaluator.outcome(Ending::IterationLimit, iterations);
@@ -176,9 +181,11 @@ impl NonlinearSolver for QuasiNewton {
             found = evaluator.evaluate(x, residual);
             iterations += 1;
             let reduced = self.size_of(residual);
-            if size > self.options.noise && !(reduced <= self.options.good_reduction * size) {
+            if !(reduced <= self.options.noise.max(self.options.good_reduction * size)) {
                 self.learn(residual);
             }
+            idle = if reduced > 0.5 * size { idle + 1 } else { 0 };
+            size = reduced;
             setbacks = if reduced < best { 0 } else { setbacks + 1 };
             best = best.min(reduced);
             if setbacks > MOST_SETBACKS {

@@ -67,7 +67,7 @@ pub fn coupling(damping: f64, step: f64) -> Vec<Vec<f64>> {
             matrix[row][column] = block[row][column];
             matrix[row + 3][column + 3] = block[row][column];
             matrix[row + 3][column] = block[row][column] / step;
-            matrix[row][column + 3] = step * block[row][column] / 12.0;
+            matrix[row][column + 3] = step * step * block[row][column] / 12.0;
         }
     }
     matrix

@@ -1,6 +1,6 @@
 //! Equations with known difficulties, and a count of how often they were evaluated.
 
-#![allow(dead_code)] // each test program uses some of it
+#![allow(dead_code, unused_imports)] // each test program uses some of it
 
 mod body_and_plate;
 mod classics;
