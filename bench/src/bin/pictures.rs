@@ -5,7 +5,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, ROOMS, SPRING, measure_run};
+use dovetail_cases::{
+    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, measure_run,
+};
 use dovetail_equations::Monolithic;
 use dovetail_report::{Curve, Kind, Variables, error_plot, line_plot};
 use dovetail_scenario::Scenario;
@@ -25,7 +27,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn examples() -> [(&'static str, String); 7] {
+fn examples() -> [(&'static str, String); 8] {
     [
         ("mechanical", mechanical(1.0, 1.5)),
         ("lotka-volterra", lotka_volterra()),
@@ -34,10 +36,11 @@ fn examples() -> [(&'static str, String); 7] {
         ("car", car()),
         ("spring", spring()),
         ("rooms", rooms()),
+        ("pump-and-tank", pump_and_tank()),
     ]
 }
 
-fn book() -> [(&'static str, String); 7] {
+fn book() -> [(&'static str, String); 10] {
     [
         ("held-input", held_input()),
         ("jacobi-mechanical", jacobi_mechanical()),
@@ -46,6 +49,9 @@ fn book() -> [(&'static str, String); 7] {
         ("gauss-seidel-errors", errors("gauss-seidel")),
         ("divergence", divergence()),
         ("run-away", car()),
+        ("ifosmondi-solvers", solvers()),
+        ("ifosmondi-errors", orders()),
+        ("ifosmondi-plate", plate()),
     ]
 }
 
@@ -141,6 +147,62 @@ fn rooms() -> String {
         run(&scenario, "gauss-seidel", "7.5", "east.T6", "room 6, gauss-seidel 7.5 min"),
     ];
     line_plot("Two neighbours across the corridor", "time in min", "temperature in °C", &curves)
+}
+
+fn pump_and_tank() -> String {
+    let scenario = PUMP_AND_TANK.scenario();
+    let curves = [
+        truth(&scenario, "valve.pressure", "monolithic", 0.0, 20.0),
+        run(&scenario, "ifosmondi", "0.5", "valve.pressure", "ifosmondi, 0.5 s"),
+        run(&scenario, "jacobi", "0.5", "valve.pressure", "jacobi, 0.5 s"),
+    ];
+    line_plot("Behind the pump", "time in s", "pressure in bar", &curves)
+}
+
+/// The velocity that jacobi cannot hold.
+fn plate() -> String {
+    let scenario = DAMPING_REACTION.with(&[("plate.D", 0.64)]);
+    let to = 0.2;
+    let curves = [
+        truth(&scenario, "plate.velocity", "monolithic", 0.0, to),
+        run(&scenario, "ifosmondi", "0.01", "plate.velocity", "ifosmondi, 10 ms"),
+        run(&scenario, "jacobi", "0.01", "plate.velocity", "jacobi, 10 ms"),
+    ];
+    let curves = curves.map(|curve| between(curve, 0.0, to));
+    line_plot("Velocity of the plate, D = 0.64", "time in s", "velocity in m/s", &curves)
+}
+
+/// The error of three methods on a loop that all of them can couple.
+fn orders() -> String {
+    let scenario = DAMPING_REACTION.scenario();
+    let error = |method: &str| {
+        let at = |step: &str| {
+            let exact = ("integrator-tolerance", "1e-13");
+            let choices = [("method", method), ("step", step), exact, ("tolerance", "1e-10")];
+            (number(step), measure_run(&scenario, &choices).nrmse("body.x"))
+        };
+        Curve { name: method.into(), points: ["0.1", "0.05", "0.02", "0.01"].map(at).to_vec() }
+    };
+    let curves = ["jacobi", "gauss-seidel", "ifosmondi"].map(error);
+    error_plot("Errors on damping-reaction, D = 4", "NRMSE of body.x in %", &curves)
+}
+
+/// Integrations of each solver of ifosmondi; where it does not converge there is no point.
+fn solvers() -> String {
+    let integrations = |solver: &str| {
+        let at = |damper: f64| {
+            let scenario = DAMPING_REACTION.with(&[("plate.D", damper)]);
+            let choices = [("method", "ifosmondi"), ("solver", solver), ("step", "1e-2"), ("tolerance", "1e-4")];
+            let end = measure_run(&scenario, &choices).end;
+            end.ending.is_ok().then(|| (damper, end.work[0].integrations as f64))
+        };
+        let dampers = [4.0, 1.2346, 1.0, 0.64, 0.25, 0.04, 0.01];
+        Curve { name: solver.into(), points: dampers.into_iter().filter_map(at).collect() }
+    };
+    let curves = ["quasi-newton", "newton", "anderson", "ngmres", "ngmres-linesearch", "fixed-point"].map(integrations);
+    let picture = error_plot("Solvers of ifosmondi, 1000 steps", "integrations per system", &curves);
+    // Logarithmic plots are made for steps; here the other axis is the damper.
+    picture.replace("step in s", "damper D of the plate")
 }
 
 /// The predators as they are, and as the prey sees them.

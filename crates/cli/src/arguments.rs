@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use dovetail_scenario::{Choices, Overrides, Scenario};
@@ -40,7 +40,7 @@ pub(crate) struct RunArguments {
     pub method: Option<String>,
 
     /// Macro-step [default: 1/500 of the run]
-    #[arg(long, value_name = "H")]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub step: Option<String>,
 
     #[command(flatten)]
@@ -57,7 +57,7 @@ pub(crate) struct CompareArguments {
     pub method: Vec<String>,
 
     /// Macro-steps, one or more
-    #[arg(long, value_name = "H", num_args = 1.., value_delimiter = ',')]
+    #[arg(long, value_name = "H", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
     pub step: Vec<String>,
 
     /// What to compare with: the coupled equations solved as one system, or a result file
@@ -78,7 +78,7 @@ pub(crate) struct CheckArguments {
     pub method: Option<String>,
 
     /// Macro-step to check the systems against
-    #[arg(long, value_name = "H")]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub step: Option<String>,
 
     #[command(flatten)]
@@ -100,7 +100,7 @@ pub(crate) struct SharedArguments {
     pub output: Option<PathBuf>,
 
     /// Write a row every H instead of one for each communication time
-    #[arg(long, value_name = "H")]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub output_interval: Option<f64>,
 
     /// Write a page with plots of the results
@@ -128,7 +128,7 @@ pub(crate) struct ChangeArguments {
     pub stop_time: Option<f64>,
 
     /// Coupling tolerance of methods that iterate or choose their steps
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub tolerance: Option<String>,
 
     /// How ifosmondi solves the coupling [default: quasi-newton]
@@ -136,7 +136,7 @@ pub(crate) struct ChangeArguments {
     pub solver: Option<String>,
 
     /// Tolerance of the integrators inside models given as equations, 1e-14 to 0.1 [default: 1e-10]
-    #[arg(long, value_name = "R")]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub integrator_tolerance: Option<String>,
 
     /// An option of the method, as in the model's [method] table; may be given again
@@ -150,7 +150,7 @@ pub(crate) struct ChangeArguments {
 
 impl ChangeArguments {
     /// Reads the model with the changes made.
-    pub fn load(&self, model: &std::path::Path) -> Result<Scenario, Failure> {
+    pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
         let values = self.set.clone();
         let changes = Overrides { values, start_time: self.start_time, stop_time: self.stop_time };
         Ok(Scenario::load(model, &changes)?)
@@ -184,8 +184,22 @@ impl ChangeArguments {
 const MOST_ROWS: f64 = 1e9;
 
 impl SharedArguments {
-    /// Refuses what no run from `start` to `stop` can do.
-    pub fn check(&self, start: f64, stop: f64) -> Result<(), Failure> {
+    /// Refuses what no run of `scenario`, read from `model`, can do.
+    pub fn check(&self, model: &Path, scenario: &Scenario) -> Result<(), Failure> {
+        self.check_interval(scenario.start_time, scenario.stop_time)?;
+        let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        for path in [&self.output, &self.report].into_iter().flatten() {
+            if same(path, model) {
+                return Err(Failure::misuse(format!("{} is the model: results would replace it", path.display())));
+            }
+        }
+        if self.output.is_some() && self.output == self.report {
+            return Err(Failure::misuse("--output and --report name the same file"));
+        }
+        Ok(())
+    }
+
+    fn check_interval(&self, start: f64, stop: f64) -> Result<(), Failure> {
         match self.output_interval {
             Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
                 Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))

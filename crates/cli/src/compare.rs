@@ -1,6 +1,7 @@
 //! `dovetail compare`: the same model by several methods and steps, each measured against one reference.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use dovetail_report::{
     Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page, comparison_table, measure,
@@ -16,30 +17,34 @@ use crate::{interrupt, output};
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
-    let (model, methods) = model_and_methods(arguments)?;
-    let scenario = shared.changes.load(&model)?;
-    shared.check(scenario.start_time, scenario.stop_time)?;
+    let asked = Asked::of(arguments)?;
+    let scenario = shared.changes.load(&asked.model)?;
+    shared.check(&asked.model, &scenario)?;
     let mut reference = Reference::new(&arguments.reference, &scenario)?;
     let selection = selection(&scenario, &reference, shared)?;
-    let mut runs: Vec<RunSummary> = Vec::new();
-    let plan = plan(&methods, &arguments.step);
+    let page = shared.report.as_deref().map(output::Page::create).transpose()?;
+    let (mut runs, mut troubles): (Vec<RunSummary>, Vec<String>) = (Vec::new(), Vec::new());
+    let plan = plan(&asked.methods, &asked.steps);
     for (method, step) in &plan {
         let choices = shared.changes.choices(method.as_deref(), step.as_deref());
         let options = scenario.options(&choices)?;
         let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
-        let file = file.as_deref();
         let interrupted = interrupt::listen();
-        let mut done = execute(&scenario, &options, &selection, true, file, shared, interrupted)?;
-        let comparison = errors(&done, &mut reference, &selection)?;
-        done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last()));
-        let stopped = done.summary.message.is_some() && interrupted.load(std::sync::atomic::Ordering::Relaxed);
+        let mut done = execute(&scenario, &options, &selection, true, file.as_deref(), shared, interrupted)?;
+        match errors(&done, &mut reference, &selection) {
+            Ok(comparison) => done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last())),
+            Err(Failure::EndedEarly(trouble)) => troubles.push(trouble),
+            Err(refused) => return Err(refused),
+        }
+        let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
+        troubles.extend(ended_early(&done.summary));
         runs.push(done.summary);
         if stopped {
             break;
         }
     }
-    if let Some(path) = &shared.report {
-        output::write(path, &comparison_page(&scenario.name, &runs))?;
+    if let Some(page) = page {
+        page.write(&comparison_page(&scenario.name, &runs))?;
     }
     if shared.json {
         let all: Vec<_> = runs.iter().map(RunSummary::to_json).collect();
@@ -47,23 +52,33 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     } else if !shared.quiet {
         output::print(&comparison_table(&runs))?;
     }
-    let early: Vec<String> = runs.iter().filter_map(ended_early).collect();
-    if early.is_empty() { Ok(()) } else { Err(Failure::EndedEarly(early.join("\n"))) }
+    troubles.dedup();
+    if troubles.is_empty() { Ok(()) } else { Err(Failure::EndedEarly(troubles.join("\n"))) }
 }
 
-/// `--method a b MODEL` swallows the model: give it back.
-fn model_and_methods(arguments: &CompareArguments) -> Result<(PathBuf, Vec<String>), Failure> {
-    let mut methods = arguments.method.clone();
-    let model = match (&arguments.model, methods.last()) {
-        (Some(model), _) => model.clone(),
-        (None, Some(last)) if Path::new(last).is_file() => PathBuf::from(methods.pop().unwrap_or_default()),
-        _ => return Err(Failure::misuse("which model? usage: dovetail compare MODEL --method M… [--step H,H,…]")),
-    };
-    if methods.is_empty() {
-        let all: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-        return Err(Failure::misuse(format!("which methods? add --method {}", all.join(","))));
+/// What is to be compared.
+struct Asked {
+    model: PathBuf,
+    methods: Vec<String>,
+    steps: Vec<String>,
+}
+
+impl Asked {
+    /// Flags that take many values swallow a model that comes last: give it back.
+    fn of(arguments: &CompareArguments) -> Result<Self, Failure> {
+        let (mut methods, mut steps) = (arguments.method.clone(), arguments.step.clone());
+        let is_method = |text: &String| text == "auto" || METHODS.iter().any(|(name, _)| name == text);
+        let mut swallowed =
+            || steps.pop_if(|last| last.parse::<f64>().is_err()).or_else(|| methods.pop_if(|last| !is_method(last)));
+        let Some(model) = arguments.model.clone().or_else(|| swallowed().map(PathBuf::from)) else {
+            return Err(Failure::misuse("which model? usage: dovetail compare MODEL --method M… [--step H,H,…]"));
+        };
+        if methods.is_empty() {
+            let all: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
+            return Err(Failure::misuse(format!("which methods? add --method {}", all.join(","))));
+        }
+        Ok(Self { model, methods, steps })
     }
-    Ok((model, methods))
 }
 
 /// Every method with every step.
@@ -104,6 +119,7 @@ fn file_of_run(path: &Path, runs: usize, method: &Option<String>, step: &Option<
     path.with_file_name(format!("{stem}{extension}"))
 }
 
+/// The errors of a run.
 fn errors(done: &Executed, reference: &mut Reference<'_>, selection: &Selection) -> Result<Comparison, Failure> {
     let empty = Trajectory::of(selection);
     let trajectory = done.trajectory.as_ref().unwrap_or(&empty);

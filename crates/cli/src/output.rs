@@ -1,7 +1,8 @@
 //! Where results go: files and standard output.
 
+use std::fs::File;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dovetail_report::{CsvFile, Resampled, Sink};
 
@@ -45,8 +46,20 @@ fn parquet(path: &Path, _names: &[String]) -> Result<Box<dyn Sink>, Failure> {
     )))
 }
 
-/// Writes a whole text file.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text)
-        .map_err(|error| Failure::EndedEarly(format!("{} could not be written: {error}", path.display())))
+/// A page to be written when the run is over, its file opened before: what cannot be written is told at once.
+pub(crate) struct Page {
+    path: PathBuf,
+    file: File,
+}
+
+impl Page {
+    pub fn create(path: &Path) -> Result<Self, Failure> {
+        let refuse = |error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
+        Ok(Self { path: path.to_owned(), file: File::create(path).map_err(refuse)? })
+    }
+
+    pub fn write(mut self, text: &str) -> Result<(), Failure> {
+        let failed = |error| Failure::EndedEarly(format!("{} could not be written: {error}", self.path.display()));
+        self.file.write_all(text.as_bytes()).map_err(failed)
+    }
 }

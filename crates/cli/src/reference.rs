@@ -46,8 +46,9 @@ impl<'a> Reference<'a> {
             }
             Self::Monolithic { scenario, system, times: known, solution } => {
                 if known != times {
+                    let solved = system.solve(times, scenario.connections.outputs());
                     let failed = |error| Failure::EndedEarly(format!("the reference could not be computed: {error}"));
-                    *solution = system.solve(times, scenario.connections.outputs()).map_err(failed)?;
+                    *solution = solved.map_err(failed)?;
                     *known = times.to_vec();
                 }
                 Ok(selection.variables().iter().map(|v| column(&scenario.connections, solution, v)).collect())

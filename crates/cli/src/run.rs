@@ -10,16 +10,17 @@ use crate::{interrupt, output};
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let scenario = shared.changes.load(&arguments.model)?;
-    shared.check(scenario.start_time, scenario.stop_time)?;
+    shared.check(&arguments.model, &scenario)?;
     let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let options = scenario.options(&choices)?;
     let variables = Variables::of(&scenario.connections).with_signals(&scenario.signals(&options)?);
     let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
-    let keep = shared.report.is_some();
+    let page = shared.report.as_deref().map(output::Page::create).transpose()?;
+    let keep = page.is_some();
     let file = shared.output.as_deref();
     let done = execute(&scenario, &options, &selection, keep, file, shared, interrupt::listen())?;
-    if let (Some(path), Some(trajectory)) = (&shared.report, &done.trajectory) {
-        output::write(path, &report_page(&done.summary, trajectory))?;
+    if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {
+        page.write(&report_page(&done.summary, trajectory))?;
     }
     if shared.json {
         output::print(&format!("{:#}\n", done.summary.to_json()))?;

@@ -36,7 +36,7 @@ pub enum Error {
     #[error(
         "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {t} s, growing {growth:.2} times with every \
          step for {steps} steps. {method} passes every value on one step late, and around a loop this feeds on itself; \
-         try --method ifosmondi, or a smaller --step where no output of the loop depends on its input at once",
+         try --method ifosmondi; a smaller --step helps only where the loop does not run through feedthrough",
         t = readable(*.time)
     )]
     Diverged {

@@ -37,7 +37,7 @@ pub use macro_step::{Grid, MacroStep};
 pub use method::{Exchange, Method, Verdict};
 pub use nearest::nearest;
 pub use observer::Observer;
-pub use orchestrator::{Ending, Orchestrator, Statistics};
+pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
 pub use past::Past;
 pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};

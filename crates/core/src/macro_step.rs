@@ -95,7 +95,8 @@ impl Grid {
     /// An event that coincides with the grid time but for rounding takes its place: both are then the same number.
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         let planned = self.time(self.index(reached) + 1);
-        let near = COINCIDENT * self.size;
+        // Far from zero times are coarse: what differs by a rounding or two is the same.
+        let near = (COINCIDENT * self.size).max(4.0 * f64::EPSILON * reached.abs());
         let end = if event > reached && event < planned + near { event } else { planned };
         let whole = ((end - reached) - self.size).abs() <= near;
         MacroStep { start: reached, end, size: if whole { self.size } else { end - reached } }

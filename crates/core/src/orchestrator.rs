@@ -99,8 +99,8 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     }
 }
 
-/// A NaN must not travel on to the next system, where nobody would find its origin.
-fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
+/// A NaN must not travel on to the next system, where nobody would find its origin: an error that names it.
+pub fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
     for task in tasks.iter().filter(|task| task.due) {
         let interface = &connections.interfaces()[task.system];
         let outputs =

@@ -198,6 +198,7 @@ impl<'s> Declarations<'s> {
 
 fn defined_twice(text: &str, what: &str, again: &Definition, first: &Definition) -> Fault {
     let (line, column) = position(text, first.name.start());
-    Fault::new(again.name, format!("{what} is defined twice"))
-        .help(format!("it is first defined at line {line}, column {column}"))
+    let fault = Fault::new(again.name, format!("{what} is defined twice"))
+        .help(format!("it is first defined at line {line}, column {column}"));
+    Fault { first: Some(first.name.start()), ..fault }
 }

@@ -40,6 +40,8 @@ pub struct SyntaxError {
     pub column: usize,
     /// What may mend it.
     pub help: Option<String>,
+    /// Where the thing stands that this one repeats: bytes from the start of the text.
+    pub first: Option<usize>,
 }
 
 impl fmt::Display for SyntaxError {
@@ -88,11 +90,12 @@ pub(crate) struct Fault {
     pub span: Span,
     pub message: String,
     pub help: Option<String>,
+    pub first: Option<usize>,
 }
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None }
+        Self { span, message: message.into(), help: None, first: None }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {
@@ -118,6 +121,7 @@ impl Fault {
             line,
             column,
             help: self.help,
+            first: self.first,
         }
     }
 }

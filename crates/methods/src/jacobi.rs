@@ -78,7 +78,7 @@ pub(crate) fn check_imposed_steps(method: &'static str, grid: &Grid, workers: &d
             return Err(Error::MissingCapability {
                 method,
                 system: interface.name.clone(),
-                need: format!("to step by {} s to {} s", grid.size(), grid.time(grid.count())),
+                need: format!("steps of {} s up to t = {} s", grid.size(), grid.time(grid.count())),
                 instead: format!(
                     "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
                 ),

@@ -43,7 +43,10 @@ fn root_mean_square(differences: &[f64]) -> f64 {
 fn range(values: &[f64]) -> f64 {
     let highest = values.iter().copied().fold(f64::NEG_INFINITY, larger);
     let lowest = values.iter().copied().fold(f64::INFINITY, |a, b| -larger(-a, -b));
-    highest - lowest
+    // A constant that went through arithmetic (an interpolation, say) is still a constant.
+    let rounding = 16.0 * f64::EPSILON * highest.abs().max(lowest.abs());
+    let range = highest - lowest;
+    if range <= rounding { 0.0 } else { range }
 }
 
 /// Unlike `f64::max`, lets a NaN through: it must not look like a small error.

@@ -55,7 +55,13 @@ impl<'a> Resolver<'a> {
 
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
         let ConnectionTable { from, value, to } = table.get_ref();
-        let input = self.find(to, Side::To)?;
+        let input = match self.find(to, Side::To) {
+            Ok(input) => input,
+            Err(problem) => {
+                self.excuse(to.get_ref());
+                return Err(problem);
+            }
+        };
         self.tried[input.stacked] = true;
         let source = match (from, value) {
             (Some(from), None) => {
@@ -80,6 +86,19 @@ impl<'a> Resolver<'a> {
         }
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
         Ok(())
+    }
+
+    /// A connection whose target is misspelt may be meant for any input of that system, or of any system.
+    fn excuse(&mut self, to: &str) {
+        let system = to.split_once('.').map(|(system, _)| system);
+        let known = self.interfaces.iter().any(|i| Some(i.name.as_str()) == system);
+        let mut input = 0;
+        for interface in self.interfaces {
+            for _ in &interface.inputs {
+                self.tried[input] |= !known || Some(interface.name.as_str()) == system;
+                input += 1;
+            }
+        }
     }
 
     fn find(&self, name: &Spanned<String>, side: Side) -> Result<Variable, Problem> {

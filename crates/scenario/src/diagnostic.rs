@@ -77,7 +77,7 @@ impl fmt::Display for BadModel {
 
 impl BadModel {
     fn show(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", problem.message)?;
+        write!(f, "error: {}", problem.message.chars().map(printable_or_newline).collect::<String>())?;
         if let Some(span) = &problem.span {
             let place = Place::of(&self.source.text, span);
             let margin = " ".repeat(place.line.to_string().len());
@@ -93,28 +93,54 @@ impl BadModel {
     }
 }
 
+/// Line and column (from 1) of a byte of the text.
+pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let at = floor_boundary(text, at);
+    let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    (text[..at].matches('\n').count() + 1, text[line_start..at].chars().count() + 1)
+}
+
+/// So many characters of a line are shown, before the place and from there on.
+const SHOWN_BEFORE: usize = 80;
+const SHOWN_AFTER: usize = 80;
+
 /// A byte range as people see it.
-struct Place<'a> {
+struct Place {
     line: usize,
     column: usize,
-    text: &'a str,
+    text: String,
     underline: String,
 }
 
-impl<'a> Place<'a> {
-    fn of(text: &'a str, span: &Range<usize>) -> Self {
+impl Place {
+    fn of(text: &str, span: &Range<usize>) -> Self {
         let start = floor_boundary(text, span.start);
         let end = floor_boundary(text, span.end.max(start));
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
-        let line = text[..start].matches('\n').count() + 1;
-        let before = text[line_start..start].chars();
+        let (line, column) = line_and_column(text, start);
+        let (before, after) = (&text[line_start..start], text[start..line_end].trim_end_matches('\r'));
+        let marked = text[start..end.min(line_end).max(start)].chars().count();
+        let cut_before = before.chars().count().saturating_sub(SHOWN_BEFORE);
+        let mut shown: String = if cut_before > 0 { "…".into() } else { String::new() };
+        shown.extend(before.chars().skip(cut_before).map(printable));
         // Tabs stay tabs, so that the marks stand under what they mark.
-        let indent: String = before.clone().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let marks = text[start..end.min(line_end).max(start)].chars().count().max(1);
-        let shown = text[line_start..line_end].trim_end_matches('\r');
-        Self { line, column: before.count() + 1, text: shown, underline: indent + &"^".repeat(marks) }
+        let indent: String = shown.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        shown.extend(after.chars().take(SHOWN_AFTER).map(printable));
+        if after.chars().nth(SHOWN_AFTER).is_some() {
+            shown.push('…');
+        }
+        Self { line, column, text: shown, underline: indent + &"^".repeat(marked.clamp(1, SHOWN_AFTER)) }
     }
+}
+
+/// What a file says must not give orders to a terminal.
+pub(crate) fn printable(character: char) -> char {
+    if character.is_control() && character != '\t' { '\u{fffd}' } else { character }
+}
+
+fn printable_or_newline(character: char) -> char {
+    if character == '\n' { character } else { printable(character) }
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -137,6 +163,14 @@ mod tests {
         let shown = BadModel { source, problems: vec![problem] }.to_string();
         let expected = "error: unknown key `stop`\n --> model.toml:3:1\n  |\n3 | stop = 1\n  | ^^^^\n help: did you mean `stop-time`?\n";
         assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_long_line_is_shown_in_part_and_without_control_characters() {
+        let text = format!("{}\u{1b}[31mx{}", "a".repeat(1000), "b".repeat(1000));
+        let source = SourceText { path: "m".into(), text };
+        let shown = BadModel { source, problems: vec![Problem::at(1005..1006, "odd")] }.to_string();
+        assert!(shown.len() < 600 && shown.contains("m:1:1006") && !shown.contains('\u{1b}'), "{shown}");
     }
 
     #[test]

@@ -132,9 +132,32 @@ pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
             Some((key, known)) => Problem::at(span, format!("unknown key `{key}`"))
                 .help(format!("the keys here are {}", known.join(", ")))
                 .suggest(&key, known.iter().map(String::as_str)),
-            None => Problem::at(span, message),
+            None => in_words_of_the_model(&message, span),
         }
     })
+}
+
+/// What the reader of the file says, so that its author understands.
+fn in_words_of_the_model(message: &str, span: Range<usize>) -> Problem {
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    match missing {
+        Some("model") => Problem::at(span, "there is no [model] table").help("begin with [model] and its stop-time"),
+        Some("to") => Problem::at(span, "this connection leads nowhere").help("add `to = \"system.input\"`"),
+        Some(key) => Problem::at(span, format!("`{key}` is missing")),
+        None => {
+            let plain = [
+                ("expected f64", "expected a number"),
+                ("expected usize", "expected a whole number from 0 on"),
+                ("expected a boolean", "expected true or false"),
+                ("expected a sequence", "expected a list (tables written as [[connections]])"),
+                ("invalid type: map", "wrong type: a table"),
+                ("invalid type:", "wrong type:"),
+                ("invalid length 0, ", ""),
+            ];
+            let message = plain.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to));
+            Problem::at(span, message)
+        }
+    }
 }
 
 /// Takes ``unknown field `x`, expected one of `a`, `b` `` apart.

@@ -23,7 +23,15 @@ pub(crate) fn apply(overrides: &Overrides, file: &mut ModelFile) -> Result<(), P
 
 fn set(file: &mut ModelFile, qualified: &str, value: f64) -> Result<(), Problem> {
     let all: Vec<String> = file.systems.iter().flat_map(|(system, table)| settable(system.get_ref(), table)).collect();
+    let is_output = |table: &SystemTable, name: &str| table.outputs.keys().any(|output| output.get_ref() == name);
+    let output = qualified.split_once('.').is_some_and(|(system, name)| {
+        file.systems.iter().any(|(key, table)| key.get_ref() == system && is_output(table.get_ref(), name))
+    });
     let unknown = || {
+        if output {
+            let message = format!("--set {qualified}={value}: `{qualified}` is an output, which the model computes");
+            return Problem::general(message).help("set a parameter, or the start value of a state or an input");
+        }
         Problem::general(format!("--set {qualified}={value}: there is no such parameter, state or input"))
             .help("a value is set as SYSTEM.NAME=VALUE, with the name of a parameter, a state or an input")
             .suggest(qualified, all.iter().map(String::as_str))

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use dovetail_core::{Ending, Error, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers};
+use dovetail_core::{
+    Ending, Error, Linearization, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
+};
 use dovetail_methods::initialize;
 
 use crate::diagnostic::{BadModel, Problem};
@@ -79,7 +81,29 @@ impl Scenario {
     /// Consistent start values, as `check` needs them.
     pub fn start(&self, options: &RunOptions) -> Result<Vec<Task>, BadModel> {
         let mut workers = SingleThread::new(self.systems(options));
-        initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))
+        let start =
+            initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
+        self.check_start(&start, &mut workers).map_err(|error| self.blame(&error))?;
+        Ok(start)
+    }
+
+    /// A model whose outputs or derivatives are no numbers at its start can be refused without running it.
+    fn check_start(&self, start: &[Task], workers: &mut dyn Workers) -> Result<(), Error> {
+        check_finite(&self.connections, start)?;
+        for (system, interface) in self.connections.interfaces().iter().enumerate() {
+            if !workers.capabilities()[system].linearize {
+                continue;
+            }
+            let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+            let mut here = Linearization::zeros(states, inputs, outputs);
+            workers.linearize(system, &mut here)?;
+            if let Some(state) = here.f.iter().position(|rate| !rate.is_finite()) {
+                let variable = format!("der({})", interface.states[state]);
+                let (system, time, value) = (interface.name.clone(), self.start_time, here.f[state]);
+                return Err(Error::NotFinite { system, variable, time, value });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a method that the systems do not permit.

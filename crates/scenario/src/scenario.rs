@@ -1,5 +1,6 @@
 //! A model, checked and ready to run.
 
+use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use dovetail_core::{Connections, Error, Restricted, Restrictions, System, list_n
 use dovetail_equations::{Definition, NativeSystem};
 
 use crate::connect::{Connected, connect};
-use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::file::{self, Header, ModelFile};
 use crate::options::{Choices, RunOptions};
 use crate::overrides::{self, Overrides};
@@ -46,11 +47,14 @@ impl Scenario {
             let source = SourceText { path: shown.clone(), text: String::new() };
             BadModel { source, problems: vec![Problem::general(message)] }
         };
-        let size = std::fs::metadata(path).map_err(|e| refuse(format!("the model cannot be read: {e}")))?.len();
-        if size > LARGEST_FILE {
-            return Err(refuse(format!("the file has {size} bytes, far too many for a model")));
+        let mut bytes = Vec::new();
+        let file = std::fs::File::open(path);
+        // Not all that has a path has an end.
+        let read = file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
+        read.map_err(|error| refuse(format!("the model cannot be read: {error}")))?;
+        if bytes.len() as u64 > LARGEST_FILE {
+            return Err(refuse(format!("the file has over {LARGEST_FILE} bytes, far too many for a model")));
         }
-        let bytes = std::fs::read(path).map_err(|e| refuse(format!("the model cannot be read: {e}")))?;
         let text = String::from_utf8(bytes)
             .map_err(|_| refuse("the file is not text (UTF-8); a model is a TOML file".to_owned()))?;
         Self::parse(SourceText { path: shown, text }, changes)
@@ -108,7 +112,7 @@ impl Scenario {
         let warnings = checked.iter().flat_map(|c| c.warnings.clone()).collect();
         let (definitions, restrictions) = checked.into_iter().map(|c| (c.definition, c.restrictions)).unzip();
         Self {
-            name: file.model.name.clone().unwrap_or_else(|| source.path.clone()),
+            name: file.model.name.as_ref().unwrap_or(&source.path).chars().map(printable).collect(),
             start_time,
             stop_time,
             definitions,

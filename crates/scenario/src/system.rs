@@ -6,7 +6,7 @@ use dovetail_core::{MAX_DEGREE, Restrictions};
 use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, is_name};
 use toml::Spanned;
 
-use crate::diagnostic::Problem;
+use crate::diagnostic::{Problem, line_and_column};
 use crate::file::{Bounds, Named, SystemTable, within_string};
 
 /// A system and what was taken from it.
@@ -76,7 +76,15 @@ fn locate(text: &str, system: &Spanned<String>, table: &SystemTable, error: Synt
         }
     };
     let problem = Problem::at(span, format!("{} (in system `{}`)", error.message, system.get_ref()));
-    Problem { help: error.help, ..problem }
+    let help = match (error.first, &table.equations) {
+        (Some(first), Some(equations)) => {
+            let first = within_string(text, &equations.span(), first, 1).start;
+            let (line, column) = line_and_column(text, first);
+            Some(format!("it is first defined at line {line}, column {column}"))
+        }
+        _ => error.help,
+    };
+    Problem { help, ..problem }
 }
 
 fn check_numbers(table: &SystemTable, problems: &mut Vec<Problem>) {

@@ -1,7 +1,7 @@
 //! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
 
 use dovetail_core::{Connections, Error};
-use dovetail_numerics::{Hint, Integrator, LinearStep, Rhs, Tolerance, exponential_rounding};
+use dovetail_numerics::{Hint, IntegrationError, Integrator, LinearStep, Rhs, Tolerance, exponential_rounding};
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
@@ -12,6 +12,8 @@ use crate::native::Definition;
 const TOLERANCE: Tolerance = Tolerance { relative: 1e-13, absolute: 1e-16 };
 /// An exact step that would lose more than this is left to the integrator.
 const MOST_ROUNDING: f64 = 1e-11;
+/// More steps than this between two times asked for, and the reference is given up.
+const MOST_STEPS: usize = 100_000;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
 
@@ -19,6 +21,8 @@ const MOST_STATES: usize = 200;
 pub struct Monolithic {
     dynamics: CoupledDynamics,
     start: Vec<f64>,
+    /// System and name of each state.
+    names: Vec<(String, String)>,
 }
 
 /// The solution at the times asked for, row by row; columns are stacked in the order of the systems.
@@ -37,7 +41,9 @@ impl Monolithic {
     pub fn new(definitions: &[Definition], connections: &Connections) -> Result<Self, NotComposable> {
         let coupled = compose(definitions, connections)?;
         let start = definitions.iter().flat_map(|d| d.states.iter().copied()).collect();
-        Ok(Self { dynamics: CoupledDynamics::new(&coupled), start })
+        let names_of = |d: &Definition| d.model.states.iter().map(|x| (d.name.clone(), x.clone())).collect::<Vec<_>>();
+        let names = definitions.iter().flat_map(names_of).collect();
+        Ok(Self { dynamics: CoupledDynamics::new(&coupled), start, names })
     }
 
     /// Whether the solution is exact: everything is affine between switching times.
@@ -49,7 +55,8 @@ impl Monolithic {
     pub fn solve(&mut self, times: &[f64], outputs: usize) -> Result<Solution, Error> {
         let mut solution = Solution::default();
         let Some(&first) = times.first() else { return Ok(solution) };
-        let mut walk = Walk::new(self.is_exact(), &mut self.dynamics, self.start.clone(), first)?;
+        let (exact, start) = (self.is_exact(), self.start.clone());
+        let mut walk = Walk::new(exact, &mut self.dynamics, &self.names, start, first)?;
         for &time in times {
             walk.proceed(time)?;
             let mut observed = vec![0.0; walk.dynamics.observables()];
@@ -66,6 +73,7 @@ impl Monolithic {
 /// A solution under way.
 struct Walk<'a> {
     dynamics: &'a mut CoupledDynamics,
+    names: &'a [(String, String)],
     states: Vec<f64>,
     time: f64,
     /// The next switching time.
@@ -91,12 +99,20 @@ struct Exact {
 }
 
 impl<'a> Walk<'a> {
-    fn new(exact: bool, dynamics: &'a mut CoupledDynamics, states: Vec<f64>, time: f64) -> Result<Self, Error> {
+    fn new(
+        exact: bool,
+        dynamics: &'a mut CoupledDynamics,
+        names: &'a [(String, String)],
+        states: Vec<f64>,
+        time: f64,
+    ) -> Result<Self, Error> {
         let size = states.len();
         let (a, step) = (DMatrix::zeros(size, size), LinearStep::new(if exact { size } else { 0 }, 0));
         let exact = exact.then(|| Box::new(Exact { a, c: vec![0.0; size], size: f64::NAN, step, rounding: 0.0 }));
-        let stepper = Stepper { exact, integrator: Integrator::new(size), hint: Hint::default() };
-        let mut walk = Self { dynamics, states, time, switch: time, stepper };
+        let mut integrator = Integrator::new(size);
+        integrator.step_limit = MOST_STEPS;
+        let stepper = Stepper { exact, integrator, hint: Hint::default() };
+        let mut walk = Self { dynamics, names, states, time, switch: time, stepper };
         walk.cross()?;
         Ok(walk)
     }
@@ -132,7 +148,7 @@ impl<'a> Walk<'a> {
                     let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
                     let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
                     let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, TOLERANCE, *hint);
-                    *hint = done.map_err(|reason| failed(self.dynamics, self.time, reason))?.hint;
+                    *hint = done.map_err(|reason| failed(self.dynamics, self.names, self.time, reason))?.hint;
                 }
             }
         }
@@ -176,7 +192,25 @@ impl Rhs for Coupled<'_> {
 }
 
 /// A loop that could not be solved shows as NaN to the integrator: tell of the loop.
-fn failed(dynamics: &mut CoupledDynamics, time: f64, reason: dovetail_numerics::IntegrationError) -> Error {
-    let system = "the monolithic reference".to_owned();
-    dynamics.failure().unwrap_or_else(|| Error::System { system, time, reason: Box::new(reason) })
+fn failed(dynamics: &mut CoupledDynamics, names: &[(String, String)], time: f64, error: IntegrationError) -> Error {
+    if let Some(error) = dynamics.failure() {
+        return error;
+    }
+    let (elapsed, component) = match error {
+        IntegrationError::NotFinite { time, component } | IntegrationError::StepTooSmall { time, component, .. } => {
+            (time, component)
+        }
+        IntegrationError::TooManySteps { time, .. } => (time, 0),
+    };
+    let (system, state) = names[component].clone();
+    Error::System { system, time: time + elapsed, reason: Box::new(Failed { state, error }) }
+}
+
+/// Why the coupled equations could not be solved.
+#[derive(Debug, thiserror::Error)]
+#[error("coupled with the others, its state `{state}` has a pole or a jump there, or changes too fast to follow")]
+struct Failed {
+    state: String,
+    #[source]
+    error: IntegrationError,
 }
