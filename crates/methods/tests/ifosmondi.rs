@@ -141,11 +141,12 @@ struct Smoothness {
 impl Observer for Smoothness {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         self.ends.resize(exchange.tasks.len(), vec![]);
-        // An event is crossed by an instant, which continues value and slope; the start of the run knows no slopes.
+        // The start of the run knows no slopes. A step that ends on an event is told as an instant on its far side, with the
+        // values and slopes at which its inputs ended.
         let start = exchange.signals.is_empty();
         for task in exchange.tasks.iter().filter(|_| !start) {
             let gap = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs());
-            for (end, signal) in self.ends[task.system].iter().zip(&task.inputs) {
+            for (end, signal) in self.ends[task.system].iter().zip(&task.inputs).filter(|_| !task.step.is_instant()) {
                 let start = signal.at(0.0);
                 self.worst = self.worst.max(gap(end.value, start.value)).max(gap(end.slope, start.slope));
             }

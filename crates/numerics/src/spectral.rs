@@ -12,11 +12,11 @@ pub(crate) fn spectral_bound(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -
     one_norm(square).sqrt().min(one_norm(matrix))
 }
 
-/// The relative rounding error to expect of the exponential of `matrix · delta` by scaling and squaring: every squaring doubles
-/// what the first approximation has lost. Beyond a tolerance, a stiff integrator is the better choice.
-pub fn exponential_rounding(matrix: &DMatrix<f64>, delta: f64) -> f64 {
-    let mut square = DMatrix::zeros(matrix.nrows(), matrix.ncols());
-    10.0 * f64::EPSILON * spectral_bound(matrix, &mut square) * delta
+/// The relative rounding error to expect of the exponential of `matrix · δ` by scaling and squaring, for δ = 1: every squaring
+/// doubles what the first approximation has lost. Beyond a tolerance, a stiff integrator is the better choice. `square` is room
+/// for a matrix of the same size.
+pub fn exponential_rounding(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -> f64 {
+    10.0 * f64::EPSILON * spectral_bound(matrix, square)
 }
 
 #[cfg(test)]

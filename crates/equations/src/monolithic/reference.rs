@@ -132,7 +132,7 @@ impl<'a> Walk<'a> {
         self.switch = self.dynamics.next_switch(self.time);
         if let Some(exact) = &mut self.stepper.exact {
             let (a, c) = self.dynamics.matrices(self.time)?;
-            exact.rounding = exponential_rounding(&a, 1.0);
+            exact.rounding = exponential_rounding(&a, &mut a.clone());
             (exact.a, exact.c, exact.size) = (a, c.as_slice().to_vec(), f64::NAN);
         }
         Ok(())

@@ -5,6 +5,8 @@
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
 use dovetail_numerics::{LinearStep, exponential_rounding};
 
+use nalgebra::DMatrix;
+
 use super::dynamics::{Dynamics, Point};
 
 /// Beyond so many states dense exponentials cost more than an integrator.
@@ -24,6 +26,7 @@ pub(crate) struct LinearEngine {
     zeros: Vec<f64>,
     /// What a step of unit size loses to rounding.
     rounding: f64,
+    square: DMatrix<f64>,
 }
 
 impl LinearEngine {
@@ -36,6 +39,7 @@ impl LinearEngine {
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
             rounding: 0.0,
+            square: DMatrix::zeros(states, states),
         }
     }
 
@@ -66,7 +70,7 @@ impl LinearEngine {
         let (inputs, states) = (&self.zeros[..inputs], &self.zeros[..states]);
         // At the origin f is the constant part.
         dynamics.linearize(Point { time: 0.0, states, inputs, slopes: inputs }, &mut self.matrices);
-        self.rounding = exponential_rounding(&self.matrices.a, 1.0);
+        self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
     }
 
