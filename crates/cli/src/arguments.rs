@@ -135,6 +135,10 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "S")]
     pub solver: Option<String>,
 
+    /// Options of --solver petsc, as PETSc reads them
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    pub petsc_options: Option<String>,
+
     /// Tolerance of the integrators inside models given as equations, 1e-14 to 0.1 [default: 1e-10]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub integrator_tolerance: Option<String>,
@@ -169,6 +173,7 @@ impl ChangeArguments {
             ("step", step),
             ("tolerance", tolerance),
             ("solver", self.solver.as_deref()),
+            ("petsc-options", self.petsc_options.as_deref()),
             ("integrator-tolerance", integrator),
         ];
         for (key, value) in flags {

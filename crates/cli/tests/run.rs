@@ -247,6 +247,13 @@ fn tolerances_that_make_no_sense_are_refused() {
     }
 }
 
+#[cfg(not(feature = "petsc"))]
+#[test]
+fn a_program_without_petsc_says_how_to_get_it() {
+    let arguments = ["run", &example("spring"), "--method", "ifosmondi", "--solver", "petsc"];
+    dovetail(&arguments).exits(2).says(&["--features petsc", "libpetsc-real-dev"]);
+}
+
 #[test]
 fn an_option_that_is_not_used_is_told() {
     let run = run_json(&example("spring"), &["--tolerance", "1e-3", "--method", "jacobi"]);

@@ -7,6 +7,7 @@ use dovetail_numerics::nonlinear::{
     NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
 };
 
+use crate::diagnostic::Problem;
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
@@ -19,13 +20,13 @@ pub(crate) struct Chosen<'a> {
     pub reason: Option<String>,
 }
 
-/// The method that the options name, on steps of `step`, for systems with these capabilities.
+/// The method that the options name, on steps of `step`, for systems with these capabilities; or why it is not to be had.
 pub(crate) fn choose<'a>(
     scenario: &'a Scenario,
     options: &RunOptions,
     step: f64,
     capabilities: &[Capabilities],
-) -> Chosen<'a> {
+) -> Result<Chosen<'a>, Problem> {
     let (name, reason) = match options.method.as_str() {
         "auto" => automatic(capabilities),
         name => (name, None),
@@ -38,12 +39,12 @@ pub(crate) fn choose<'a>(
             let solver = options.solver.as_deref().unwrap_or("quasi-newton");
             let tolerance = options.tolerance.unwrap_or(DEFAULT_TOLERANCE);
             let chosen = IfosmondiOptions { tolerance, extrapolate: solver == "quasi-newton" };
-            let solver = nonlinear_solver(solver, Ifosmondi::unknowns(connections));
+            let solver = nonlinear_solver(solver, options, Ifosmondi::unknowns(connections))?;
             Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     };
-    Chosen { method, reason }
+    Ok(Chosen { method, reason })
 }
 
 fn automatic(capabilities: &[Capabilities]) -> (&'static str, Option<String>) {
@@ -56,15 +57,28 @@ fn automatic(capabilities: &[Capabilities]) -> (&'static str, Option<String>) {
     (name, Some(reason.to_owned()))
 }
 
-fn nonlinear_solver(name: &str, size: usize) -> Box<dyn NonlinearSolver> {
-    match name {
+fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {
+    let line_search = NgmresOptions { selection: Selection::LineSearch, ..NgmresOptions::default() };
+    Ok(match name {
         "newton" => Box::new(Newton::new(size, NewtonOptions::default())),
         "anderson" => Box::new(Anderson::new(size, AndersonOptions::default())),
         "ngmres" => Box::new(Ngmres::new(size, NgmresOptions::default())),
-        "ngmres-linesearch" => {
-            Box::new(Ngmres::new(size, NgmresOptions { selection: Selection::LineSearch, ..NgmresOptions::default() }))
-        }
+        "ngmres-linesearch" => Box::new(Ngmres::new(size, line_search)),
         "fixed-point" => Box::new(FixedPoint::new(size, FixedPointOptions::default())),
+        "petsc" => return petsc(options.petsc_options.as_deref().unwrap_or(""), size),
         _ => Box::new(QuasiNewton::new(size, QuasiNewtonOptions::default())),
-    }
+    })
+}
+
+#[cfg(feature = "petsc")]
+fn petsc(options: &str, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {
+    let solver = dovetail_petsc::Petsc::new(size, options);
+    let refused = |error| Problem::general(format!("--solver petsc: {error}"));
+    solver.map(|solver| Box::new(solver) as Box<dyn NonlinearSolver>).map_err(refused)
+}
+
+#[cfg(not(feature = "petsc"))]
+fn petsc(_options: &str, _size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {
+    Err(Problem::general("--solver petsc: this program was built without PETSc")
+        .help("build it with --features petsc (on Debian that needs libpetsc-real-dev), or take another solver"))
 }

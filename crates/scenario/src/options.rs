@@ -18,6 +18,7 @@ pub const METHODS: &[(&str, &str)] = &[
 pub const OPTIONS: &[(&str, &str)] = &[
     ("step", "macro-step; 1/500 of the run by default"),
     ("solver", "how ifosmondi solves the coupling"),
+    ("petsc-options", "options of --solver petsc, as PETSc reads them; -snes_type anderson, say"),
     ("tolerance", "coupling tolerance of methods that iterate or choose their steps"),
     ("integrator-tolerance", "relative tolerance of the integrator inside models given as equations; 1e-10 by default"),
 ];
@@ -30,6 +31,7 @@ pub const SOLVERS: &[(&str, &str)] = &[
     ("ngmres", "nonlinear GMRES"),
     ("ngmres-linesearch", "nonlinear GMRES with a line search"),
     ("fixed-point", "the classical IFOSMONDI; converges only where the loop contracts"),
+    ("petsc", "PETSc's SNES, in programs built with the feature petsc; see petsc-options"),
 ];
 
 /// The tightest tolerance an integrator in double precision can be asked for.
@@ -46,6 +48,8 @@ pub struct RunOptions {
     pub tolerance: Option<f64>,
     /// A name of [`SOLVERS`].
     pub solver: Option<String>,
+    /// What PETSc is told.
+    pub petsc_options: Option<String>,
     /// Tolerance of the integrators inside the systems.
     pub integrator_tolerance: f64,
 }
@@ -117,6 +121,7 @@ impl Choices {
             step: self.positive("step")?,
             tolerance: self.positive("tolerance")?,
             solver: self.given.contains_key("solver").then(|| self.one_of("solver", SOLVERS, &[])).transpose()?,
+            petsc_options: self.given.get("petsc-options").map(|choice| choice.text.clone()),
             integrator_tolerance: self.integrator_tolerance()?,
         })
     }
@@ -180,6 +185,7 @@ mod tests {
             step: Some(0.5),
             tolerance: None,
             solver: None,
+            petsc_options: None,
             integrator_tolerance: 1e-10,
         };
         assert_eq!(options, expected);

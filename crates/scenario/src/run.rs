@@ -54,7 +54,7 @@ impl Scenario {
         let clock = Instant::now();
         let mut workers = SingleThread::new(self.systems(options));
         let step = self.step(options)?;
-        let chosen = choose(self, options, step, workers.capabilities());
+        let chosen = choose(self, options, step, workers.capabilities()).map_err(|problem| self.bad(problem))?;
         let (mut method, reason) = (chosen.method, chosen.reason);
         method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))?;
         let start =
@@ -109,14 +109,16 @@ impl Scenario {
     /// Refuses a method that the systems do not permit.
     pub fn check_method(&self, options: &RunOptions) -> Result<(), BadModel> {
         let workers = SingleThread::new(self.systems(options));
-        let method = choose(self, options, self.step(options)?, workers.capabilities()).method;
+        let chosen = choose(self, options, self.step(options)?, workers.capabilities());
+        let method = chosen.map_err(|problem| self.bad(problem))?.method;
         method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))
     }
 
     /// Names of what the method tells about itself.
     pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
         let workers = SingleThread::new(self.systems(options));
-        Ok(choose(self, options, self.step(options)?, workers.capabilities()).method.signals())
+        let chosen = choose(self, options, self.step(options)?, workers.capabilities());
+        Ok(chosen.map_err(|problem| self.bad(problem))?.method.signals())
     }
 
     fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
@@ -134,8 +136,12 @@ impl Scenario {
     fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         if method != "ifosmondi" {
-            let unused = [("tolerance", options.tolerance.is_some()), ("solver", options.solver.is_some())];
-            let unused = unused.iter().filter(|(_, given)| *given);
+            let given = [
+                ("tolerance", options.tolerance.is_some()),
+                ("solver", options.solver.is_some()),
+                ("petsc-options", options.petsc_options.is_some()),
+            ];
+            let unused = given.iter().filter(|(_, given)| *given);
             warnings.extend(unused.map(|(key, _)| format!("{method} has no {key}: --{key} was not used")));
         }
         warnings

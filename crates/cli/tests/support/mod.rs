@@ -8,9 +8,9 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The seven examples.
-pub const EXAMPLES: [&str; 7] =
-    ["behaviour-change", "car", "damping-reaction", "lotka-volterra", "mechanical", "rooms", "spring"];
+/// All examples.
+pub const EXAMPLES: [&str; 8] =
+    ["behaviour-change", "car", "damping-reaction", "lotka-volterra", "mechanical", "pump-and-tank", "rooms", "spring"];
 
 /// The model of an example.
 pub fn example(name: &str) -> String {
