@@ -52,7 +52,7 @@ fn automatic(capabilities: &[Capabilities]) -> (&'static str, Option<String>) {
     let (name, reason) = if iterates {
         ("ifosmondi", "every system can roll back, so the interfaces can be made to agree")
     } else {
-        ("gauss-seidel", "not every system can roll back, and of the methods without it this is the most accurate here")
+        ("gauss-seidel", "not every system can roll back and take any step, and this method needs neither")
     };
     (name, Some(reason.to_owned()))
 }

@@ -25,7 +25,7 @@ pub const OPTIONS: &[(&str, &str)] = &[
 
 /// The solvers of `ifosmondi`, with one line about each.
 pub const SOLVERS: &[(&str, &str)] = &[
-    ("quasi-newton", "remembers how the interface reacts from step to step; the fewest integrations"),
+    ("quasi-newton", "remembers how the interface reacts from step to step; usually the fewest integrations"),
     ("newton", "Newton with matrix-free GMRES and backtracking"),
     ("anderson", "Anderson mixing"),
     ("ngmres", "nonlinear GMRES"),

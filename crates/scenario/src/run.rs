@@ -136,13 +136,12 @@ impl Scenario {
     fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         if method != "ifosmondi" {
-            let given = [
-                ("tolerance", options.tolerance.is_some()),
-                ("solver", options.solver.is_some()),
-                ("petsc-options", options.petsc_options.is_some()),
-            ];
+            let given = [("tolerance", options.tolerance.is_some()), ("solver", options.solver.is_some())];
             let unused = given.iter().filter(|(_, given)| *given);
             warnings.extend(unused.map(|(key, _)| format!("{method} has no {key}: --{key} was not used")));
+        }
+        if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {
+            warnings.push("--petsc-options was not used: it belongs to --solver petsc".to_owned());
         }
         warnings
     }

@@ -145,9 +145,8 @@ fn why(ending: Ending, solver: &str) -> String {
         _ => "A system answered with something that is no number",
     };
     let advice = match solver {
-        "quasi-newton" | "newton" => {
-            "try a smaller --step, another --solver (anderson, newton), or a looser --tolerance"
-        }
+        "quasi-newton" => "try --solver anderson, a smaller --step, or a looser --tolerance",
+        "newton" | "anderson" => "try --solver quasi-newton, a smaller --step, or a looser --tolerance",
         _ => "try --solver quasi-newton",
     };
     format!("{reason}; {advice}")

@@ -48,6 +48,10 @@ pub struct QuasiNewton {
     before: DVector<f64>,
     after: DVector<f64>,
     missed: DVector<f64>,
+    /// The best point of the current solve, and its residual.
+    best: (DVector<f64>, DVector<f64>),
+    /// Whether Z comes from an earlier solve.
+    remembers: bool,
 }
 
 /// `Δx` and `ΔF`.
@@ -63,8 +67,9 @@ struct Secant {
 const DEPENDENT: f64 = 1e-6;
 /// So many corrections in a row that halve nothing, below the tolerance, and it is good enough.
 const MOST_IDLE: usize = 2;
-/// So often in a row a correction may make things worse before the solve is given up.
+/// So often in a row a correction may fail to lower the residual before the solve is given up, or memory before it is forgotten.
 const MOST_SETBACKS: usize = 12;
+const MOST_SETBACKS_OF_MEMORY: usize = 3;
 
 impl QuasiNewton {
     /// For `size` unknowns.
@@ -81,12 +86,15 @@ impl QuasiNewton {
             before: zeros(),
             after: zeros(),
             missed: zeros(),
+            best: (zeros(), zeros()),
+            remembers: false,
         }
     }
 
     /// Forgets what earlier solves have shown.
     pub fn forget(&mut self) {
         self.inverse.fill_with_identity();
+        self.remembers = false;
     }
 
     /// `x − Z F(x)`, written to `x`.
@@ -109,7 +117,7 @@ impl QuasiNewton {
     /// Takes in that `step` changed the residual from `before` to `residual`.
     fn learn(&mut self, residual: &[f64]) {
         if self.used == self.secants.len() {
-            return;
+            self.used = 0; // as many as there are unknowns: where F bends, the oldest are no longer true
         }
         self.after.as_mut_slice().copy_from_slice(residual);
         self.after -= &self.before;
@@ -147,6 +155,66 @@ impl QuasiNewton {
     }
 }
 
+/// Where a solve stands.
+struct Course {
+    /// Whether Z knows nothing but this solve.
+    fresh: bool,
+    iterations: usize,
+    /// The least residual so far, in units of the tolerance, and how many corrections in a row have not lowered it.
+    best: f64,
+    setbacks: usize,
+    /// How many corrections in a row have not halved the residual.
+    idle: usize,
+}
+
+impl Course {
+    fn note(&mut self, before: f64, after: f64) {
+        self.iterations += 1;
+        self.idle = if after <= 0.5 * before { 0 } else { self.idle + 1 };
+        self.setbacks = if after < self.best { 0 } else { self.setbacks + 1 };
+        self.best = self.best.min(after);
+    }
+
+    /// Whether the corrections lead nowhere.
+    fn is_lost(&self) -> bool {
+        self.setbacks > if self.fresh { MOST_SETBACKS } else { MOST_SETBACKS_OF_MEMORY }
+    }
+}
+
+impl QuasiNewton {
+    /// One correction, and what it teaches.
+    fn iterate(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        x: &mut [f64],
+        residual: &mut [f64],
+        course: &mut Course,
+    ) -> Found {
+        let before = self.size_of(residual);
+        self.correct(x, residual);
+        let found = evaluator.evaluate(x, residual);
+        let after = if found == Found::Nothing { f64::INFINITY } else { self.size_of(residual) };
+        if after.is_finite() && after > self.options.noise.max(self.options.good_reduction * before) {
+            self.learn(residual);
+        }
+        if after < course.best {
+            self.best.0.as_mut_slice().copy_from_slice(x);
+            self.best.1.as_mut_slice().copy_from_slice(residual);
+        }
+        course.note(before, after);
+        found
+    }
+
+    /// Memory has misled: forget it, and go on from the best point.
+    fn start_afresh(&mut self, x: &mut [f64], residual: &mut [f64], course: &mut Course) {
+        self.forget();
+        self.used = 0;
+        x.copy_from_slice(self.best.0.as_slice());
+        residual.copy_from_slice(self.best.1.as_slice());
+        (course.fresh, course.setbacks, course.idle) = (true, 0, 0);
+    }
+}
+
 impl NonlinearSolver for QuasiNewton {
     fn name(&self) -> &'static str {
         "quasi-newton"
@@ -163,36 +231,36 @@ impl NonlinearSolver for QuasiNewton {
         evaluator.weights(x, &mut self.weights);
         self.used = 0;
         let mut found = evaluator.begin(x, residual, residual_known);
-        let (mut iterations, mut setbacks) = (0, 0);
-        let mut size = self.size_of(residual);
-        let (mut best, mut idle) = (size, 0);
+        if found == Found::Nothing {
+            return evaluator.outcome(Ending::Failed, 0);
+        }
+        self.best.0.as_mut_slice().copy_from_slice(x);
+        self.best.1.as_mut_slice().copy_from_slice(residual);
+        let best = self.size_of(residual);
+        let mut course = Course { fresh: !self.remembers, iterations: 0, best, setbacks: 0, idle: 0 };
         loop {
-            let enough = size <= self.options.goal || idle == MOST_IDLE;
-            match found {
-                Found::Nothing => return evaluator.outcome(Ending::Failed, iterations),
-                Found::Converged if enough => return evaluator.outcome(Ending::Converged, iterations),
-                _ if iterations == self.options.most_iterations => {
-                    self.forget();
-                    return evaluator.outcome(Ending::IterationLimit, iterations);
+            let enough = self.size_of(residual) <= self.options.goal || course.idle >= MOST_IDLE;
+            let lost = found == Found::Nothing || course.is_lost();
+            let ending = match found {
+                Found::Converged if enough => Ending::Converged,
+                _ if lost && !course.fresh => {
+                    self.start_afresh(x, residual, &mut course);
+                    found = Found::Open;
+                    continue;
                 }
-                _ => {}
-            }
-            self.correct(x, residual);
-            found = evaluator.evaluate(x, residual);
-            iterations += 1;
-            let reduced = self.size_of(residual);
-            let expected = self.options.noise.max(self.options.good_reduction * size);
-            if reduced > expected || reduced.is_nan() {
-                self.learn(residual);
-            }
-            idle = if reduced > 0.5 * size { idle + 1 } else { 0 };
-            size = reduced;
-            setbacks = if reduced < best { 0 } else { setbacks + 1 };
-            best = best.min(reduced);
-            if setbacks > MOST_SETBACKS {
+                Found::Nothing => Ending::Failed,
+                _ if lost => Ending::Diverged,
+                _ if course.iterations >= self.options.most_iterations => Ending::IterationLimit,
+                _ => {
+                    found = self.iterate(&mut evaluator, x, residual, &mut course);
+                    continue;
+                }
+            };
+            self.remembers = ending == Ending::Converged;
+            if !self.remembers {
                 self.forget();
-                return evaluator.outcome(Ending::Diverged, iterations);
             }
+            return evaluator.outcome(ending, course.iterations);
         }
     }
 }
