@@ -5,10 +5,12 @@
 mod families;
 mod known;
 mod measured;
+mod text;
 
 pub use families::ring;
 pub use known::Known;
 pub use measured::{Measured, measure_run};
+pub use text::{connections, model};
 
 use dovetail_scenario::{Overrides, Scenario, SourceText};
 

@@ -46,7 +46,10 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
     let interrupted = AtomicBool::new(false);
     let end = scenario.run(&options, &mut [&mut recorder], &interrupted).unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let trajectory = recorder.into_sink();
-    let mut monolithic = Monolithic::new(&scenario.definitions, connections).expect("BUG: a model that composes");
+    let start = scenario.start(&options).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let outputs: Vec<f64> = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect();
+    let monolithic = Monolithic::new(&scenario.definitions, connections).expect("BUG: a model that composes");
+    let mut monolithic = monolithic.starting_at(&outputs);
     let solution =
         monolithic.solve(trajectory.times(), connections.outputs()).expect("BUG: a model that can be solved");
     let truth = |variable: &Variable| -> Vec<f64> {

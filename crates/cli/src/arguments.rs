@@ -143,7 +143,7 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub integrator_tolerance: Option<String>,
 
-    /// An option of the method, as in the model's [method] table; may be given again
+    /// An option of the method, as in the model's method table; may be given again
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub option: Vec<(String, String)>,
 

@@ -20,7 +20,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let asked = Asked::of(arguments)?;
     let scenario = shared.changes.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
-    let mut reference = Reference::new(&arguments.reference, &scenario)?;
+    let start = scenario.start(&scenario.options(&shared.changes.choices(None, None))?)?;
+    let mut reference = Reference::new(&arguments.reference, &scenario, &start)?;
     let selection = selection(&scenario, &reference, shared)?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let (mut runs, mut troubles): (Vec<RunSummary>, Vec<String>) = (Vec::new(), Vec::new());

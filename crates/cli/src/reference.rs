@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dovetail_core::Connections;
+use dovetail_core::{Connections, Task};
 use dovetail_equations::{Monolithic, Solution};
 use dovetail_report::{Kind, ReferenceFile, Selection, Variable};
 use dovetail_scenario::Scenario;
@@ -18,10 +18,12 @@ pub(crate) enum Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    pub fn new(name: &str, scenario: &'a Scenario) -> Result<Self, Failure> {
+    pub fn new(name: &str, scenario: &'a Scenario, start: &[Task]) -> Result<Self, Failure> {
         if name == "monolithic" {
             let system = Monolithic::new(&scenario.definitions, &scenario.connections);
-            let system = Box::new(system.map_err(|error| Failure::misuse(error.to_string()))?);
+            let system = system.map_err(|error| Failure::misuse(error.to_string()))?;
+            let outputs = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
+            let system = Box::new(system.starting_at(&outputs.collect::<Vec<_>>()));
             return Ok(Self::Monolithic { scenario, system, times: vec![], solution: Solution::default() });
         }
         let file = ReferenceFile::open(Path::new(name)).map_err(|error| Failure::misuse(error.to_string()))?;

@@ -95,14 +95,15 @@ impl<'a> Suite<'a> {
             system.advance(*step, inputs, &mut response).map_err(|e| e.to_string())?;
             ensure(response.reached == step.end, "a system stops at the end of its step")?;
         }
-        let mut linearization = Linearization::zeros(
-            self.interface.states.len(),
-            self.interface.inputs.len(),
-            self.interface.outputs.len(),
-        );
+        let mut linearization = self.zeros();
         let told = system.linearize().map(|l| l.linearize_into(&mut linearization)).transpose();
         let told = told.map_err(|e| e.to_string())?;
         Ok(Answer { response, linearization: told.map(|()| linearization) })
+    }
+
+    fn zeros(&self) -> Linearization {
+        let Interface { states, inputs, outputs, .. } = &self.interface;
+        Linearization::zeros(states.len(), inputs.len(), outputs.len())
     }
 
     fn opening(&self) -> (MacroStep, Vec<Signal>) {
@@ -182,6 +183,11 @@ impl<'a> Suite<'a> {
                 trial.respond(step, &same, &mut response).map_err(|e| e.to_string())?;
                 ensure(bits(&plain.response) == bits(&response), "a trial answers what the step would")?;
             }
+            let mut there = self.zeros();
+            let told =
+                system.linearize().map(|l| l.linearize_into(&mut there)).transpose().map_err(|e| e.to_string())?;
+            let fresh = self.walk(&[self.opening()])?.linearization;
+            ensure(told.map(|()| there) == fresh, "a trial leaves no trace in the linearisation")?;
             system.advance(step, &same, &mut response).map_err(|e| e.to_string())?;
             ensure(bits(&plain.response) == bits(&response), "a trial leaves no trace")?;
         }

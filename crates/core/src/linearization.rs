@@ -24,6 +24,8 @@ pub struct Linearization {
     pub x: DVector<f64>,
     /// `ũ`.
     pub u: DVector<f64>,
+    /// `ũ'`.
+    pub u_slope: DVector<f64>,
     /// `f(t, x̃, ũ)`.
     pub f: DVector<f64>,
     /// `g(t, x̃, ũ)`.
@@ -46,6 +48,7 @@ impl Linearization {
             d_slope: DMatrix::zeros(outputs, inputs),
             x: DVector::zeros(states),
             u: DVector::zeros(inputs),
+            u_slope: DVector::zeros(inputs),
             f: DVector::zeros(states),
             g: DVector::zeros(outputs),
             f_time: DVector::zeros(states),

@@ -45,8 +45,10 @@ pub struct Grid {
     count: u64,
 }
 
-/// Differences below this fraction of a step are rounding, not a step of their own.
+/// Less than this fraction of a step at the end of a run is not a step of its own.
 const COINCIDENT: f64 = 1e-6;
+/// Times that differ by less than this fraction of a step are the same number, but for rounding.
+const ROUNDING: f64 = 1e-12;
 
 impl Grid {
     /// The grid of steps of `size` from `start` to `stop`; the last step is shorter where the size does not divide the
@@ -95,9 +97,10 @@ impl Grid {
     /// An event that coincides with the grid time but for rounding takes its place: both are then the same number.
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         let planned = self.time(self.index(reached) + 1);
-        // Far from zero times are coarse: what differs by a rounding or two is the same.
-        let near = (COINCIDENT * self.size).max(4.0 * f64::EPSILON * reached.abs());
-        let end = if event > reached && event < planned + near { event } else { planned };
+        // What differs by a rounding or two is the same.
+        let near = ROUNDING * self.size + 4.0 * f64::EPSILON * reached.abs().max(planned.abs());
+        let met = event > reached && event < planned + near && event <= self.stop;
+        let end = if met { event } else { planned };
         let whole = ((end - reached) - self.size).abs() <= near;
         MacroStep { start: reached, end, size: if whole { self.size } else { end - reached } }
     }

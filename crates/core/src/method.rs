@@ -10,6 +10,11 @@ pub trait Method {
     /// Refuses, before the run, systems that cannot do what the method needs.
     fn check(&self, workers: &dyn Workers) -> Result<(), Error>;
 
+    /// How many derivatives of the outputs it asks for, from the start of the run on.
+    fn derivatives(&self) -> usize {
+        0
+    }
+
     /// Names of what the method tells about itself with every step: `$iterations`, `left.$order`.
     fn signals(&self) -> Vec<String> {
         Vec::new()

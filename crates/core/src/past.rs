@@ -20,6 +20,8 @@ struct SystemPast {
     knots: Vec<Knot>,
     newest: usize,
     count: usize,
+    /// Points since the last event, the one on its far side included.
+    since_event: usize,
     next_event: f64,
 }
 
@@ -27,15 +29,16 @@ impl SystemPast {
     fn new(outputs: usize) -> Self {
         let knots = vec![Knot::value_only(f64::NAN); DEPTH * outputs];
         let times = [f64::NAN; DEPTH];
-        Self { outputs, times, knots, newest: 0, count: 0, next_event: f64::INFINITY }
+        Self { outputs, times, knots, newest: 0, count: 0, since_event: 0, next_event: f64::INFINITY }
     }
 
-    /// A second answer for the same time replaces the first: an instant after an event, say.
-    fn push(&mut self, time: f64, outputs: &[Knot]) {
+    /// A second answer for the same time replaces the first. An instant starts the past anew: an event was crossed.
+    fn push(&mut self, time: f64, instant: bool, outputs: &[Knot]) {
         if self.count == 0 || self.times[self.newest] != time {
             self.newest = (self.newest + 1) % DEPTH;
             self.count = (self.count + 1).min(DEPTH);
         }
+        self.since_event = if instant { 1 } else { (self.since_event + 1).min(DEPTH) };
         self.times[self.newest] = time;
         self.knots[self.newest * self.outputs..][..self.outputs].copy_from_slice(outputs);
     }
@@ -62,7 +65,7 @@ impl Past {
         for task in tasks.iter().filter(|task| task.due) {
             let outputs = &task.response.outputs;
             let system = &mut self.systems[task.system];
-            system.push(task.response.reached, outputs);
+            system.push(task.response.reached, task.step.is_instant(), outputs);
             system.next_event = task.response.next_event;
             self.latest[self.first_output[task.system]..][..outputs.len()].copy_from_slice(outputs);
         }
@@ -88,6 +91,11 @@ impl Past {
         self.systems[system].count
     }
 
+    /// How many of them lie after the last event, or on its far side: what came before says nothing of what comes.
+    pub fn points_since_event(&self, system: usize) -> usize {
+        self.systems[system].since_event
+    }
+
     /// Time and outputs of `system`, `age` communications ago (0: the newest).
     pub fn point(&self, system: usize, age: usize) -> (f64, &[Knot]) {
         let past = &self.systems[system];
@@ -99,7 +107,7 @@ impl Past {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interface, Output};
+    use crate::{Interface, MacroStep, Output};
 
     #[test]
     fn the_newest_points_stay_and_a_repeated_time_replaces() {
@@ -109,15 +117,17 @@ mod tests {
         let mut past = Past::new(&connections);
         let mut tasks = connections.tasks(0);
         for n in 0..20 {
+            tasks[0].step = MacroStep::new(n as f64 - 1.0, n as f64);
             tasks[0].response.reached = n as f64;
             tasks[0].response.outputs[0] = Knot::from(10.0 * n as f64);
             past.record(&tasks);
         }
+        tasks[0].step = MacroStep::instant(19.0);
         tasks[0].response.outputs[0] = Knot::from(-1.0);
         past.record(&tasks);
         assert_eq!(past.reached(), 19.0);
         assert_eq!(past.latest()[0].value, -1.0);
-        assert_eq!(past.points(0), DEPTH);
+        assert_eq!((past.points(0), past.points_since_event(0)), (DEPTH, 1));
         assert_eq!(past.point(0, 1).0, 18.0);
         assert_eq!(past.point(0, 7).1[0].value, 120.0);
     }

@@ -95,6 +95,8 @@ pub struct Output {
     pub name: String,
     /// The inputs (their positions) on which it depends at once: feedthrough.
     pub depends_on: Vec<usize>,
+    /// The inputs on whose slopes it depends at once.
+    pub depends_on_slopes: Vec<usize>,
     /// Its unit, where the model gives one.
     pub unit: Option<String>,
 }

@@ -1,10 +1,13 @@
 //! Telling a coupling that diverges from a solution that grows.
 //!
-//! Held inputs arrive a step late. Around a loop with feedthrough the delayed values can feed on themselves: the outputs then
+//! Held inputs arrive a step late. Around a loop through feedthrough the delayed values can feed on themselves: the outputs then
 //! grow by a constant factor with *every* step, however small the step. A solution that the steps resolve does not do that:
-//! in ten steps it may grow five times, but not in ten steps and again in the next ten, six times over.
+//! in ten steps it may grow five times, but not in ten steps and again in the next ten, six times over. Only outputs on such a
+//! loop are watched; what grows elsewhere does so by its own dynamics.
 
 use dovetail_core::{Connections, Error, Task};
+
+use crate::algebraic_loops;
 
 /// Steps in a window.
 const WINDOW: usize = 10;
@@ -16,6 +19,8 @@ const WINDOWS: usize = 6;
 /// Watches the size of every output, window by window.
 pub(crate) struct Divergence {
     outputs: Vec<Growth>,
+    /// The outputs on loops through feedthrough.
+    watched: Vec<usize>,
     step: usize,
 }
 
@@ -41,8 +46,9 @@ impl Growth {
 }
 
 impl Divergence {
-    pub(crate) fn new(outputs: usize) -> Self {
-        Self { outputs: vec![Growth::default(); outputs], step: 0 }
+    pub(crate) fn new(connections: &Connections) -> Self {
+        let watched = algebraic_loops(connections).concat();
+        Self { outputs: vec![Growth::default(); connections.outputs()], watched, step: 0 }
     }
 
     /// Takes in the answers of one step; an error once an output has grown through enough windows.
@@ -62,7 +68,7 @@ impl Divergence {
         self.step += 1;
         if self.step.is_multiple_of(WINDOW) {
             self.outputs.iter_mut().for_each(Growth::close_window);
-            if let Some(output) = self.outputs.iter().position(|growth| growth.run >= WINDOWS) {
+            if let Some(output) = self.watched.iter().copied().find(|&output| self.outputs[output].run >= WINDOWS) {
                 return Err(self.diverged(method, connections, tasks, output));
             }
         }
@@ -88,14 +94,15 @@ impl Divergence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dovetail_core::{Interface, Knot, Output};
+    use dovetail_core::{Input, Interface, Knot, Output, Source};
 
     /// Steps until an output that follows `values` is called divergent.
     fn watch(values: impl Iterator<Item = f64>) -> Option<usize> {
-        let output = Output { name: "y".into(), ..Output::default() };
-        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
-        let connections = Connections::new(vec![interface], vec![]);
-        let (mut watch, mut tasks) = (Divergence::new(1), connections.tasks(0));
+        let output = Output { name: "y".into(), depends_on: vec![0], ..Output::default() };
+        let inputs = vec![Input { name: "u".into(), ..Input::default() }];
+        let interface = Interface { name: "s".into(), inputs, outputs: vec![output], ..Interface::default() };
+        let connections = Connections::new(vec![interface], vec![Source::Output(0)]);
+        let (mut watch, mut tasks) = (Divergence::new(&connections), connections.tasks(0));
         for (n, value) in values.enumerate() {
             tasks[0].response.outputs[0] = Knot::from(value);
             if watch.watch("jacobi", &connections, &tasks).is_err() {

@@ -30,7 +30,7 @@ impl<'a> GaussSeidel<'a> {
         }
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
-        let (newest, divergence) = (vec![f64::NAN; connections.outputs()], Divergence::new(connections.outputs()));
+        let (newest, divergence) = (vec![f64::NAN; connections.outputs()], Divergence::new(connections));
         Self { connections, grid, tasks, newest, divergence }
     }
 }

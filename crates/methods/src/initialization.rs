@@ -7,7 +7,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use dovetail_core::{Connections, Error, Linearization, MacroStep, Signal, Source, Task, Workers, components};
+use dovetail_core::{Connections, Error, Knot, Linearization, MacroStep, Signal, Source, Task, Workers, components};
+use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, NonlinearSolver};
 
 /// Newton iterations before a loop is given up.
 const MOST_ITERATIONS: usize = 50;
@@ -27,32 +28,31 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    reinitialize(connections, workers, time, derivatives, &vec![0.0; connections.outputs()])
+    let mut start = Start::new(connections, time, derivatives);
+    start.settle(workers)?;
+    if derivatives > 0 && start.settle_slopes(workers)? {
+        start.settle(workers)?;
+    }
+    Ok(start.tasks)
 }
 
-/// The same in the midst of a run, where the slopes of the outputs (stacked) are known and may be asked for (`der(input)`).
+/// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch, and
+/// slopes are there for those who use them (`der(input)`).
 pub fn reinitialize(
     connections: &Connections,
     workers: &mut dyn Workers,
     time: f64,
     derivatives: usize,
-    slopes: &[f64],
+    present: &[Knot],
 ) -> Result<Vec<Task>, Error> {
-    let mut start = Start::new(connections, time, derivatives, slopes);
-    start.ask(workers, &(0..connections.systems()).collect::<Vec<_>>())?;
-    let graph = feedthrough(connections);
-    for members in components(&graph) {
-        if is_loop(&members, &graph) {
-            start.solve_loop(workers, &members)?;
-        } else {
-            let owner = connections.owner(members[0]);
-            start.dispatch(owner);
-            start.ask(workers, &[owner])?;
-        }
-    }
-    // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
+    let mut start = Start::new(connections, time, derivatives);
+    start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
+    start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = knot.slope);
     (0..connections.systems()).for_each(|system| start.dispatch(system));
-    start.ask(workers, &(0..connections.systems()).collect::<Vec<_>>())?;
+    start.settle(workers)?;
+    if derivatives > 0 && start.settle_slopes(workers)? {
+        start.settle(workers)?;
+    }
     Ok(start.tasks)
 }
 
@@ -80,15 +80,58 @@ struct Start<'a> {
     connections: &'a Connections,
     tasks: Vec<Task>,
     outputs: Vec<f64>,
-    slopes: &'a [f64],
+    slopes: Vec<f64>,
     time: f64,
 }
 
 impl<'a> Start<'a> {
-    fn new(connections: &'a Connections, time: f64, derivatives: usize, slopes: &'a [f64]) -> Self {
+    fn new(connections: &'a Connections, time: f64, derivatives: usize) -> Self {
         let mut tasks = connections.tasks(derivatives);
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(time));
-        Self { connections, tasks, outputs: vec![f64::NAN; connections.outputs()], slopes, time }
+        Self {
+            connections,
+            tasks,
+            outputs: vec![f64::NAN; connections.outputs()],
+            slopes: vec![0.0; connections.outputs()],
+            time,
+        }
+    }
+
+    /// Values that agree, with the slopes as they are.
+    fn settle(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let everyone: Vec<usize> = (0..self.connections.systems()).collect();
+        self.ask(workers, &everyone)?;
+        let graph = feedthrough(self.connections);
+        for members in components(&graph) {
+            if is_loop(&members, &graph) {
+                self.solve_loop(workers, &members)?;
+            } else {
+                let owner = self.connections.owner(members[0]);
+                self.dispatch(owner);
+                self.ask(workers, &[owner])?;
+            }
+        }
+        // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
+        everyone.iter().for_each(|&system| self.dispatch(system));
+        self.ask(workers, &everyone)
+    }
+
+    /// Slopes that agree, where some output depends on the slope of an input; false where none does, or where they are not
+    /// known. Slopes are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
+    fn settle_slopes(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let outputs = self.connections.interfaces().iter().flat_map(|i| &i.outputs);
+        let wanted = outputs.into_iter().any(|output| !output.depends_on_slopes.is_empty());
+        if !wanted || workers.capabilities().iter().any(|c| c.output_derivatives == 0) {
+            return Ok(false);
+        }
+        let size = self.slopes.len();
+        let (mut slopes, mut residual) = (self.slopes.clone(), vec![0.0; size]);
+        let mut equations = SlopeEquations { start: self, workers, error: None };
+        let options = AndersonOptions { iteration_limit: size + 10, ..AndersonOptions::default() };
+        Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
+        equations.error.map_or(Ok(()), Err)?;
+        self.slopes.copy_from_slice(&slopes);
+        Ok(true)
     }
 
     /// Feeds `system` from the outputs known so far.
@@ -251,5 +294,35 @@ impl<'a> Start<'a> {
 
     fn names(&self, members: &[usize]) -> Vec<String> {
         members.iter().map(|&output| self.connections.output_name(output)).collect()
+    }
+}
+
+/// Slopes of all outputs, minus what the systems answer to them.
+struct SlopeEquations<'b, 'a> {
+    start: &'b mut Start<'a>,
+    workers: &'b mut dyn Workers,
+    error: Option<Error>,
+}
+
+impl Equations for SlopeEquations<'_, '_> {
+    fn size(&self) -> usize {
+        self.start.slopes.len()
+    }
+
+    fn evaluate(&mut self, slopes: &[f64], residual: &mut [f64]) -> bool {
+        self.start.slopes.copy_from_slice(slopes);
+        let everyone: Vec<usize> = (0..self.start.connections.systems()).collect();
+        everyone.iter().for_each(|&system| self.start.dispatch(system));
+        if let Err(error) = self.start.ask(self.workers, &everyone) {
+            self.error = Some(error);
+            return false;
+        }
+        let answered = self.start.tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.slope));
+        residual.iter_mut().zip(slopes.iter().zip(answered)).for_each(|(r, (asked, given))| *r = asked - given);
+        true
+    }
+
+    fn converged(&self, slopes: &[f64], residual: &[f64]) -> bool {
+        residual.iter().zip(slopes).all(|(r, s)| r.abs() <= 1e-11 * (1.0 + s.abs()))
     }
 }

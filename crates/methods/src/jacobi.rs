@@ -22,7 +22,7 @@ pub struct Jacobi<'a> {
 impl<'a> Jacobi<'a> {
     /// Jacobi on the communication times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
-        let divergence = Divergence::new(connections.outputs());
+        let divergence = Divergence::new(connections);
         Self { connections, grid, tasks: connections.tasks(0), divergence }
     }
 }

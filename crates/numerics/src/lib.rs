@@ -29,6 +29,7 @@ mod rhs;
 mod spectral;
 mod stiffness;
 mod tolerance;
+mod transfer;
 
 pub use course::IntegrationError;
 pub use dense::{Field, Lu, Singular};
@@ -38,3 +39,4 @@ pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
 pub use spectral::exponential_rounding;
 pub use tolerance::Tolerance;
+pub use transfer::{Gains, StateSpace, Transfer};

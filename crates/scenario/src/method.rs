@@ -14,6 +14,9 @@ use crate::scenario::Scenario;
 /// `ε` of iterative methods, unless the user says otherwise.
 const DEFAULT_TOLERANCE: f64 = 1e-6;
 
+/// A solver that remembers keeps a matrix of so many rows at most, unless it is asked for.
+const MOST_REMEMBERED: usize = 1000;
+
 /// A method, and why `auto` chose it.
 pub(crate) struct Chosen<'a> {
     pub method: Box<dyn Method + 'a>,
@@ -36,10 +39,12 @@ pub(crate) fn choose<'a>(
     let method: Box<dyn Method + 'a> = match name {
         "jacobi" => Box::new(Jacobi::new(connections, grid)),
         "ifosmondi" => {
-            let solver = options.solver.as_deref().unwrap_or("quasi-newton");
+            let unknowns = Ifosmondi::unknowns(connections);
+            let default = if unknowns <= MOST_REMEMBERED { "quasi-newton" } else { "anderson" };
+            let solver = options.solver.as_deref().unwrap_or(default);
             let tolerance = options.tolerance.unwrap_or(DEFAULT_TOLERANCE);
             let chosen = IfosmondiOptions { tolerance, extrapolate: solver == "quasi-newton" };
-            let solver = nonlinear_solver(solver, options, Ifosmondi::unknowns(connections))?;
+            let solver = nonlinear_solver(solver, options, unknowns)?;
             Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),

@@ -57,8 +57,8 @@ impl Scenario {
         let chosen = choose(self, options, step, workers.capabilities()).map_err(|problem| self.bad(problem))?;
         let (mut method, reason) = (chosen.method, chosen.reason);
         method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))?;
-        let start =
-            initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
+        let start = initialize(&self.connections, &mut workers, self.start_time, method.derivatives())
+            .map_err(|error| self.blame(&error))?;
         let name = method.name();
         let mut run = Orchestrator::new(&self.connections, method.as_mut(), &mut workers, observers, interrupted);
         let ending = run.run(&start, self.stop_time);

@@ -23,6 +23,7 @@ pub(crate) struct CoupledDynamics {
     observed: Pair,
     unknowns: Vec<f64>,
     names: Vec<String>,
+    unknown_outputs: Vec<Option<usize>>,
     affine: bool,
     newton: Newton,
     /// What went wrong in an evaluation; its caller sees NaN.
@@ -89,6 +90,7 @@ impl CoupledDynamics {
             observed: Pair::new(coupled, &observed),
             unknowns: coupled.guesses.clone(),
             names: coupled.unknowns.clone(),
+            unknown_outputs: coupled.unknown_outputs.clone(),
             affine,
             newton: Newton {
                 residual: vec![0.0; unknowns],
@@ -100,6 +102,15 @@ impl CoupledDynamics {
                 unknowns: vec![Dual::constant(0.0); unknowns],
             },
             failure: None,
+        }
+    }
+
+    /// Begins the search for the loops' solution at these outputs (stacked): one with several solutions has a branch.
+    pub fn begin_at(&mut self, outputs: &[f64]) {
+        for (unknown, output) in self.unknowns.iter_mut().zip(&self.unknown_outputs) {
+            if let Some(output) = output {
+                *unknown = outputs[*output];
+            }
         }
     }
 

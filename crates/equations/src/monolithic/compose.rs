@@ -39,6 +39,8 @@ pub(crate) struct Coupled {
     pub residuals: Vec<NodeId>,
     pub unknowns: Vec<String>,
     pub guesses: Vec<f64>,
+    /// The output (stacked) that each unknown is the value of; none for slopes.
+    pub unknown_outputs: Vec<Option<usize>>,
     pub switches: Vec<Switch>,
     pub parameters: Vec<f64>,
 }
@@ -192,6 +194,7 @@ struct Composer<'a> {
     residuals: Vec<NodeId>,
     unknowns: Vec<String>,
     guesses: Vec<f64>,
+    unknown_outputs: Vec<Option<usize>>,
 }
 
 impl<'a> Composer<'a> {
@@ -210,6 +213,7 @@ impl<'a> Composer<'a> {
             residuals: vec![],
             unknowns: vec![],
             guesses: vec![],
+            unknown_outputs: vec![],
         };
         let (mut parameters, mut states) = (0, 0);
         for definition in definitions {
@@ -345,6 +349,11 @@ impl<'a> Composer<'a> {
             };
             self.unknowns.push(name);
             self.guesses.push(guess);
+            let output = match self.pieces.kind(piece) {
+                Kind::Value(output) => Some(output),
+                _ => None,
+            };
+            self.unknown_outputs.push(output);
             self.known[piece] = Some(Symbol::leaf(&self.graph, Leaf::Unknown((first + number) as u32)));
         }
         derivatives.iter().for_each(|&piece| self.substitute(piece));
@@ -367,6 +376,7 @@ impl<'a> Composer<'a> {
             residuals: self.residuals,
             unknowns: self.unknowns,
             guesses: self.guesses,
+            unknown_outputs: self.unknown_outputs,
             switches: self.switches.list().to_vec(),
             parameters: self.definitions.iter().flat_map(|d| d.parameters.iter().copied()).collect(),
             graph: self.graph.borrow().clone(),

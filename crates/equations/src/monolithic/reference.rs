@@ -46,6 +46,12 @@ impl Monolithic {
         Ok(Self { dynamics: CoupledDynamics::new(&coupled), start, names })
     }
 
+    /// Begins loops that have several solutions at these outputs (stacked), those of a run's start.
+    pub fn starting_at(mut self, outputs: &[f64]) -> Self {
+        self.dynamics.begin_at(outputs);
+        self
+    }
+
     /// Whether the solution is exact: everything is affine between switching times.
     pub fn is_exact(&self) -> bool {
         self.dynamics.is_affine() && self.start.len() <= MOST_STATES

@@ -55,6 +55,7 @@ impl Definition {
                 .map(|(j, (name, unit))| Output {
                     name: name.clone(),
                     depends_on: self.model.output_dependencies(j).inputs,
+                    depends_on_slopes: self.model.output_dependencies(j).slopes,
                     unit: unit.clone(),
                 })
                 .collect(),

@@ -198,6 +198,7 @@ impl Dynamics {
         self.outputs(at, into.g.as_mut_slice());
         into.x.as_mut_slice().copy_from_slice(at.states);
         into.u.as_mut_slice().copy_from_slice(at.inputs);
+        into.u_slope.as_mut_slice().copy_from_slice(at.slopes);
         self.scratch.rest(at);
         for column in 0..at.states.len() {
             self.scratch.states[column].derivative = 1.0;

@@ -277,7 +277,7 @@ impl Linearize for NativeSystem {
             // At the end of a step: not beyond a switch that lies exactly there.
             self.now.time.min(self.dynamics.next_switch(self.now.side).next_down())
         };
-        let at = Point { time, states: &self.now.values, inputs: &self.drive.values, slopes: &self.drive.slopes };
+        let at = Point { time, states: &self.now.values, inputs: &self.now.inputs, slopes: &self.now.slopes };
         self.dynamics.linearize(at, into);
         Ok(())
     }

@@ -5,6 +5,9 @@ use dovetail_numerics::nonlinear::Equations;
 
 use crate::reinitialize;
 
+/// A guess beyond this has run away: there a residual vanishes in rounding.
+const LARGEST_GUESS: f64 = 1e15;
+
 /// The outputs that feed something, as stacked positions: the coupling variables.
 pub(super) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
     let mut all: Vec<usize> = connections.sources().iter().filter_map(|source| source_output(*source)).collect();
@@ -36,6 +39,7 @@ pub(super) struct Coupling<'a> {
     pub step: MacroStep,
     pub tasks: Vec<Task>,
     pub answers: Vec<f64>,
+    first: Vec<f64>,
 }
 
 #[derive(Clone, Copy)]
@@ -63,6 +67,7 @@ impl<'a> Coupling<'a> {
             step: MacroStep::instant(0.0),
             tasks: connections.tasks(1),
             answers: vec![0.0; 2 * outputs.len()],
+            first: vec![0.0; 2 * outputs.len()],
             connections,
         }
     }
@@ -146,14 +151,15 @@ impl<'a> Coupling<'a> {
         workers.advance(&mut self.tasks)?;
         let jumps = self.variables.iter().zip(&self.start).any(|(variable, knot)| {
             let now = self.tasks[variable.system].response.outputs[variable.position];
-            let known = self.capabilities[variable.system].output_derivatives > 0;
             let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * (1.0 + b.abs());
-            differs(now.value, knot.value) || (known && differs(now.slope, knot.slope))
+            // A slope that is not known may have jumped.
+            let known = self.capabilities[variable.system].output_derivatives > 0;
+            !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
         });
         if jumps {
-            let mut slopes = vec![0.0; self.connections.outputs()];
-            self.variables.iter().zip(&self.start).for_each(|(variable, knot)| slopes[variable.stacked] = knot.slope);
-            self.tasks = reinitialize(self.connections, workers, time, 1, &slopes)?;
+            let mut present = vec![Knot::from(0.0); self.connections.outputs()];
+            self.variables.iter().zip(&self.start).for_each(|(variable, knot)| present[variable.stacked] = *knot);
+            self.tasks = reinitialize(self.connections, workers, time, 1, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
                 *knot = Knot::value_only(self.tasks[variable.system].response.outputs[variable.position].value);
             }
@@ -194,7 +200,7 @@ fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f
     let (time, outputs) = past.point(variable.system, 0);
     let (size, last) = (step.end - time, outputs[variable.position].value);
     let secant = (value - last) / size;
-    if past.points(variable.system) < 2 {
+    if past.points_since_event(variable.system) < 2 {
         return secant;
     }
     let (earlier, outputs) = past.point(variable.system, 1);
@@ -208,6 +214,34 @@ pub(super) struct Residual<'b, 'a> {
     pub past: &'b Past,
     pub workers: &'b mut dyn Workers,
     pub error: Option<Error>,
+    /// The residual of the first guess.
+    first: Vec<f64>,
+    evaluations: usize,
+}
+
+impl<'b, 'a> Residual<'b, 'a> {
+    /// The residual of a step; `first` is room for one residual, to be taken back.
+    pub fn new(coupling: &'b mut Coupling<'a>, past: &'b Past, workers: &'b mut dyn Workers) -> Self {
+        let first = std::mem::take(&mut coupling.first);
+        Self { coupling, past, workers, error: None, first, evaluations: 0 }
+    }
+
+    /// The step is over: the error of a trial that failed, if one did.
+    pub fn close(self) -> Option<Error> {
+        self.coupling.first = self.first;
+        self.error
+    }
+
+    /// A guess that runs away makes (27) true by its size alone. So a residual must also be small by the measure of the
+    /// step's start, or smaller than that of the first guess.
+    fn has_fallen(&self, unknown: usize, residual: f64) -> bool {
+        let start = self.coupling.start[unknown % self.coupling.start.len()];
+        let known = if unknown < self.coupling.start.len() { start.value } else { start.slope };
+        let scale = if known.is_finite() { 1.0 + known.abs() } else { 1.0 };
+        self.evaluations <= 1
+            || residual.abs() <= self.coupling.tolerance * scale
+            || residual.abs() <= 0.5 * self.first[unknown].abs()
+    }
 }
 
 impl Equations for Residual<'_, '_> {
@@ -223,13 +257,18 @@ impl Equations for Residual<'_, '_> {
         }
         let pairs = guess.iter().zip(&self.coupling.answers);
         residual.iter_mut().zip(pairs).for_each(|(residual, (asked, given))| *residual = asked - given);
+        if self.evaluations == 0 {
+            self.first.copy_from_slice(residual);
+        }
+        self.evaluations += 1;
         true
     }
 
     /// (27), with `ε_rel = ε_abs`.
     fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
         let tolerance = self.coupling.tolerance;
-        residual.iter().zip(guess).all(|(r, z)| r.abs() < tolerance * z.abs() + tolerance)
+        let small = |r: f64, z: f64| r.abs() < tolerance * z.abs() + tolerance && z.abs() < LARGEST_GUESS;
+        residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| small(r, z) && self.has_fallen(i, r))
     }
 
     fn weights(&self, guess: &[f64], weights: &mut [f64]) {

@@ -4,7 +4,8 @@
 //! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
 //! Departures: (28) prints `max` where its text, "without exceeding δt_ref", asks for `min`. The unknowns are the *outputs* that
 //! feed something, rather than the inputs they feed: the same equations, each once. A rejected step does not leave the grid of
-//! the reference step for good: the next grid time is met again. At a known event all systems meet; where the interface jumps
+//! the reference step for good: the next grid time is met again. (27) alone would accept a guess that has run away, since its
+//! tolerance grows with the guess; a residual must also have fallen. At a known event all systems meet; where the interface jumps
 //! there, start values are made consistent anew and the step after it is a first step.
 
 mod coupling;
@@ -184,12 +185,15 @@ impl Method for Ifosmondi<'_> {
         }
         let step = self.plan.step(past.reached(), past.next_event());
         self.coupling.step = step;
-        self.predict(step, past, workers)?;
-        let mut equations = Residual { coupling: &mut self.coupling, past, workers, error: None };
+        if let Err(error) = self.predict(step, past, workers) {
+            // Held inputs may lead a system astray; a shorter step leads it less far.
+            return if self.plan.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) };
+        }
+        let mut equations = Residual::new(&mut self.coupling, past, workers);
         let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
-        let failure = equations.error.take();
+        let failure = equations.close();
         if !outcome.converged() {
-            if self.plan.shorten() {
+            if self.plan.shorten(step) {
                 return Ok(Verdict::Rejected(step));
             }
             return Err(self.give_up(step, outcome.ending, failure));
@@ -200,6 +204,10 @@ impl Method for Ifosmondi<'_> {
         self.signals[0] = outcome.iterations as f64;
         let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
         Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+    }
+
+    fn derivatives(&self) -> usize {
+        1
     }
 
     fn signals(&self) -> Vec<String> {

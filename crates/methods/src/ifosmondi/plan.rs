@@ -3,7 +3,7 @@
 use dovetail_core::{Grid, MacroStep};
 
 /// A step is halved so often at most.
-const MOST_HALVINGS: i32 = 10;
+const MOST_HALVINGS: usize = 10;
 /// After a step that converged the next one may be longer by this factor.
 const GROWTH: f64 = 1.3;
 
@@ -12,11 +12,13 @@ pub(super) struct Plan {
     grid: Grid,
     /// At most this long.
     size: f64,
+    /// Halvings since a step last converged.
+    halvings: usize,
 }
 
 impl Plan {
     pub fn new(grid: Grid) -> Self {
-        Self { grid, size: grid.size() }
+        Self { grid, size: grid.size(), halvings: 0 }
     }
 
     /// The next step: to the grid, to an event, or as far as the size allows.
@@ -31,16 +33,17 @@ impl Plan {
         if part.is_instant() { whole } else { part }
     }
 
-    /// Half the size, if that is still allowed.
-    pub fn shorten(&mut self) -> bool {
-        let least = self.grid.size() * 0.5f64.powi(MOST_HALVINGS);
-        self.size /= 2.0;
-        self.size >= least
+    /// Half the step that failed, if that is still allowed.
+    pub fn shorten(&mut self, failed: MacroStep) -> bool {
+        self.size = self.size.min(failed.size()) / 2.0;
+        self.halvings += 1;
+        self.halvings <= MOST_HALVINGS
     }
 
     /// A step has converged.
     pub fn lengthen(&mut self) {
         self.size = self.grid.size().min(GROWTH * self.size);
+        self.halvings = 0;
     }
 }
 
@@ -52,7 +55,7 @@ mod tests {
     fn a_halved_step_comes_back_to_the_grid_and_grows_again() {
         let mut plan = Plan::new(Grid::new(0.0, 10.0, 1.0));
         assert_eq!(plan.step(2.0, f64::INFINITY), Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY));
-        assert!(plan.shorten());
+        assert!(plan.shorten(plan.step(2.0, f64::INFINITY)));
         let (mut reached, mut ends) = (2.0, vec![]);
         while reached < 6.0 {
             reached = plan.step(reached, f64::INFINITY).end;
@@ -67,6 +70,7 @@ mod tests {
     #[test]
     fn halving_ends() {
         let mut plan = Plan::new(Grid::new(0.0, 1.0, 0.1));
-        assert_eq!((0..100).take_while(|_| plan.shorten()).count(), 10);
+        let step = plan.step(0.0, f64::INFINITY);
+        assert_eq!((0..100).take_while(|_| plan.shorten(step)).count(), 10);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! All are Jacobian-free and meant for 1 to 50 unknowns: evaluations are counted and saved, arithmetic is not.
 //! Convergence is the equations' own verdict, asked after every evaluation. A solver owns its workspace, is
-//! deterministic and forgets everything between two calls.
+//! deterministic and, but for [`QuasiNewton`], forgets everything between two calls.
 
 mod anderson;
 mod evaluator;

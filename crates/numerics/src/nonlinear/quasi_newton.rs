@@ -80,7 +80,7 @@ impl QuasiNewton {
             options,
             inverse: DMatrix::identity(size, size),
             weights: vec![1.0; size],
-            secants: (0..size).map(|_| secant()).collect(),
+            secants: (0..size.min(options.most_iterations)).map(|_| secant()).collect(),
             used: 0,
             step: zeros(),
             before: zeros(),
@@ -165,6 +165,8 @@ struct Course {
     setbacks: usize,
     /// How many corrections in a row have not halved the residual.
     idle: usize,
+    /// Whether the best point so far is one that the equations would take.
+    acceptable: bool,
 }
 
 impl Course {
@@ -198,11 +200,26 @@ impl QuasiNewton {
             self.learn(residual);
         }
         if after < course.best {
+            course.acceptable = found == Found::Converged;
             self.best.0.as_mut_slice().copy_from_slice(x);
             self.best.1.as_mut_slice().copy_from_slice(residual);
         }
         course.note(before, after);
         found
+    }
+
+    /// Nothing better was found than a point that the equations take.
+    fn settle_for_best(
+        &mut self,
+        evaluator: &Evaluator<'_>,
+        x: &mut [f64],
+        residual: &mut [f64],
+        course: &Course,
+    ) -> Outcome {
+        x.copy_from_slice(self.best.0.as_slice());
+        residual.copy_from_slice(self.best.1.as_slice());
+        self.forget();
+        Outcome { at_last_evaluation: false, ..evaluator.outcome(Ending::Converged, course.iterations) }
     }
 
     /// Memory has misled: forget it, and go on from the best point.
@@ -237,12 +254,14 @@ impl NonlinearSolver for QuasiNewton {
         self.best.0.as_mut_slice().copy_from_slice(x);
         self.best.1.as_mut_slice().copy_from_slice(residual);
         let best = self.size_of(residual);
-        let mut course = Course { fresh: !self.remembers, iterations: 0, best, setbacks: 0, idle: 0 };
+        let (fresh, acceptable) = (!self.remembers, found == Found::Converged);
+        let mut course = Course { fresh, iterations: 0, best, setbacks: 0, idle: 0, acceptable };
         loop {
             let enough = self.size_of(residual) <= self.options.goal || course.idle >= MOST_IDLE;
             let lost = found == Found::Nothing || course.is_lost();
             let ending = match found {
                 Found::Converged if enough => Ending::Converged,
+                _ if lost && course.acceptable => return self.settle_for_best(&evaluator, x, residual, &course),
                 _ if lost && !course.fresh => {
                     self.start_afresh(x, residual, &mut course);
                     found = Found::Open;
@@ -250,6 +269,9 @@ impl NonlinearSolver for QuasiNewton {
                 }
                 Found::Nothing => Ending::Failed,
                 _ if lost => Ending::Diverged,
+                _ if course.iterations >= self.options.most_iterations && course.acceptable => {
+                    return self.settle_for_best(&evaluator, x, residual, &course);
+                }
                 _ if course.iterations >= self.options.most_iterations => Ending::IterationLimit,
                 _ => {
                     found = self.iterate(&mut evaluator, x, residual, &mut course);

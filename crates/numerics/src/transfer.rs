@@ -1,0 +1,228 @@
+//! How a linear system answers polynomial inputs at the end of a step: the operators G, P, R of COSTARICA.
+//!
+//! For `x' = A x + B u + B' u' + f_C`, `y = C x + D u + D' u' + y_C` and inputs `Σ_p Ξ_p τ^p`, the output after δ and its
+//! derivatives are linear in the coefficients, in the state at the start and in `f_C`:
+//!
+//! ```text
+//! y^(k)(δ) = Σ_p G_k[p] Ξ_p + P_k x(0) + R_k f_C + y_C^(k)
+//! ```
+//!
+//! All of them follow from the exponential `E` and the moments `M_p = ∫₀^δ e^{A(δ−s)} s^p ds`. Derivatives by δ are taken on the
+//! moments themselves, `M_p' = p M_{p−1}` and `M_0' = E`: nothing cancels, however stiff A is, and A may be singular.
+
+use nalgebra::DMatrix;
+
+use crate::linear_step::LinearStep;
+
+/// A linear system; `b_slope` and `d_slope` act on the slopes of the inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct StateSpace<'a> {
+    /// `A`.
+    pub a: &'a DMatrix<f64>,
+    /// `B`.
+    pub b: &'a DMatrix<f64>,
+    /// `C`.
+    pub c: &'a DMatrix<f64>,
+    /// `D`.
+    pub d: &'a DMatrix<f64>,
+    /// `B'`.
+    pub b_slope: &'a DMatrix<f64>,
+    /// `D'`.
+    pub d_slope: &'a DMatrix<f64>,
+}
+
+/// The operators of one derivative of the outputs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gains {
+    /// `G[p]`, outputs × inputs.
+    pub inputs: Vec<DMatrix<f64>>,
+    /// `P`, outputs × states.
+    pub state: DMatrix<f64>,
+    /// `R`, outputs × states.
+    pub forcing: DMatrix<f64>,
+}
+
+/// The operators of value, slope and curvature of the outputs after one step, for inputs up to a degree.
+#[derive(Clone, Debug)]
+pub struct Transfer {
+    /// Value, slope and curvature.
+    pub orders: [Gains; 3],
+    degree: usize,
+    step: LinearStep,
+    /// `A E` and `A² E`; room for products.
+    rates: [DMatrix<f64>; 2],
+    states_by_inputs: DMatrix<f64>,
+}
+
+impl Transfer {
+    /// Room for a system of so many states, inputs and outputs, and inputs of `degree`.
+    pub fn new(states: usize, inputs: usize, outputs: usize, degree: usize) -> Self {
+        let gains = || Gains {
+            inputs: vec![DMatrix::zeros(outputs, inputs); degree + 1],
+            state: DMatrix::zeros(outputs, states),
+            forcing: DMatrix::zeros(outputs, states),
+        };
+        let square = || DMatrix::zeros(states, states);
+        Self {
+            orders: [gains(), gains(), gains()],
+            degree,
+            step: LinearStep::new(states, degree),
+            rates: [square(), square()],
+            states_by_inputs: DMatrix::zeros(states, inputs),
+        }
+    }
+
+    /// The operators for a step of `delta`, exact to rounding.
+    pub fn compute(&mut self, space: StateSpace<'_>, delta: f64) {
+        self.step.compute(space.a, delta);
+        let [once, twice] = &mut self.rates;
+        space.a.mul_to(&self.step.exponential, once);
+        space.a.mul_to(once, twice);
+        for order in 0..3 {
+            self.compute_order(order, space, delta);
+        }
+    }
+
+    fn compute_order(&mut self, order: usize, space: StateSpace<'_>, delta: f64) {
+        let (step, rates) = (&self.step, &self.rates);
+        let gains = &mut self.orders[order];
+        let state = [&step.exponential, &rates[0], &rates[1]][order];
+        let forcing = [&step.moments[0], &step.exponential, &rates[0]][order];
+        space.c.mul_to(state, &mut gains.state);
+        space.c.mul_to(forcing, &mut gains.forcing);
+        for p in 0..=self.degree {
+            let (moment, weight) = moment_derivative(step, rates, p, order);
+            moment.mul_to(space.b, &mut self.states_by_inputs);
+            self.states_by_inputs *= weight;
+            if p > 0 {
+                let (moment, weight) = moment_derivative(step, rates, p - 1, order);
+                self.states_by_inputs.gemm(p as f64 * weight, moment, space.b_slope, 1.0);
+            }
+            let gain = &mut gains.inputs[p];
+            space.c.mul_to(&self.states_by_inputs, gain);
+            *gain += space.d * power_derivative(delta, p, order);
+            *gain += space.d_slope * power_derivative(delta, p, order + 1);
+        }
+    }
+}
+
+/// `d^k M_p / dδ^k`, as a matrix and its factor.
+fn moment_derivative<'a>(
+    step: &'a LinearStep,
+    rates: &'a [DMatrix<f64>; 2],
+    p: usize,
+    order: usize,
+) -> (&'a DMatrix<f64>, f64) {
+    let falling = |k: usize| (p + 1 - k..=p).map(|i| i as f64).product::<f64>();
+    match order.checked_sub(p + 1) {
+        None => (&step.moments[p - order], falling(order)),
+        Some(0) => (&step.exponential, falling(p)),
+        Some(more) => (&rates[more - 1], falling(p)),
+    }
+}
+
+/// `d^k δ^p / dδ^k`.
+fn power_derivative(delta: f64, p: usize, order: usize) -> f64 {
+    if order > p {
+        return 0.0;
+    }
+    (p + 1 - order..=p).map(|i| i as f64).product::<f64>() * delta.powi((p - order) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Hint, Integrator, Tolerance, from_fn};
+
+    struct Example {
+        matrices: [DMatrix<f64>; 6],
+    }
+
+    impl Example {
+        fn new(a: DMatrix<f64>, inputs: usize, outputs: usize) -> Self {
+            let n = a.nrows();
+            let entry = |seed: f64| move |i: usize, j: usize| ((i * 7 + j * 3) as f64 + seed).sin();
+            let matrix = |rows, columns, seed| DMatrix::from_fn(rows, columns, entry(seed));
+            let matrices = [
+                a,
+                matrix(n, inputs, 1.0),
+                matrix(outputs, n, 2.0),
+                matrix(outputs, inputs, 3.0),
+                matrix(n, inputs, 4.0),
+                matrix(outputs, inputs, 5.0),
+            ];
+            Self { matrices }
+        }
+
+        fn space(&self) -> StateSpace<'_> {
+            let [a, b, c, d, b_slope, d_slope] = &self.matrices;
+            StateSpace { a, b, c, d, b_slope, d_slope }
+        }
+    }
+
+    fn power(t: f64, p: usize, order: usize) -> f64 {
+        power_derivative(t, p, order)
+    }
+
+    /// The output of a single input power, and its first two derivatives, by tight integration.
+    fn integrated(example: &Example, p: usize, delta: f64, start: &[f64], forcing: &[f64]) -> [Vec<f64>; 3] {
+        let s = example.space();
+        let n = start.len();
+        let rate = |t: f64, x: &nalgebra::DVector<f64>, order: usize| {
+            // x^(order + 1) along the solution, for order 0 and 1.
+            let forced = |k: usize| s.b.column(0) * power(t, p, k) + s.b_slope.column(0) * power(t, p, k + 1);
+            let first = s.a * x + forced(0) + nalgebra::DVector::from_column_slice(forcing);
+            if order == 0 { first } else { s.a * first + forced(1) }
+        };
+        let mut rhs = from_fn(n, |t, x: &[f64], dx: &mut [f64]| {
+            dx.copy_from_slice(rate(t, &nalgebra::DVector::from_column_slice(x), 0).as_slice());
+        });
+        let mut x = start.to_vec();
+        let tolerance = Tolerance { relative: 1e-13, absolute: 1e-15 };
+        Integrator::new(n).integrate(&mut rhs, 0.0, delta, &mut x, tolerance, Hint::default()).unwrap();
+        let x = nalgebra::DVector::from_vec(x);
+        let direct = |k: usize| s.d.column(0) * power(delta, p, k) + s.d_slope.column(0) * power(delta, p, k + 1);
+        let y = s.c * &x + direct(0);
+        let slope = s.c * rate(delta, &x, 0) + direct(1);
+        let curvature = s.c * rate(delta, &x, 1) + direct(2);
+        [y, slope, curvature].map(|v| v.as_slice().to_vec())
+    }
+
+    fn check(a: DMatrix<f64>, delta: f64, tolerance: f64) {
+        let example = Example::new(a, 2, 2);
+        let n = example.matrices[0].nrows();
+        let start: Vec<f64> = (0..n).map(|i| 1.0 - 0.3 * i as f64).collect();
+        let forcing: Vec<f64> = (0..n).map(|i| 0.2 + 0.1 * i as f64).collect();
+        let mut transfer = Transfer::new(n, 2, 2, 5);
+        transfer.compute(example.space(), delta);
+        for p in 0..=5 {
+            let expected = integrated(&example, p, delta, &start, &forcing);
+            for (order, gains) in transfer.orders.iter().enumerate() {
+                let x = nalgebra::DVector::from_column_slice(&start);
+                let f = nalgebra::DVector::from_column_slice(&forcing);
+                let found = gains.inputs[p].column(0) + &gains.state * x + &gains.forcing * f;
+                for (a, b) in found.iter().zip(&expected[order]) {
+                    assert!((a - b).abs() < tolerance * (1.0 + b.abs()), "p {p}, order {order}: {a} and {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn operators_agree_with_integration() {
+        check(DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -9.0, -0.4]), 0.7, 1e-10);
+        check(DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.0, -3.0, 1.0, 0.5, 0.0, -0.2]), 1.3, 1e-10);
+    }
+
+    #[test]
+    fn singular_nilpotent_and_nearly_defective_systems_are_no_exception() {
+        check(DMatrix::zeros(2, 2), 0.5, 1e-11);
+        check(DMatrix::from_row_slice(3, 3, &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 0.5, 1e-11);
+        check(DMatrix::from_row_slice(2, 2, &[-1.0, 1.0, 1e-12, -1.0]), 2.0, 1e-10);
+    }
+
+    #[test]
+    fn stiff_systems_lose_nothing_to_cancellation() {
+        check(DMatrix::from_row_slice(2, 2, &[-1e4, 1.0, 0.0, -1.0]), 0.5, 1e-8);
+    }
+}
