@@ -37,7 +37,7 @@ impl Plan {
     pub fn shorten(&mut self, failed: MacroStep) -> bool {
         self.size = self.size.min(failed.size()) / 2.0;
         self.halvings += 1;
-        self.halvings <= MOST_HALVINGS
+        self.halvings <= MOST_HALVINGS && failed.start + self.size > failed.start
     }
 
     /// A step has converged.
