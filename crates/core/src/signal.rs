@@ -125,6 +125,9 @@ impl Signal {
 
     /// The derivative of this order after `elapsed` time.
     pub fn derivative(&self, order: usize, elapsed: f64) -> f64 {
+        if order > self.degree {
+            return 0.0;
+        }
         let factor = |p: usize| (p + 1 - order..=p).map(|k| k as f64).product::<f64>();
         (order..=self.degree).rev().fold(0.0, |sum, p| sum * elapsed + factor(p) * self.coefficients[p])
     }

@@ -71,11 +71,15 @@ impl Drive {
         Self { values: inputs.to_vec(), slopes: zeros.clone(), curvatures: zeros.clone(), thirds: zeros }
     }
 
-    fn set(&mut self, inputs: &[Signal], elapsed: f64) {
+    /// Values and slopes, and higher derivatives as far as `derivatives` of the outputs need them.
+    fn set(&mut self, inputs: &[Signal], elapsed: f64, derivatives: usize) {
         for (i, signal) in inputs.iter().enumerate() {
-            let knot = signal.at(elapsed);
-            (self.values[i], self.slopes[i], self.curvatures[i]) = (knot.value, knot.slope, knot.curvature);
-            self.thirds[i] = signal.derivative(3, elapsed);
+            self.values[i] = signal.value(elapsed);
+            self.slopes[i] = signal.derivative(1, elapsed);
+            if derivatives > 0 {
+                self.curvatures[i] = signal.derivative(2, elapsed);
+                self.thirds[i] = signal.derivative(3, elapsed);
+            }
         }
     }
 }
@@ -155,12 +159,15 @@ impl NativeSystem {
         if let Some(engine) = self.exact.as_deref_mut()
             && engine.admits(&mut self.dynamics, size, inputs.len(), tolerance)
         {
-            for (shifted, signal) in self.work.shifted.iter_mut().zip(inputs) {
-                *shifted = if segment.start == 0.0 { *signal } else { signal.shifted(segment.start) };
-            }
             let (initial, end) = (&mut self.work.derivative, &mut self.end.values);
             initial.copy_from_slice(end);
-            engine.step(size, initial, &self.work.shifted, end);
+            if segment.start == 0.0 {
+                engine.step(size, initial, inputs, end);
+            } else {
+                let shifted = self.work.shifted.iter_mut().zip(inputs);
+                shifted.for_each(|(shifted, signal)| *shifted = signal.shifted(segment.start));
+                engine.step(size, initial, &self.work.shifted, end);
+            }
             return Ok(());
         }
         self.integrate_segment(segment, inputs)
@@ -181,7 +188,7 @@ impl NativeSystem {
     /// Fills the response with the outputs at `end` (or `now`) under the inputs as they are after `elapsed`.
     fn answer(&mut self, ended: bool, time: f64, elapsed: f64, inputs: &[Signal], response: &mut Response) {
         let state = if ended { &mut self.end } else { &mut self.now };
-        self.drive.set(inputs, elapsed);
+        self.drive.set(inputs, elapsed, response.derivatives());
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
         self.dynamics.enter(state.side);
