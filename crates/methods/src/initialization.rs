@@ -30,30 +30,33 @@ pub fn initialize(
 ) -> Result<Vec<Task>, Error> {
     let mut start = Start::new(connections, time, derivatives);
     start.settle(workers)?;
-    if derivatives > 0 && start.settle_slopes(workers)? {
+    if derivatives > 0 && start.uses_slopes() && start.settle_slopes(workers)? {
         start.settle(workers)?;
     }
     Ok(start.tasks)
 }
 
-/// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch, and
-/// slopes are there for those who use them (`der(input)`).
+/// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch.
+/// Slopes are made to agree as well; whether that was possible.
 pub fn reinitialize(
     connections: &Connections,
     workers: &mut dyn Workers,
     time: f64,
     derivatives: usize,
     present: &[Knot],
-) -> Result<Vec<Task>, Error> {
+) -> Result<(Vec<Task>, bool), Error> {
     let mut start = Start::new(connections, time, derivatives);
     start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
     start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = knot.slope);
     (0..connections.systems()).for_each(|system| start.dispatch(system));
     start.settle(workers)?;
-    if derivatives > 0 && start.settle_slopes(workers)? {
+    let settled = derivatives > 0 && start.settle_slopes(workers)?;
+    if settled && start.uses_slopes() {
+        // The slope of an output that is itself a slope would need curvatures, which a question about the present does not have.
         start.settle(workers)?;
+        return Ok((start.tasks, false));
     }
-    Ok(start.tasks)
+    Ok((start.tasks, settled))
 }
 
 /// For each output (stacked) the outputs on which it depends at once.
@@ -116,22 +119,26 @@ impl<'a> Start<'a> {
         self.ask(workers, &everyone)
     }
 
-    /// Slopes that agree, where some output depends on the slope of an input; false where none does, or where they are not
-    /// known. Slopes are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
+    /// Whether some output depends on the slope of an input.
+    fn uses_slopes(&self) -> bool {
+        let mut outputs = self.connections.interfaces().iter().flat_map(|i| &i.outputs);
+        outputs.any(|output| !output.depends_on_slopes.is_empty())
+    }
+
+    /// Slopes that agree, under the values as they are; false where some system does not know its slopes, or where they do not
+    /// settle. They are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
     fn settle_slopes(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
-        let outputs = self.connections.interfaces().iter().flat_map(|i| &i.outputs);
-        let wanted = outputs.into_iter().any(|output| !output.depends_on_slopes.is_empty());
-        if !wanted || workers.capabilities().iter().any(|c| c.output_derivatives == 0) {
+        if workers.capabilities().iter().any(|c| c.output_derivatives == 0) {
             return Ok(false);
         }
         let size = self.slopes.len();
         let (mut slopes, mut residual) = (self.slopes.clone(), vec![0.0; size]);
         let mut equations = SlopeEquations { start: self, workers, error: None };
         let options = AndersonOptions { iteration_limit: size + 10, ..AndersonOptions::default() };
-        Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
+        let outcome = Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
         equations.error.map_or(Ok(()), Err)?;
         self.slopes.copy_from_slice(&slopes);
-        Ok(true)
+        Ok(outcome.converged())
     }
 
     /// Feeds `system` from the outputs known so far.

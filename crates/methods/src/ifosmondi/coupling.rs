@@ -142,8 +142,8 @@ impl<'a> Coupling<'a> {
         self.smooth = true;
     }
 
-    /// Crosses the event at the end of the step just taken. True if the interface jumps there: then the next step is a first
-    /// step, from consistent values.
+    /// Crosses the event at the end of the step just taken. True if the interface jumps there: then the next step starts from
+    /// consistent values and slopes, or as a first step where not all systems know their slopes.
     pub fn cross_event(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let time = self.step.end;
         self.step = MacroStep::instant(time);
@@ -159,11 +159,11 @@ impl<'a> Coupling<'a> {
         if jumps {
             let mut present = vec![Knot::from(0.0); self.connections.outputs()];
             self.variables.iter().zip(&self.start).for_each(|(variable, knot)| present[variable.stacked] = *knot);
-            self.tasks = reinitialize(self.connections, workers, time, 1, &present)?;
+            (self.tasks, self.smooth) = reinitialize(self.connections, workers, time, 1, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                *knot = Knot::value_only(self.tasks[variable.system].response.outputs[variable.position].value);
+                let now = self.tasks[variable.system].response.outputs[variable.position];
+                *knot = if self.smooth { now } else { Knot::value_only(now.value) };
             }
-            self.smooth = false;
         }
         Ok(jumps)
     }

@@ -6,7 +6,7 @@
 //! feed something, rather than the inputs they feed: the same equations, each once. A rejected step does not leave the grid of
 //! the reference step for good: the next grid time is met again. (27) alone would accept a guess that has run away, since its
 //! tolerance grows with the guess; a residual must also have fallen. At a known event all systems meet; where the interface jumps
-//! there, start values are made consistent anew and the step after it is a first step.
+//! there, values and slopes are made consistent anew; where a system does not know its slopes, the step after it is a first step.
 
 mod coupling;
 mod extrapolation;
