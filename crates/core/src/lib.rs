@@ -43,5 +43,5 @@ pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use system::{Capabilities, Input, Interface, Linearize, Output, StepRule, System, Trial};
-pub use task::{Response, Task};
+pub use task::{LinearizeTask, Response, Task};
 pub use workers::{SingleThread, Work, Workers};

@@ -2,6 +2,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
+use crate::Interface;
+
 /// `x' ≈ f + A (x − x̃) + B (u − ũ)`, `y ≈ g + C (x − x̃) + D (u − ũ)` at the time reached, under the inputs last applied.
 ///
 /// `b_slope` and `d_slope` are the derivatives by the *slopes* of the inputs; they are zero unless a model uses
@@ -37,6 +39,11 @@ pub struct Linearization {
 }
 
 impl Linearization {
+    /// Zeros, to be filled: for a system with this interface.
+    pub fn of(interface: &Interface) -> Self {
+        Self::zeros(interface.states.len(), interface.inputs.len(), interface.outputs.len())
+    }
+
     /// Zeros, to be filled: for a system with so many states, inputs and outputs.
     pub fn zeros(states: usize, inputs: usize, outputs: usize) -> Self {
         Self {

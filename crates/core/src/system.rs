@@ -43,6 +43,37 @@ pub trait System: Send {
     }
 }
 
+/// A system behind a pointer is a system.
+impl<S: System + ?Sized> System for Box<S> {
+    fn interface(&self) -> &Interface {
+        (**self).interface()
+    }
+
+    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        (**self).advance(step, inputs, response)
+    }
+
+    fn trial(&mut self) -> Option<&mut dyn Trial> {
+        (**self).trial()
+    }
+
+    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        (**self).linearize()
+    }
+
+    fn input_degree(&self) -> usize {
+        (**self).input_degree()
+    }
+
+    fn output_derivatives(&self) -> usize {
+        (**self).output_derivatives()
+    }
+
+    fn step_rule(&self) -> StepRule {
+        (**self).step_rule()
+    }
+}
+
 /// A system that answers "what if".
 pub trait Trial {
     /// What `advance` would answer, from where the system stands; the system stays there.

@@ -1,6 +1,6 @@
 //! Work orders for systems, and their answers.
 
-use crate::{Interface, Knot, MacroStep, Signal};
+use crate::{Interface, Knot, Linearization, MacroStep, Signal};
 
 /// What one system is asked to do, with room for its answer.
 ///
@@ -32,6 +32,24 @@ impl Task {
     }
 }
 
+/// A question for a system's linearisation where it stands, with room for the answer.
+#[derive(Clone, Debug)]
+pub struct LinearizeTask {
+    /// Position of the system.
+    pub system: usize,
+    /// Whether it takes part in this call.
+    pub due: bool,
+    /// The answer.
+    pub linearization: Linearization,
+}
+
+impl LinearizeTask {
+    /// A question for `system`.
+    pub fn new(system: usize, interface: &Interface) -> Self {
+        Self { system, due: true, linearization: Linearization::of(interface) }
+    }
+}
+
 /// A system's answer at the end of a step, taken or tried.
 #[derive(Clone, Debug)]
 pub struct Response {
@@ -46,6 +64,10 @@ pub struct Response {
     pub next_event: f64,
     /// The answer of the last trial could be kept: no integration was needed.
     pub reused: bool,
+    /// A trial was answered by estimation, without an integration; its states are not known (NaN).
+    pub estimated: bool,
+    /// The system had to linearise itself for this answer.
+    pub linearized: bool,
 }
 
 impl Response {
@@ -58,7 +80,14 @@ impl Response {
             states: vec![f64::NAN; interface.states.len()],
             next_event: f64::INFINITY,
             reused: false,
+            estimated: false,
+            linearized: false,
         }
+    }
+
+    /// Forgets how the last answer came about; workers call this before every question.
+    pub fn begin(&mut self) {
+        (self.reused, self.estimated, self.linearized) = (false, false, false);
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::{Capabilities, Error, Interface, Linearization, System, Task};
+use crate::{Capabilities, Error, Interface, LinearizeTask, Response, System, Task};
 
 /// Systems, wherever they run. A method sees systems through this trait alone and cannot tell a thread from a remote rank.
 pub trait Workers {
@@ -18,8 +18,8 @@ pub trait Workers {
     /// Every due task is tried; no system moves.
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
 
-    /// Linearises `system` where it stands.
-    fn linearize(&mut self, system: usize, into: &mut Linearization) -> Result<(), Error>;
+    /// Every system whose task is due is linearised where it stands.
+    fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error>;
 
     /// What each system has done so far.
     fn work(&self) -> &[Work];
@@ -36,6 +36,21 @@ pub struct Work {
     pub linearizations: u64,
     /// Time spent in the system.
     pub seconds: f64,
+}
+
+impl Work {
+    /// Counts a step that was taken and answered so.
+    pub fn count_advance(&mut self, instant: bool, response: &Response) {
+        self.integrations += u64::from(!instant && !response.reused);
+        self.linearizations += u64::from(response.linearized);
+    }
+
+    /// Counts a trial that was answered so.
+    pub fn count_trial(&mut self, response: &Response) {
+        self.integrations += u64::from(!response.estimated);
+        self.trials += u64::from(!response.estimated);
+        self.linearizations += u64::from(response.linearized);
+    }
 }
 
 /// All systems in the calling thread, one after the other.
@@ -71,10 +86,10 @@ impl Workers for SingleThread {
         // One reading of the clock per task: the end of one is the start of the next.
         let mut before = Instant::now();
         for task in tasks.iter_mut().filter(|task| task.due) {
-            task.response.reused = false;
+            task.response.begin();
             self.systems[task.system].advance(task.step, &task.inputs, &mut task.response)?;
             let work = &mut self.work[task.system];
-            work.integrations += u64::from(!task.step.is_instant() && !task.response.reused);
+            work.count_advance(task.step.is_instant(), &task.response);
             let after = Instant::now();
             work.seconds += (after - before).as_secs_f64();
             before = after;
@@ -87,10 +102,10 @@ impl Workers for SingleThread {
         for task in tasks.iter_mut().filter(|task| task.due) {
             let system =
                 self.systems[task.system].trial().expect("BUG: a trial was asked of a system without rollback");
+            task.response.begin();
             system.respond(task.step, &task.inputs, &mut task.response)?;
             let work = &mut self.work[task.system];
-            work.integrations += 1;
-            work.trials += 1;
+            work.count_trial(&task.response);
             let after = Instant::now();
             work.seconds += (after - before).as_secs_f64();
             before = after;
@@ -98,12 +113,18 @@ impl Workers for SingleThread {
         Ok(())
     }
 
-    fn linearize(&mut self, system: usize, into: &mut Linearization) -> Result<(), Error> {
-        let before = Instant::now();
-        let unit = self.systems[system].linearize().expect("BUG: a system without linearisation was linearised");
-        unit.linearize_into(into)?;
-        self.work[system].linearizations += 1;
-        self.work[system].seconds += before.elapsed().as_secs_f64();
+    fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
+        let mut before = Instant::now();
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            let unit =
+                self.systems[task.system].linearize().expect("BUG: a system without linearisation was linearised");
+            unit.linearize_into(&mut task.linearization)?;
+            let work = &mut self.work[task.system];
+            work.linearizations += 1;
+            let after = Instant::now();
+            work.seconds += (after - before).as_secs_f64();
+            before = after;
+        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use dovetail_core::{Connections, Error, Knot, Linearization, MacroStep, Signal, Source, Task, Workers, components};
+use dovetail_core::{Connections, Error, Knot, LinearizeTask, MacroStep, Signal, Source, Task, Workers, components};
 use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, NonlinearSolver};
 
 /// Newton iterations before a loop is given up.
@@ -279,9 +279,9 @@ impl<'a> Start<'a> {
         let interface = &self.connections.interfaces()[system];
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
         if workers.capabilities()[system].linearize {
-            let mut linearization = Linearization::zeros(interface.states.len(), inputs, outputs);
-            workers.linearize(system, &mut linearization)?;
-            return Ok(linearization.d);
+            let mut task = LinearizeTask::new(system, interface);
+            workers.linearize(std::slice::from_mut(&mut task))?;
+            return Ok(task.linearization.d);
         }
         let base: Vec<f64> = self.tasks[system].response.outputs.iter().map(|knot| knot.value).collect();
         let mut probe = self.tasks[system].clone();

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Ending, Error, Linearization, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
+    Ending, Error, LinearizeTask, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
 };
 use dovetail_methods::initialize;
 
@@ -94,9 +94,9 @@ impl Scenario {
             if !workers.capabilities()[system].linearize {
                 continue;
             }
-            let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
-            let mut here = Linearization::zeros(states, inputs, outputs);
-            workers.linearize(system, &mut here)?;
+            let mut task = LinearizeTask::new(system, interface);
+            workers.linearize(std::slice::from_mut(&mut task))?;
+            let here = task.linearization;
             if let Some(state) = here.f.iter().position(|rate| !rate.is_finite()) {
                 let variable = format!("der({})", interface.states[state]);
                 let (system, time, value) = (interface.name.clone(), self.start_time, here.f[state]);
