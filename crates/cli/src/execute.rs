@@ -67,7 +67,7 @@ fn summarize(
     let summary = RunSummary {
         method: end.method.to_owned(),
         reason: end.reason,
-        step: Some(end.step),
+        step: end.step,
         start: scenario.start_time,
         stop: scenario.stop_time,
         reached: end.reached,
@@ -82,6 +82,8 @@ fn summarize(
             estimated_error: None,
             warnings: end.warnings,
             remarks: end.remarks,
+            discrepancy: end.quality.discrepancy,
+            kept: end.quality.kept,
         },
         ..RunSummary::default()
     };

@@ -34,7 +34,7 @@ pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
 pub use linearization::Linearization;
 pub use macro_step::{Grid, MacroStep};
-pub use method::{Exchange, Method, Verdict};
+pub use method::{Exchange, Kept, Method, MethodQuality, Verdict};
 pub use nearest::nearest;
 pub use observer::Observer;
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};

@@ -20,6 +20,11 @@ impl MacroStep {
         Self { start, end, size: end - start }
     }
 
+    /// The step of `size` from `start`: equal sizes are equal to the last bit, wherever they begin.
+    pub fn of_size(start: f64, size: f64) -> Self {
+        Self { start, end: start + size, size }
+    }
+
     /// A step of size zero: a question about the present, which moves nothing.
     pub fn instant(time: f64) -> Self {
         Self { start: time, end: time, size: 0.0 }

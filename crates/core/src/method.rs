@@ -30,8 +30,31 @@ pub trait Method {
         Vec::new()
     }
 
+    /// What the method knows of the quality of the run so far.
+    fn quality(&self) -> MethodQuality {
+        MethodQuality::default()
+    }
+
     /// Tries to move on from where the past ends, at most to `until`.
     fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error>;
+}
+
+/// What a method knows of how good its result is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MethodQuality {
+    /// For each output (`system.name`) that the method predicts: the largest distance from what was then integrated.
+    pub discrepancy: Vec<(String, f64)>,
+    /// What did not have to be computed anew.
+    pub kept: Option<Kept>,
+}
+
+/// What could be kept from step to step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// Linearisations, of single systems, whose operators still held.
+    pub linearizations: u64,
+    /// Factorisations of the global matrix.
+    pub factorizations: u64,
 }
 
 /// How an attempt ended.

@@ -2,13 +2,19 @@
 //!
 //! A method sees systems through `Workers` alone; this crate depends on no source of systems.
 
+mod costarica;
+mod coupling;
 mod divergence;
 mod gauss_seidel;
 mod ifosmondi;
 mod initialization;
 mod jacobi;
+mod missiles;
+mod plan;
 
+pub use costarica::{Control, Costarica, EstimatorOptions};
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
 pub use initialization::{algebraic_loops, initialize, reinitialize};
 pub use jacobi::Jacobi;
+pub use missiles::{Missiles, MissilesOptions};

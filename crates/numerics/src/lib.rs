@@ -1,6 +1,7 @@
 //! Numerics that know nothing of co-simulation.
 //!
 //! - [`Lu`]: dense factorization in place, real or complex;
+//! - [`PatternLu`]: a matrix of fixed pattern, dense or sparse, factored again and again;
 //! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
 //! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is cheap,
 //!   implicit (Radau IIA of order 9) where the problem is stiff;
@@ -26,6 +27,7 @@ mod radau;
 mod radau_coefficients;
 mod radau_stages;
 mod rhs;
+mod sparse;
 mod spectral;
 mod stiffness;
 mod tolerance;
@@ -37,6 +39,8 @@ pub use integrate::{Hint, Integrator, Outcome};
 pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
+pub use sparse::{PatternLu, SingularPattern};
 pub use spectral::exponential_rounding;
 pub use tolerance::Tolerance;
 pub use transfer::{Gains, StateSpace, Transfer};
+mod laplace_tmp; pub use laplace_tmp::{Laplace, Pole}; // temporary

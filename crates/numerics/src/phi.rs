@@ -7,7 +7,9 @@
 //!
 //! Departures: a Taylor polynomial (evaluated à la Paterson–Stockmeyer) where SW has Padé approximants, since it
 //! needs no linear solve; the amount of scaling follows `‖Z²‖^{1/2}` and `‖Z³‖^{1/3}`, not `‖Z‖`, as in Al-Mohy &
-//! Higham (2009), so that non-normal matrices are not overscaled; and `Z` is balanced first.
+//! Higham (2009), so that non-normal matrices are not overscaled; and `Z` is balanced first. While a state has hardly
+//! moved, its diagonal entry of the exponential is kept as the difference from one: in a stiff system the slow states move by
+//! 10⁻⁶, say, over the first of twenty halves, and each doubling would double the rounding of `1 + 10⁻⁶`.
 
 use nalgebra::DMatrix;
 
@@ -22,10 +24,13 @@ const SMALL: f64 = 0.5;
 pub struct PhiFunctions {
     /// `phi[k]` is `φ_k` of the last matrix given to [`compute`](Self::compute).
     pub phi: Vec<DMatrix<f64>>,
-    /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix.
+    /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix; in the end the last two are `e^{Z/4}` and `e^{Z/2}`.
     powers: [DMatrix<f64>; 3],
     product: DMatrix<f64>,
     scales: Vec<f64>,
+    /// While functions are doubled, `φ_0` is `phi[0]` plus this diagonal of zeros and ones.
+    offsets: Vec<f64>,
+    doublings: i32,
 }
 
 impl PhiFunctions {
@@ -38,6 +43,8 @@ impl PhiFunctions {
             powers: [zero.clone(), zero.clone(), zero.clone()],
             product: zero,
             scales: vec![1.0; size],
+            offsets: vec![0.0; size],
+            doublings: 0,
         }
     }
 
@@ -48,15 +55,39 @@ impl PhiFunctions {
         let norm = one_norm(&self.powers[0]);
         if !norm.is_finite() {
             self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
+            self.doublings = 0;
             return;
         }
         let (size, doublings) = self.scale(norm);
+        self.doublings = doublings;
+        self.offsets.fill(1.0);
         self.sum_series(size);
         self.recur_downward();
-        for _ in 0..doublings {
+        for left in (0..doublings).rev() {
+            self.keep_root(left);
             self.double();
+            self.settle_offsets();
         }
+        add_diagonal(&mut self.phi[0], &self.offsets);
         self.phi.iter_mut().for_each(|phi| balance::undo(phi, &self.scales));
+    }
+
+    /// `e^{Z/4}` and `e^{Z/2}` of the last matrix, unless it was so small that no doubling led through them.
+    pub(crate) fn roots(&self) -> Option<(&DMatrix<f64>, &DMatrix<f64>)> {
+        let [_, fourth, square] = &self.powers;
+        (self.doublings > 1).then_some((fourth, square))
+    }
+
+    /// Keeps the exponential as it is before the last two doublings, in place of powers that have been used.
+    fn keep_root(&mut self, doublings_left: i32) {
+        let root = match doublings_left {
+            0 => &mut self.powers[2],
+            1 => &mut self.powers[1],
+            _ => return,
+        };
+        root.copy_from(&self.phi[0]);
+        add_diagonal(root, &self.offsets);
+        balance::undo(root, &self.scales);
     }
 
     /// Fills `powers` with those of `Z / 2^doublings`; returns its size and `doublings`.
@@ -86,34 +117,73 @@ impl PhiFunctions {
             multiply(sum, third, &mut self.product);
             std::mem::swap(sum, &mut self.product);
             let coefficient = |j: usize| inverse_factorial(3 * group + j + highest);
-            add_to_diagonal(sum, coefficient(0));
+            if 3 * group + highest > 0 {
+                add_to_diagonal(sum, coefficient(0)); // unless it is the one in `offsets`
+            }
             add_scaled(sum, coefficient(1), first);
             add_scaled(sum, coefficient(2), second);
         }
     }
 
-    /// `φ_k = Z φ_{k+1} + I / k!`, SW (2).
+    /// `φ_k = Z φ_{k+1} + I / k!`, SW (2); the identity in `φ_0` is in `offsets`.
     fn recur_downward(&mut self) {
         for k in (0..self.phi.len() - 1).rev() {
             let (lower, upper) = self.phi.split_at_mut(k + 1);
             multiply(&self.powers[0], &upper[0], &mut lower[k]);
-            add_to_diagonal(&mut lower[k], inverse_factorial(k));
+            if k > 0 {
+                add_to_diagonal(&mut lower[k], inverse_factorial(k));
+            }
         }
     }
 
     /// From `Z` to `2 Z`: `φ_k(2Z) = 2^{-k} [φ_0(Z) φ_k(Z) + Σ_{j=1..k} φ_j(Z) / (k−j)!]`, SW section 2.
     ///
-    /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`.
+    /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`. With `φ_0 = O + F`, `O² = O` the
+    /// diagonal of offsets: `φ_0 φ_k = O φ_k + F φ_k` and `φ_0² = O + (O F + F O + F²)`.
     fn double(&mut self) {
-        for k in (0..self.phi.len()).rev() {
+        for k in (1..self.phi.len()).rev() {
             self.product.as_mut_slice().fill(0.0);
             for j in 1..=k {
                 add_scaled(&mut self.product, inverse_factorial(k - j), &self.phi[j]);
             }
+            add_weighted(&mut self.product, &self.phi[k], |row, _| self.offsets[row]);
             multiply_add(&self.phi[0], &self.phi[k], &mut self.product);
             std::mem::swap(&mut self.phi[k], &mut self.product);
             scale(&mut self.phi[k], 0.5f64.powi(k as i32));
         }
+        self.product.as_mut_slice().fill(0.0);
+        add_weighted(&mut self.product, &self.phi[0], |row, column| self.offsets[row] + self.offsets[column]);
+        multiply_add(&self.phi[0], &self.phi[0], &mut self.product);
+        std::mem::swap(&mut self.phi[0], &mut self.product);
+    }
+
+    /// A state that has moved far gives up its offset: what is left of it would drown in the rounding of `1 − (1 − rest)`.
+    fn settle_offsets(&mut self) {
+        for (k, offset) in self.offsets.iter_mut().enumerate() {
+            let entry = &mut self.phi[0][(k, k)];
+            if *offset != 0.0 && (1.0 + *entry).abs() < 0.5 {
+                *entry += 1.0;
+                *offset = 0.0;
+            }
+        }
+    }
+}
+
+/// `target += weight(row, column) · source`, entry by entry.
+fn add_weighted(target: &mut DMatrix<f64>, source: &DMatrix<f64>, weight: impl Fn(usize, usize) -> f64) {
+    let size = source.nrows().max(1);
+    let columns = target.as_mut_slice().chunks_exact_mut(size).zip(source.as_slice().chunks_exact(size));
+    for (column, (target, source)) in columns.enumerate() {
+        for (row, (entry, value)) in target.iter_mut().zip(source).enumerate() {
+            *entry += weight(row, column) * value;
+        }
+    }
+}
+
+/// Adds `diagonal` to that of `matrix`.
+fn add_diagonal(matrix: &mut DMatrix<f64>, diagonal: &[f64]) {
+    for (k, entry) in diagonal.iter().enumerate() {
+        matrix[(k, k)] += entry;
     }
 }
 

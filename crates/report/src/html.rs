@@ -93,6 +93,9 @@ fn figures(summary: &RunSummary) -> String {
         ("wall time", format!("{} s", significant(summary.wall_seconds, 4))),
         ("largest coupling residual", residual + &place),
     ];
+    if let Some((name, worst)) = summary.worst_discrepancy() {
+        rows.push(("largest distance from a prediction", format!("{} at {name}", significant(worst, 4))));
+    }
     if let Some((name, worst)) = summary.worst_estimate() {
         rows.push(("largest estimated error", format!("{} at {name}", significant(worst, 4))));
     }

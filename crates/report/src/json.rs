@@ -51,6 +51,11 @@ fn quality_json(quality: &Quality) -> Value {
         "residual": quality.residual,
         "residual_variable": quality.residual_variable,
         "estimated_error": quality.estimated_error.as_ref().map(estimates),
+        "discrepancy": map(quality.discrepancy.iter().map(|(name, miss)| (name, json!(miss)))),
+        "kept": quality.kept.map(|kept| json!({
+            "linearizations": kept.linearizations,
+            "factorizations": kept.factorizations,
+        })),
         "warnings": quality.warnings,
         "remarks": quality.remarks,
     })

@@ -1,6 +1,6 @@
 //! What there is to say about a run.
 
-use dovetail_core::{Interface, Statistics, Work};
+use dovetail_core::{Interface, Kept, Statistics, Work};
 
 use crate::{ErrorMeasures, Kind, Selection};
 
@@ -78,6 +78,10 @@ pub struct Quality {
     pub residual_variable: Option<String>,
     /// The global error of each variable as the method estimates it, where it does.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+    /// For each output that the method predicts: the largest distance from what was then integrated.
+    pub discrepancy: Vec<(String, f64)>,
+    /// What could be kept from step to step, where the method has something to keep.
+    pub kept: Option<Kept>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
     pub warnings: Vec<String>,
     /// What may interest the user: which variable was the last to converge, say.
@@ -196,6 +200,8 @@ pub(crate) mod tests {
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
                 remarks: vec![],
+                discrepancy: vec![("spring.F".into(), 2.5e-7), ("mass.x".into(), 1e-9)],
+                kept: Some(Kept { linearizations: 996, factorizations: 498 }),
             },
             ..RunSummary::default()
         }

@@ -98,9 +98,24 @@ impl RunSummary {
         if let Some((name, worst)) = self.worst_estimate() {
             lines += &format!("largest estimated error: {} at {name}\n", significant(worst, 4));
         }
+        if let Some((name, worst)) = self.worst_discrepancy() {
+            let worst = significant(worst, 4);
+            lines += &format!("largest distance of an integrated output from its prediction: {worst} at {name}\n");
+        }
+        if let Some(kept) = quality.kept {
+            let (linearizations, factorizations) = (kept.linearizations, kept.factorizations);
+            let kept = [counted(linearizations, "linearization"), counted(factorizations, "factorization")].join(" and ");
+            lines += &format!("kept from step to step: {kept}\n");
+        }
         lines.extend(quality.remarks.iter().map(|remark| format!("note: {remark}\n")));
         lines.extend(quality.warnings.iter().map(|warning| format!("warning: {warning}\n")));
         lines
+    }
+
+    /// The output that was predicted worst.
+    pub(crate) fn worst_discrepancy(&self) -> Option<(&str, f64)> {
+        let all = self.quality.discrepancy.iter();
+        all.map(|(name, miss)| (name.as_str(), *miss)).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The variable with the largest estimated error.

@@ -6,12 +6,14 @@ mod file;
 mod method;
 mod options;
 mod overrides;
+mod placement;
 mod run;
 mod scenario;
 mod system;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
-pub use options::{Choices, METHODS, OPTIONS, RunOptions, SOLVERS};
+pub use options::{Choices, METHODS, OPTIONS, RunOption, RunOptions, SOLVERS};
 pub use overrides::Overrides;
+pub use placement::Placement;
 pub use run::RunEnd;
 pub use scenario::Scenario;

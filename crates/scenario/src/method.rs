@@ -1,7 +1,7 @@
 //! From names to methods.
 
-use dovetail_core::{Capabilities, Grid, Method};
-use dovetail_methods::{GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi};
+use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
+use dovetail_methods::{Costarica, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions};
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
     NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
@@ -11,55 +11,97 @@ use crate::diagnostic::Problem;
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
-/// `ε` of iterative methods, unless the user says otherwise.
+/// Of methods that iterate or choose their steps, unless the user says otherwise.
 const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// A solver that remembers keeps a matrix of so many rows at most, unless it is asked for.
 const MOST_REMEMBERED: usize = 1000;
 
-/// A method, and why `auto` chose it.
-pub(crate) struct Chosen<'a> {
-    pub method: Box<dyn Method + 'a>,
-    pub reason: Option<String>,
+/// The name of the method that the options ask for, and why where `auto` chose it from what the systems can do.
+pub(crate) fn choose<'o>(options: &'o RunOptions, capabilities: &[Capabilities]) -> (&'o str, Option<String>) {
+    if options.method != "auto" {
+        return (&options.method, None);
+    }
+    let free = capabilities.iter().all(|c| c.step_rule == StepRule::Free);
+    let (name, reason) = if free && capabilities.iter().all(|c| c.linearize) {
+        ("missiles", "every system can be linearised, so that one linear solve a step makes the interfaces agree")
+    } else if free && capabilities.iter().all(|c| c.trial) {
+        ("ifosmondi", "every system can roll back, so that the interfaces can be made to agree")
+    } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {
+        ("ifosmondi", "every system can roll back or be linearised: what the latter would answer is estimated")
+    } else {
+        ("gauss-seidel", "not every system can roll back or be linearised and take any step, and this method needs neither")
+    };
+    (name, Some(reason.to_owned()))
 }
 
-/// The method that the options name, on steps of `step`, for systems with these capabilities; or why it is not to be had.
-pub(crate) fn choose<'a>(
+/// Systems behind COSTARICA, where the options or their lack of rollback ask for it; and what to say of it.
+pub(crate) fn estimate(
+    systems: Vec<Box<dyn System>>,
+    options: &RunOptions,
+) -> Result<(Vec<Box<dyn System>>, Vec<String>), Problem> {
+    let (mut all, mut warnings): (Vec<Box<dyn System>>, Vec<String>) = (Vec::new(), Vec::new());
+    for mut system in systems {
+        let poor = system.trial().is_none();
+        if !options.rollback_free.unwrap_or(poor) {
+            all.push(system);
+            continue;
+        }
+        let name = system.interface().name.clone();
+        match Costarica::new(system, options.estimator) {
+            Ok(wrapped) => {
+                if poor {
+                    warnings.push(format!(
+                        "`{name}` cannot roll back: what it would answer was estimated (COSTARICA), and only accepted steps were \
+                         integrated"
+                    ));
+                }
+                all.push(Box::new(wrapped));
+            }
+            // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
+            Err(system) if poor => all.push(system),
+            Err(_) => {
+                let message = format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
+                return Err(Problem::general(message).help("it can roll back: leave the option out"));
+            }
+        }
+    }
+    Ok((all, warnings))
+}
+
+/// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.
+pub(crate) fn make<'a>(
     scenario: &'a Scenario,
     options: &RunOptions,
+    name: &str,
     step: f64,
     capabilities: &[Capabilities],
-) -> Result<Chosen<'a>, Problem> {
-    let (name, reason) = match options.method.as_str() {
-        "auto" => automatic(capabilities),
-        name => (name, None),
-    };
+) -> Result<Box<dyn Method + 'a>, Problem> {
     let grid = Grid::new(scenario.start_time, scenario.stop_time, step);
     let connections = &scenario.connections;
-    let method: Box<dyn Method + 'a> = match name {
+    let tolerance = options.tolerance.unwrap_or(DEFAULT_TOLERANCE);
+    Ok(match name {
         "jacobi" => Box::new(Jacobi::new(connections, grid)),
         "ifosmondi" => {
             let unknowns = Ifosmondi::unknowns(connections);
             let default = if unknowns <= MOST_REMEMBERED { "quasi-newton" } else { "anderson" };
             let solver = options.solver.as_deref().unwrap_or(default);
-            let tolerance = options.tolerance.unwrap_or(DEFAULT_TOLERANCE);
             let chosen = IfosmondiOptions { tolerance, extrapolate: solver == "quasi-newton" };
             let solver = nonlinear_solver(solver, options, unknowns)?;
             Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
         }
+        "missiles" => {
+            let tolerance = is_adaptive(name, options).then_some(tolerance);
+            let chosen = MissilesOptions { estimator: options.estimator, tolerance };
+            Box::new(Missiles::new(connections, grid, chosen, capabilities))
+        }
         _ => Box::new(GaussSeidel::new(connections, grid)),
-    };
-    Ok(Chosen { method, reason })
+    })
 }
 
-fn automatic(capabilities: &[Capabilities]) -> (&'static str, Option<String>) {
-    let iterates = capabilities.iter().all(|c| c.trial && c.step_rule == dovetail_core::StepRule::Free);
-    let (name, reason) = if iterates {
-        ("ifosmondi", "every system can roll back, so the interfaces can be made to agree")
-    } else {
-        ("gauss-seidel", "not every system can roll back and take any step, and this method needs neither")
-    };
-    (name, Some(reason.to_owned()))
+/// Whether the method of this name chooses its steps.
+pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
+    name == "missiles" && options.step.is_none()
 }
 
 fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {

@@ -2,25 +2,79 @@
 
 use std::ops::Range;
 
+use dovetail_methods::{Control, EstimatorOptions};
+use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
 use crate::diagnostic::Problem;
 use crate::file::ModelFile;
+use crate::placement::Placement;
 
 /// The methods there are, with one line about each.
 pub const METHODS: &[(&str, &str)] = &[
     ("jacobi", "all systems step in parallel, inputs held; order 1"),
     ("gauss-seidel", "systems step one after the other, inputs held, newest values first; order 1"),
-    ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback"),
+    ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation"),
+    ("missiles", "solves one linear system a step for the interface, then integrates once; needs linearisation only"),
 ];
 
-/// The options there are: key and what it means.
-pub const OPTIONS: &[(&str, &str)] = &[
-    ("step", "macro-step; 1/500 of the run by default"),
-    ("solver", "how ifosmondi solves the coupling"),
-    ("petsc-options", "options of --solver petsc, as PETSc reads them; -snes_type anderson, say"),
-    ("tolerance", "coupling tolerance of methods that iterate or choose their steps"),
-    ("integrator-tolerance", "relative tolerance of the integrator inside models given as equations; 1e-10 by default"),
+/// An option.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOption {
+    /// Its name, in files and on the command line.
+    pub key: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// The methods that have it; none listed: all.
+    pub methods: &'static [&'static str],
+}
+
+impl RunOption {
+    /// Whether `method` has it.
+    pub fn concerns(&self, method: &str) -> bool {
+        self.methods.is_empty() || self.methods.contains(&method)
+    }
+}
+
+/// The options there are.
+pub const OPTIONS: &[RunOption] = &[
+    RunOption { key: "step", meaning: "macro-step; methods that choose theirs keep to this one", methods: &[] },
+    RunOption { key: "solver", meaning: "how ifosmondi solves the coupling", methods: &["ifosmondi"] },
+    RunOption {
+        key: "petsc-options",
+        meaning: "options of --solver petsc, as PETSc reads them; -snes_type anderson, say",
+        methods: &[],
+    },
+    RunOption {
+        key: "tolerance",
+        meaning: "coupling tolerance of methods that iterate or choose their steps",
+        methods: &["ifosmondi", "missiles"],
+    },
+    RunOption {
+        key: "rollback-free",
+        meaning: "estimate what systems would answer (COSTARICA) rather than try it: auto (where they cannot roll back), true, false",
+        methods: &["ifosmondi"],
+    },
+    RunOption {
+        key: "control",
+        meaning: "how estimates continue what their linearisation does not explain: flexible, zero-order, first-order",
+        methods: &["ifosmondi", "missiles"],
+    },
+    RunOption {
+        key: "form",
+        meaning: "full, or without the derivatives of states: degraded, which missiles also knows as as-printed",
+        methods: &["ifosmondi", "missiles"],
+    },
+    RunOption {
+        key: "laplace",
+        meaning: "how estimates are evaluated: exact, or gaver-stehfest as in the papers",
+        methods: &["ifosmondi", "missiles"],
+    },
+    RunOption {
+        key: "integrator-tolerance",
+        meaning: "relative tolerance of the integrator inside models given as equations; 1e-10 by default",
+        methods: &[],
+    },
 ];
 
 /// The solvers of `ifosmondi`, with one line about each.
@@ -34,6 +88,16 @@ pub const SOLVERS: &[(&str, &str)] = &[
     ("petsc", "PETSc's SNES, in programs built with the feature petsc; see petsc-options"),
 ];
 
+/// When answers are estimated rather than tried.
+const ROLLBACK_FREE: &[(&str, &str)] =
+    &[("auto", "where a system cannot roll back"), ("true", "always"), ("false", "never")];
+
+const CONTROLS: &[(&str, &str)] = &[("flexible", ""), ("zero-order", ""), ("first-order", "")];
+
+const FORMS: &[(&str, &str)] = &[("full", ""), ("degraded", ""), ("as-printed", "")];
+
+const LAPLACE: &[(&str, &str)] = &[("exact", ""), ("gaver-stehfest", "")];
+
 /// The tightest tolerance an integrator in double precision can be asked for.
 const TIGHTEST: f64 = 1e-14;
 
@@ -42,16 +106,24 @@ const TIGHTEST: f64 = 1e-14;
 pub struct RunOptions {
     /// A name of [`METHODS`], or `auto`.
     pub method: String,
+    /// The keys that were given, rather than taken from their defaults.
+    pub given: Vec<String>,
     /// Macro-step.
     pub step: Option<f64>,
     /// Coupling tolerance.
     pub tolerance: Option<f64>,
     /// A name of [`SOLVERS`].
     pub solver: Option<String>,
+    /// Whether answers are estimated rather than tried; none: where systems cannot roll back.
+    pub rollback_free: Option<bool>,
+    /// How answers are estimated.
+    pub estimator: EstimatorOptions,
     /// What PETSc is told.
     pub petsc_options: Option<String>,
     /// Tolerance of the integrators inside the systems.
     pub integrator_tolerance: f64,
+    /// Where the systems live; not an option of the method, and never in a model.
+    pub placement: Placement,
 }
 
 /// Choices as text, by key: those of the file first, those of the command line over them.
@@ -108,8 +180,8 @@ impl Choices {
     /// The choices as options, all of them known and well-formed.
     pub(crate) fn resolve(&self) -> Result<RunOptions, Problem> {
         for (key, choice) in self.given.iter().filter(|(key, _)| *key != "method") {
-            if !OPTIONS.iter().any(|(known, _)| known == key) {
-                let known: Vec<&str> = OPTIONS.iter().map(|(known, _)| *known).collect();
+            if !OPTIONS.iter().any(|option| option.key == key) {
+                let known: Vec<&str> = OPTIONS.iter().map(|option| option.key).collect();
                 return Err(choice
                     .problem(key, format!("unknown option `{key}`"))
                     .help(format!("the options are {}", known.join(", ")))
@@ -118,16 +190,38 @@ impl Choices {
         }
         Ok(RunOptions {
             method: self.method()?,
+            given: self.given.keys().filter(|key| *key != "method").cloned().collect(),
             step: self.positive("step")?,
             tolerance: self.positive("tolerance")?,
-            solver: self.given.contains_key("solver").then(|| self.one_of("solver", SOLVERS, &[])).transpose()?,
+            solver: self.chosen("solver", SOLVERS)?,
+            rollback_free: self.chosen("rollback-free", ROLLBACK_FREE)?.and_then(|text| text.parse().ok()),
+            estimator: self.estimator()?,
             petsc_options: self.given.get("petsc-options").map(|choice| choice.text.clone()),
             integrator_tolerance: self.integrator_tolerance()?,
+            placement: Placement::default(),
         })
     }
 
     fn method(&self) -> Result<String, Problem> {
         if self.given.contains_key("method") { self.one_of("method", METHODS, &["auto"]) } else { Ok("auto".into()) }
+    }
+
+    fn estimator(&self) -> Result<EstimatorOptions, Problem> {
+        let is = |key, listed, name| Ok(self.chosen(key, listed)?.is_some_and(|text| text == name));
+        let control = match self.chosen("control", CONTROLS)?.as_deref() {
+            Some("zero-order") => Control::ZeroOrder,
+            Some("first-order") => Control::FirstOrder,
+            _ => Control::Flexible,
+        };
+        let degraded = is("form", FORMS, "degraded")? || is("form", FORMS, "as-printed")?;
+        let inverted = is("laplace", LAPLACE, "gaver-stehfest")?;
+        let laplace = if inverted { Laplace::GaverStehfest } else { Laplace::Exact };
+        Ok(EstimatorOptions { control, degraded, laplace })
+    }
+
+    /// A choice among names, if it has been made.
+    fn chosen(&self, key: &str, listed: &[(&str, &str)]) -> Result<Option<String>, Problem> {
+        self.given.contains_key(key).then(|| self.one_of(key, listed, &[])).transpose()
     }
 
     /// A choice among names, which has been made.
@@ -139,7 +233,7 @@ impl Choices {
         }
         Err(choice
             .problem(key, format!("unknown {key} `{}`", choice.text))
-            .help(format!("the {key}s are {}", known().collect::<Vec<_>>().join(", ")))
+            .help(format!("known are {}", known().collect::<Vec<_>>().join(", ")))
             .suggest(&choice.text, known()))
     }
 
@@ -182,11 +276,15 @@ mod tests {
         let options = choices("name = \"jacobi\"\nstep = 0.1").overridden_by(&later).resolve().unwrap();
         let expected = RunOptions {
             method: "jacobi".into(),
+            given: vec!["step".into()],
             step: Some(0.5),
             tolerance: None,
             solver: None,
+            rollback_free: None,
+            estimator: EstimatorOptions::default(),
             petsc_options: None,
             integrator_tolerance: 1e-10,
+            placement: Placement::SingleThread,
         };
         assert_eq!(options, expected);
     }

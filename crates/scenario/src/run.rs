@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Ending, Error, LinearizeTask, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
+    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
 };
 use dovetail_methods::initialize;
 
 use crate::diagnostic::{BadModel, Problem};
-use crate::method::choose;
-use crate::options::RunOptions;
+use crate::method;
+use crate::options::{OPTIONS, RunOptions};
 use crate::scenario::Scenario;
 
 /// Without `--step`, fixed-step methods take so many steps.
@@ -24,7 +24,7 @@ pub struct RunEnd {
     /// Why `auto` chose it.
     pub reason: Option<String>,
     /// The macro-step, where it was fixed.
-    pub step: f64,
+    pub step: Option<f64>,
     /// The time reached.
     pub reached: f64,
     /// Whether it finished, was interrupted, or failed.
@@ -39,6 +39,17 @@ pub struct RunEnd {
     pub warnings: Vec<String>,
     /// What may interest the user.
     pub remarks: Vec<String>,
+    /// What the method knows of its result.
+    pub quality: MethodQuality,
+}
+
+/// A run that is ready to begin.
+struct Setup<'a> {
+    workers: Box<dyn Workers>,
+    method: Box<dyn Method + 'a>,
+    reason: Option<String>,
+    step: Option<f64>,
+    warnings: Vec<String>,
 }
 
 impl Scenario {
@@ -52,18 +63,13 @@ impl Scenario {
         interrupted: &AtomicBool,
     ) -> Result<RunEnd, BadModel> {
         let clock = Instant::now();
-        let mut workers = SingleThread::new(self.systems(options));
-        let step = self.step(options)?;
-        let chosen = choose(self, options, step, workers.capabilities()).map_err(|problem| self.bad(problem))?;
-        let (mut method, reason) = (chosen.method, chosen.reason);
-        method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))?;
-        let start = initialize(&self.connections, &mut workers, self.start_time, method.derivatives())
+        let Setup { mut workers, mut method, reason, step, warnings } = self.set_up(options)?;
+        let start = initialize(&self.connections, workers.as_mut(), self.start_time, method.derivatives())
             .map_err(|error| self.blame(&error))?;
         let name = method.name();
-        let mut run = Orchestrator::new(&self.connections, method.as_mut(), &mut workers, observers, interrupted);
+        let mut run = Orchestrator::new(&self.connections, method.as_mut(), workers.as_mut(), observers, interrupted);
         let ending = run.run(&start, self.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
-        let (warnings, remarks) = (method.warnings(), method.remarks());
         Ok(RunEnd {
             method: name,
             reason,
@@ -73,9 +79,28 @@ impl Scenario {
             statistics,
             work: workers.work().to_vec(),
             wall_seconds: clock.elapsed().as_secs_f64(),
-            warnings: [self.run_warnings(name, options), warnings].concat(),
-            remarks,
+            warnings: [self.run_warnings(name, options), warnings, method.warnings()].concat(),
+            remarks: method.remarks(),
+            quality: method.quality(),
         })
+    }
+
+    /// Systems, where they live, and the method that couples them, checked.
+    fn set_up(&self, options: &RunOptions) -> Result<Setup<'_>, BadModel> {
+        let bad = |problem| self.bad(problem);
+        let mut systems = self.systems(options);
+        let found: Vec<Capabilities> = systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect();
+        let (name, reason) = method::choose(options, &found);
+        let mut warnings = Vec::new();
+        if name == "ifosmondi" {
+            (systems, warnings) = method::estimate(systems, options).map_err(bad)?;
+        }
+        let step = self.step(options)?;
+        let workers = options.placement.place(systems).map_err(bad)?;
+        let method = method::make(self, options, name, step, workers.capabilities()).map_err(bad)?;
+        method.check(workers.as_ref()).map_err(|error| self.bad(Problem::general(error.to_string())))?;
+        let step = (!method::is_adaptive(name, options)).then_some(step);
+        Ok(Setup { workers, method, reason, step, warnings })
     }
 
     /// Consistent start values, as `check` needs them.
@@ -108,17 +133,12 @@ impl Scenario {
 
     /// Refuses a method that the systems do not permit.
     pub fn check_method(&self, options: &RunOptions) -> Result<(), BadModel> {
-        let workers = SingleThread::new(self.systems(options));
-        let chosen = choose(self, options, self.step(options)?, workers.capabilities());
-        let method = chosen.map_err(|problem| self.bad(problem))?.method;
-        method.check(&workers).map_err(|error| self.bad(Problem::general(error.to_string())))
+        self.set_up(options).map(|_| ())
     }
 
     /// Names of what the method tells about itself.
     pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
-        let workers = SingleThread::new(self.systems(options));
-        let chosen = choose(self, options, self.step(options)?, workers.capabilities());
-        Ok(chosen.map_err(|problem| self.bad(problem))?.method.signals())
+        Ok(self.set_up(options)?.method.signals())
     }
 
     fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
@@ -133,12 +153,16 @@ impl Scenario {
         Err(self.bad(Problem::general(message).help("times that close are the same number: choose a larger --step")))
     }
 
+    /// Options that were given and do not matter to the method.
     fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
         let mut warnings = self.warnings.clone();
-        if method != "ifosmondi" {
-            let given = [("tolerance", options.tolerance.is_some()), ("solver", options.solver.is_some())];
-            let unused = given.iter().filter(|(_, given)| *given);
-            warnings.extend(unused.map(|(key, _)| format!("{method} has no {key}: --{key} was not used")));
+        for key in &options.given {
+            let concerns = OPTIONS.iter().find(|option| option.key == key).is_none_or(|option| option.concerns(method));
+            if !concerns {
+                warnings.push(format!("{method} has no {key}: --{key} was not used"));
+            } else if key == "tolerance" && method == "missiles" && options.step.is_some() {
+                warnings.push("missiles has no tolerance with a fixed step: --tolerance was not used".to_owned());
+            }
         }
         if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {
             warnings.push("--petsc-options was not used: it belongs to --solver petsc".to_owned());

@@ -8,18 +8,18 @@
 //! tolerance grows with the guess; a residual must also have fallen. At a known event all systems meet; where the interface jumps
 //! there, values and slopes are made consistent anew; where a system does not know its slopes, the step after it is a first step.
 
-mod coupling;
 mod extrapolation;
-mod plan;
+mod residual;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, Past, StepRule, Verdict, Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
-use coupling::{Coupling, Residual};
+use crate::coupling::{Coupling, coupled_outputs};
+use crate::plan::Plan;
 use extrapolation::Extrapolation;
-use plan::Plan;
+use residual::Residual;
 
 /// The method's name, as users write it.
 const NAME: &str = "ifosmondi";
@@ -43,6 +43,8 @@ pub struct Ifosmondi<'a> {
     /// Values, then slopes, of the coupling variables at the end of the step; and by how much they disagree.
     unknowns: Vec<f64>,
     residual: Vec<f64>,
+    /// Room for the residual of a step's first guess.
+    first: Vec<f64>,
     /// For each unknown, in how many steps it was the last to converge.
     slowest: Vec<u64>,
     signals: [f64; 2],
@@ -51,7 +53,7 @@ pub struct Ifosmondi<'a> {
 impl<'a> Ifosmondi<'a> {
     /// How many unknowns a solver for these connections is to be made for.
     pub fn unknowns(connections: &Connections) -> usize {
-        2 * coupling::coupled_outputs(connections).len()
+        2 * coupled_outputs(connections).len()
     }
 
     /// The method with reference steps on `grid`. The solver is one for [`Self::unknowns`] unknowns.
@@ -72,6 +74,7 @@ impl<'a> Ifosmondi<'a> {
             extrapolation: Extrapolation::new(count),
             unknowns: vec![0.0; 2 * count],
             residual: vec![0.0; 2 * count],
+            first: vec![0.0; 2 * count],
             slowest: vec![0; 2 * count],
             signals: [0.0; 2],
         }
@@ -189,9 +192,9 @@ impl Method for Ifosmondi<'_> {
             // Held inputs may lead a system astray; a shorter step leads it less far.
             return if self.plan.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) };
         }
-        let mut equations = Residual::new(&mut self.coupling, past, workers);
+        let mut equations = Residual::new(&mut self.coupling, past, workers, &mut self.first);
         let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
-        let failure = equations.close();
+        let failure = equations.error;
         if !outcome.converged() {
             if self.plan.shorten(step) {
                 return Ok(Verdict::Rejected(step));

@@ -1,4 +1,4 @@
-//! How long the next step is: the rule of thumb (28), on a grid.
+//! How long the next step is: the rule of thumb of IFOSMONDI (28), on a grid.
 
 use dovetail_core::{Grid, MacroStep};
 
@@ -8,7 +8,7 @@ const MOST_HALVINGS: usize = 10;
 const GROWTH: f64 = 1.3;
 
 /// The steps of a run: those of a grid, cut where they do not converge.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     grid: Grid,
     /// At most this long.
     size: f64,
@@ -19,6 +19,11 @@ pub(super) struct Plan {
 impl Plan {
     pub fn new(grid: Grid) -> Self {
         Self { grid, size: grid.size(), halvings: 0 }
+    }
+
+    /// The grid of the reference steps.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
     }
 
     /// The next step: to the grid, to an event, or as far as the size allows.

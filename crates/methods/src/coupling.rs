@@ -1,15 +1,12 @@
-//! The interface of a step: inputs that arrive at a guess, and by how much the outputs they cause differ from it.
+//! The interface of a step, for methods with C¹ inputs: signals that leave the start and arrive at a guess of the end, and the
+//! outputs they cause.
 
 use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Past, Signal, Source, Task, Workers};
-use dovetail_numerics::nonlinear::Equations;
 
 use crate::reinitialize;
 
-/// A guess beyond this has run away: there a residual vanishes in rounding.
-const LARGEST_GUESS: f64 = 1e15;
-
 /// The outputs that feed something, as stacked positions: the coupling variables.
-pub(super) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
+pub(crate) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
     let mut all: Vec<usize> = connections.sources().iter().filter_map(|source| source_output(*source)).collect();
     all.sort_unstable();
     all.dedup();
@@ -24,14 +21,14 @@ fn source_output(source: Source) -> Option<usize> {
 }
 
 /// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes.
-pub(super) struct Coupling<'a> {
+pub(crate) struct Coupling<'a> {
     connections: &'a Connections,
-    tolerance: f64,
+    pub tolerance: f64,
     capabilities: Vec<Capabilities>,
     /// The coupling variables as outputs (stacked), each with its system and position there.
-    variables: Vec<Variable>,
+    pub variables: Vec<Variable>,
     /// For each input (stacked) the coupling variable that feeds it.
-    feeders: Vec<Option<usize>>,
+    pub feeders: Vec<Option<usize>>,
     /// The interface at the start of the step.
     pub start: Vec<Knot>,
     /// Whether its slopes are known: not on a first step.
@@ -39,14 +36,14 @@ pub(super) struct Coupling<'a> {
     pub step: MacroStep,
     pub tasks: Vec<Task>,
     pub answers: Vec<f64>,
-    first: Vec<f64>,
 }
 
+/// A coupling variable: its place among all outputs, its system, and its place there.
 #[derive(Clone, Copy)]
-struct Variable {
-    stacked: usize,
-    system: usize,
-    position: usize,
+pub(crate) struct Variable {
+    pub stacked: usize,
+    pub system: usize,
+    pub position: usize,
 }
 
 impl<'a> Coupling<'a> {
@@ -67,7 +64,6 @@ impl<'a> Coupling<'a> {
             step: MacroStep::instant(0.0),
             tasks: connections.tasks(1),
             answers: vec![0.0; 2 * outputs.len()],
-            first: vec![0.0; 2 * outputs.len()],
             connections,
         }
     }
@@ -103,6 +99,21 @@ impl<'a> Coupling<'a> {
             let end = Knot { value: guess[variable], slope: guess[count + variable], curvature: f64::NAN };
             if smooth { Signal::hermite(size, knot, end) } else { Signal::parabola_to(size, knot.value, end) }
         });
+    }
+
+    /// What [`Self::place`] makes of an end value of 1, and of an end slope of 1, for a system that takes inputs of `degree`:
+    /// the inputs are affine in the guess.
+    pub fn basis(&self, degree: usize) -> [Signal; 2] {
+        let size = self.step.size();
+        let knot = |value: f64, slope: f64| Knot { value, slope, curvature: f64::NAN };
+        [knot(1.0, 0.0), knot(0.0, 1.0)].map(|end| {
+            let whole = if self.smooth {
+                Signal::hermite(size, knot(0.0, 0.0), end)
+            } else {
+                Signal::parabola_to(size, 0.0, end)
+            };
+            whole.reduced(size, degree)
+        })
     }
 
     fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {
@@ -206,73 +217,4 @@ fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f
     let (earlier, outputs) = past.point(variable.system, 1);
     let before = (last - outputs[variable.position].value) / (time - earlier);
     secant + (secant - before) * size / (step.end - earlier)
-}
-
-/// `γ_τ`, (24): how far a guess is from what the connected outputs answer.
-pub(super) struct Residual<'b, 'a> {
-    pub coupling: &'b mut Coupling<'a>,
-    pub past: &'b Past,
-    pub workers: &'b mut dyn Workers,
-    pub error: Option<Error>,
-    /// The residual of the first guess.
-    first: Vec<f64>,
-    evaluations: usize,
-}
-
-impl<'b, 'a> Residual<'b, 'a> {
-    /// The residual of a step; `first` is room for one residual, to be taken back.
-    pub fn new(coupling: &'b mut Coupling<'a>, past: &'b Past, workers: &'b mut dyn Workers) -> Self {
-        let first = std::mem::take(&mut coupling.first);
-        Self { coupling, past, workers, error: None, first, evaluations: 0 }
-    }
-
-    /// The step is over: the error of a trial that failed, if one did.
-    pub fn close(self) -> Option<Error> {
-        self.coupling.first = self.first;
-        self.error
-    }
-
-    /// A guess that runs away makes (27) true by its size alone. So a residual must also be small by the measure of the
-    /// step's start, or smaller than that of the first guess.
-    fn has_fallen(&self, unknown: usize, residual: f64) -> bool {
-        let start = self.coupling.start[unknown % self.coupling.start.len()];
-        let known = if unknown < self.coupling.start.len() { start.value } else { start.slope };
-        let scale = if known.is_finite() { 1.0 + known.abs() } else { 1.0 };
-        self.evaluations <= 1
-            || residual.abs() <= self.coupling.tolerance * scale
-            || residual.abs() <= 0.5 * self.first[unknown].abs()
-    }
-}
-
-impl Equations for Residual<'_, '_> {
-    fn size(&self) -> usize {
-        self.coupling.answers.len()
-    }
-
-    fn evaluate(&mut self, guess: &[f64], residual: &mut [f64]) -> bool {
-        self.coupling.place(guess);
-        if let Err(error) = self.coupling.ask(self.past, self.workers) {
-            self.error = Some(error);
-            return false;
-        }
-        let pairs = guess.iter().zip(&self.coupling.answers);
-        residual.iter_mut().zip(pairs).for_each(|(residual, (asked, given))| *residual = asked - given);
-        if self.evaluations == 0 {
-            self.first.copy_from_slice(residual);
-        }
-        self.evaluations += 1;
-        true
-    }
-
-    /// (27), with `ε_rel = ε_abs`.
-    fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
-        let tolerance = self.coupling.tolerance;
-        let small = |r: f64, z: f64| r.abs() < tolerance * z.abs() + tolerance && z.abs() < LARGEST_GUESS;
-        residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| small(r, z) && self.has_fallen(i, r))
-    }
-
-    fn weights(&self, guess: &[f64], weights: &mut [f64]) {
-        let tolerance = self.coupling.tolerance;
-        weights.iter_mut().zip(guess).for_each(|(weight, z)| *weight = 1.0 / (tolerance * z.abs() + tolerance));
-    }
 }

@@ -1,0 +1,133 @@
+//! The estimate of a step: linearisation (time reached), transfer (step known), answer (inputs known).
+
+use dovetail_core::{Interface, Linearization, Signal};
+use dovetail_numerics::{Laplace, Pole, StateSpace, Transfer};
+use nalgebra::{DMatrix, DVector};
+
+use super::control::{Control, ControlPart};
+
+/// What can be chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EstimatorOptions {
+    /// How the control part is continued.
+    pub control: Control,
+    /// Without the derivatives of the states: `f_C` is left out (the degraded form of the paper).
+    pub degraded: bool,
+    /// How the transfer operators are evaluated.
+    pub laplace: Laplace,
+}
+
+/// A system's linear stand-in for one step.
+pub(crate) struct Estimator {
+    options: EstimatorOptions,
+    /// For which matrices and which step the transfer was computed.
+    matrices: Linearization,
+    size: f64,
+    pub transfer: Transfer,
+    control: ControlPart,
+    /// What does not depend on the inputs of the step: of value, slope and curvature of each output.
+    offsets: [Vec<f64>; 3],
+    /// `f_C` and `y_C`.
+    forcing: Vec<f64>,
+    control_part: Vec<f64>,
+}
+
+impl Estimator {
+    /// Room for a system with this interface, under inputs of `degree`.
+    pub fn new(interface: &Interface, degree: usize, options: EstimatorOptions) -> Self {
+        let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+        Self {
+            options,
+            matrices: Linearization::of(interface),
+            size: f64::NAN,
+            transfer: Transfer::new(states, inputs, outputs, degree),
+            control: ControlPart::new(options.control, outputs),
+            offsets: std::array::from_fn(|_| vec![0.0; outputs]),
+            forcing: vec![0.0; states],
+            control_part: vec![0.0; outputs],
+        }
+    }
+
+    /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24) and `y_C = ỹ − C x̃ − D ũ`.
+    pub fn refresh(&mut self, time: f64, here: &Linearization) {
+        let affine = |value: f64, row: usize, by_state, by_input, by_slope| {
+            value - dot(by_state, row, &here.x) - dot(by_input, row, &here.u) - dot(by_slope, row, &here.u_slope)
+        };
+        for (row, forcing) in self.forcing.iter_mut().enumerate() {
+            let full = || affine(here.f[row], row, &here.a, &here.b, &here.b_slope);
+            *forcing = if self.options.degraded { 0.0 } else { full() };
+        }
+        for (row, part) in self.control_part.iter_mut().enumerate() {
+            *part = affine(here.g[row], row, &here.c, &here.d, &here.d_slope);
+        }
+        self.control.record(time, &self.control_part);
+    }
+
+    /// An event was crossed.
+    pub fn forget(&mut self) {
+        self.control.forget();
+    }
+
+    /// Gets ready for a step of `size`; true if the operators had to be computed anew.
+    pub fn prepare(&mut self, size: f64, here: &Linearization) -> Result<bool, Pole> {
+        let stale = self.size != size || !same_matrices(&self.matrices, here);
+        if stale {
+            copy_matrices(here, &mut self.matrices);
+            self.size = f64::NAN; // until the operators are there
+            let Linearization { a, b, c, d, b_slope, d_slope, .. } = &self.matrices;
+            self.transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
+            self.size = size;
+        }
+        self.compute_offsets(size, here);
+        Ok(stale)
+    }
+
+    /// `P x̃ + R f_C + ŷ_C`.
+    fn compute_offsets(&mut self, size: f64, here: &Linearization) {
+        for output in 0..self.control_part.len() {
+            let control = self.control.ahead(output, size);
+            for (order, gains) in self.transfer.orders.iter().enumerate() {
+                let forced = self.forcing.iter().enumerate().map(|(j, f)| gains.forcing[(output, j)] * f).sum::<f64>();
+                self.offsets[order][output] = dot(&gains.state, output, &here.x) + forced + control[order];
+            }
+        }
+    }
+
+    /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs, (38) and (39).
+    pub fn estimate(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
+        self.offsets[order][output] + self.response(order, output, inputs)
+    }
+
+    /// The part of it that the inputs cause.
+    pub fn response(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
+        inputs.iter().enumerate().map(|(input, signal)| self.gain(order, output, input, signal)).sum()
+    }
+
+    /// What one input alone causes.
+    pub fn gain(&self, order: usize, output: usize, input: usize, signal: &Signal) -> f64 {
+        let gains = &self.transfer.orders[order].inputs;
+        signal.coefficients().iter().zip(gains).map(|(c, gain)| gain[(output, input)] * c).sum()
+    }
+}
+
+fn same_matrices(one: &Linearization, other: &Linearization) -> bool {
+    one.a == other.a
+        && one.b == other.b
+        && one.c == other.c
+        && one.d == other.d
+        && one.b_slope == other.b_slope
+        && one.d_slope == other.d_slope
+}
+
+fn copy_matrices(from: &Linearization, to: &mut Linearization) {
+    to.a.copy_from(&from.a);
+    to.b.copy_from(&from.b);
+    to.c.copy_from(&from.c);
+    to.d.copy_from(&from.d);
+    to.b_slope.copy_from(&from.b_slope);
+    to.d_slope.copy_from(&from.d_slope);
+}
+
+fn dot(matrix: &DMatrix<f64>, row: usize, vector: &DVector<f64>) -> f64 {
+    vector.iter().enumerate().map(|(j, v)| matrix[(row, j)] * v).sum()
+}

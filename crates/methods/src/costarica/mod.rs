@@ -1,0 +1,125 @@
+//! COSTARICA: a system that stands in for itself, so that one without rollback can take part in iterations.
+//!
+//! Needs of the system: that it can be linearised. Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)".
+//! At the time reached the system is linearised; trials are answered by the linear model, whose response to polynomial inputs
+//! is known in closed form; the step that is accepted is integrated, once.
+//! Departures: the paper inverts Laplace transforms numerically; the operators are matrix exponentials, exact to rounding (the
+//! paper's way is an option). (16) prints `D x̃` where `C x̃` is meant, and the sentence under (12) misstates `f_C`; (24) is right.
+
+mod control;
+mod estimator;
+
+pub use control::Control;
+pub(crate) use estimator::Estimator;
+pub use estimator::EstimatorOptions;
+
+use dovetail_core::{
+    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System, Trial,
+};
+
+/// A system that answers trials by estimation and integrates what is accepted.
+pub struct Costarica<S> {
+    system: S,
+    estimator: Estimator,
+    /// Where the system stands, if `local`.
+    here: Linearization,
+    local: bool,
+    next_event: f64,
+}
+
+impl<S: System> Costarica<S> {
+    /// Wraps `system`, which can be linearised; one that cannot is given back.
+    pub fn new(mut system: S, options: EstimatorOptions) -> Result<Self, S> {
+        if system.linearize().is_none() {
+            return Err(system);
+        }
+        let degree = system.input_degree().min(MAX_DEGREE);
+        let estimator = Estimator::new(system.interface(), degree, options);
+        let here = Linearization::of(system.interface());
+        Ok(Self { system, estimator, here, local: false, next_event: f64::INFINITY })
+    }
+
+    fn localize(&mut self, time: f64, response: &mut Response) -> Result<(), Error> {
+        if !self.local {
+            let system = self.system.linearize().expect("BUG: it could be linearised when it was wrapped");
+            system.linearize_into(&mut self.here)?;
+            response.linearized = true;
+            self.estimator.refresh(time, &self.here);
+            self.local = true;
+        }
+        Ok(())
+    }
+
+    /// `y' = C f + D u' + D' u'' + ∂g/∂t`, for a system that does not tell its slopes. The linearisation is needed anyway.
+    fn tell_slopes(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.localize(step.end, response)?;
+        let here = &self.here;
+        for (output, knot) in response.outputs.iter_mut().enumerate() {
+            let by_states: f64 = here.f.iter().enumerate().map(|(j, f)| here.c[(output, j)] * f).sum();
+            let by_inputs = |(i, signal): (usize, &Signal)| {
+                let (slope, curvature) = (signal.derivative(1, step.size()), signal.derivative(2, step.size()));
+                here.d[(output, i)] * slope + here.d_slope[(output, i)] * curvature
+            };
+            knot.slope = by_states + inputs.iter().enumerate().map(by_inputs).sum::<f64>() + here.g_time[output];
+        }
+        Ok(())
+    }
+}
+
+impl<S: System> System for Costarica<S> {
+    fn interface(&self) -> &Interface {
+        self.system.interface()
+    }
+
+    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.system.advance(step, inputs, response)?;
+        self.local = false; // the linearisation belonged to the point just left
+        self.next_event = response.next_event;
+        if step.is_instant() {
+            self.estimator.forget();
+        }
+        if response.derivatives() > 0 && self.system.output_derivatives() == 0 {
+            self.tell_slopes(step, inputs, response)?;
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self) -> Option<&mut dyn Trial> {
+        Some(self)
+    }
+
+    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        self.system.linearize()
+    }
+
+    fn input_degree(&self) -> usize {
+        self.system.input_degree()
+    }
+
+    fn output_derivatives(&self) -> usize {
+        self.system.output_derivatives().max(1)
+    }
+
+    fn step_rule(&self) -> StepRule {
+        self.system.step_rule()
+    }
+}
+
+impl<S: System> Trial for Costarica<S> {
+    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.localize(step.start, response)?;
+        let meets_pole = |pole| Error::System {
+            system: self.system.interface().name.clone(),
+            time: step.start,
+            reason: Box::new(pole),
+        };
+        self.estimator.prepare(step.size(), &self.here).map_err(meets_pole)?;
+        for (output, knot) in response.outputs.iter_mut().enumerate() {
+            let [value, slope, curvature] = [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
+            *knot = Knot { value, slope, curvature };
+        }
+        response.states.fill(f64::NAN);
+        (response.reached, response.next_event, response.estimated) = (step.end, self.next_event, true);
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! The coupling of all estimators as one linear system, `(I − K) z = r`, (50).
+
+use std::collections::BTreeMap;
+
+use dovetail_core::{Capabilities, Connections, Error, LinearizeTask, Signal, Workers};
+use dovetail_numerics::{PatternLu, Pole, SingularPattern};
+
+use crate::costarica::{Estimator, EstimatorOptions};
+use crate::coupling::Coupling;
+
+/// The global system, with the estimators it is made of.
+///
+/// Unknowns are the values of all coupling variables at the end of the step, then their slopes. The pattern is that of the
+/// connections and never changes; rows are computed anew where an estimator has changed, factors where any row has.
+pub(super) struct Global {
+    estimators: Vec<Estimator>,
+    local: Vec<LinearizeTask>,
+    matrix: PatternLu,
+    /// For each system, its coupled outputs.
+    rows: Vec<Vec<Row>>,
+    /// For each system, its inputs that others feed.
+    columns: Vec<Vec<Column>>,
+    /// Size and smoothness of the step that the matrix was made for.
+    shape: Option<(f64, bool)>,
+    pub counts: Counts,
+}
+
+/// What could be kept from step to step, and what not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub operators_kept: u64,
+    pub factorizations: u64,
+    pub factorizations_kept: u64,
+}
+
+/// An output that is an unknown.
+struct Row {
+    variable: usize,
+    position: usize,
+    /// Places of its entries in the matrix: those of `columns`, four each: value and slope by value and slope.
+    places: Vec<[usize; 4]>,
+    /// Places of its diagonal entries.
+    diagonal: [usize; 2],
+}
+
+/// An input that an unknown feeds.
+struct Column {
+    input: usize,
+    variable: usize,
+}
+
+/// Why a step cannot be solved.
+pub(super) enum Unsolved {
+    /// The matrix is singular.
+    Singular,
+    /// An operator cannot be evaluated for this step.
+    Pole { system: usize, pole: Pole },
+}
+
+impl From<SingularPattern> for Unsolved {
+    fn from(_: SingularPattern) -> Self {
+        Self::Singular
+    }
+}
+
+impl Global {
+    /// The system of these connections; operators for inputs of `degree`.
+    pub fn new(connections: &Connections, coupling: &Coupling<'_>, degree: usize, options: EstimatorOptions) -> Self {
+        let interfaces = connections.interfaces();
+        let columns: Vec<Vec<Column>> = (0..interfaces.len()).map(|k| columns_of(connections, coupling, k)).collect();
+        let unknowns = 2 * coupling.variables.len();
+        let mut entries: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let mut listed = Vec::new();
+        let mut place = |entry: (usize, usize)| {
+            *entries.entry(entry).or_insert_with(|| {
+                listed.push(entry);
+                listed.len() - 1
+            })
+        };
+        let mut rows: Vec<Vec<Row>> = interfaces.iter().map(|_| Vec::new()).collect();
+        let half = coupling.variables.len();
+        for (c, variable) in coupling.variables.iter().enumerate() {
+            let block = |column: &Column| {
+                let v = column.variable;
+                [(c, v), (c, half + v), (half + c, v), (half + c, half + v)]
+            };
+            let diagonal = [(c, c), (half + c, half + c)].map(&mut place);
+            let places = columns[variable.system].iter().map(|column| block(column).map(&mut place)).collect();
+            rows[variable.system].push(Row { variable: c, position: variable.position, places, diagonal });
+        }
+        Self {
+            estimators: interfaces.iter().map(|interface| Estimator::new(interface, degree, options)).collect(),
+            local: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
+            matrix: PatternLu::new(unknowns, listed),
+            rows,
+            columns,
+            shape: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// All systems are linearised where they stand, at `time`.
+    pub fn localize(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        workers.linearize(&mut self.local)?;
+        for (estimator, task) in self.estimators.iter_mut().zip(&self.local) {
+            estimator.refresh(time, &task.linearization);
+        }
+        Ok(())
+    }
+
+    /// An event was crossed.
+    pub fn forget(&mut self) {
+        self.estimators.iter_mut().for_each(Estimator::forget);
+    }
+
+    /// Where a system stands.
+    pub fn local(&self) -> &[LinearizeTask] {
+        &self.local
+    }
+
+    /// The matrix for the step of the coupling: computed anew and factored where something has changed.
+    pub fn prepare(&mut self, coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> Result<(), Unsolved> {
+        let size = coupling.step.size();
+        let shape = Some((size, coupling.smooth));
+        let reshaped = self.shape != shape;
+        let mut changed = reshaped;
+        for system in 0..self.estimators.len() {
+            let here = &self.local[system].linearization;
+            let stale = match self.estimators[system].prepare(size, here) {
+                Ok(stale) => stale,
+                Err(pole) => {
+                    self.shape = None;
+                    return Err(Unsolved::Pole { system, pole });
+                }
+            };
+            self.counts.operators_kept += u64::from(!stale);
+            if stale || reshaped {
+                self.assemble(system, coupling.basis(capabilities[system].input_degree));
+                changed = true;
+            }
+        }
+        self.shape = None; // until the factors are there
+        if changed {
+            self.counts.factorizations += 1;
+            self.matrix.factor()?;
+        } else {
+            self.counts.factorizations_kept += 1;
+        }
+        self.shape = shape;
+        Ok(())
+    }
+
+    /// The rows of a system, given what the inputs are for an end value of 1 and for an end slope of 1.
+    fn assemble(&mut self, system: usize, basis: [Signal; 2]) {
+        let (estimator, values) = (&self.estimators[system], self.matrix.values_mut());
+        for row in &self.rows[system] {
+            row.places.iter().flatten().for_each(|&place| values[place] = 0.0);
+            row.diagonal.iter().for_each(|&place| values[place] = 1.0);
+            for (column, places) in self.columns[system].iter().zip(&row.places) {
+                let gain = |order: usize, by: usize| estimator.gain(order, row.position, column.input, &basis[by]);
+                let block = [gain(0, 0), gain(0, 1), gain(1, 0), gain(1, 1)];
+                places.iter().zip(block).for_each(|(&place, gain)| values[place] -= gain);
+            }
+        }
+    }
+
+    /// What the estimators answer to the inputs that are placed.
+    pub fn estimate(&self, coupling: &Coupling<'_>, into: &mut [f64]) {
+        let half = coupling.variables.len();
+        for (row, system) in self.all_rows() {
+            let inputs = &coupling.tasks[system].inputs;
+            into[row.variable] = self.estimators[system].estimate(0, row.position, inputs);
+            into[half + row.variable] = self.estimators[system].estimate(1, row.position, inputs);
+        }
+    }
+
+    /// What a disturbance of the coupling variables within the step, as signals, does to them through one system each.
+    pub fn disturb(&self, disturbance: &[Signal], into: &mut [f64]) {
+        let half = disturbance.len();
+        for (row, system) in self.all_rows() {
+            let caused = |order: usize| {
+                let by = |column: &Column| {
+                    let signal = &disturbance[column.variable];
+                    self.estimators[system].gain(order, row.position, column.input, signal)
+                };
+                self.columns[system].iter().map(by).sum::<f64>()
+            };
+            (into[row.variable], into[half + row.variable]) = (caused(0), caused(1));
+        }
+    }
+
+    fn all_rows(&self) -> impl Iterator<Item = (&Row, usize)> {
+        self.rows.iter().enumerate().flat_map(|(system, rows)| rows.iter().map(move |row| (row, system)))
+    }
+
+    /// `(I − K)⁻¹`, in place.
+    pub fn solve(&mut self, right: &mut [f64]) {
+        self.matrix.solve(right);
+    }
+}
+
+fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize) -> Vec<Column> {
+    let inputs = connections.inputs_of(system).enumerate();
+    inputs.filter_map(|(input, stacked)| coupling.feeders[stacked].map(|variable| Column { input, variable })).collect()
+}

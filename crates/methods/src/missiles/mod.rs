@@ -1,0 +1,307 @@
+//! MISSILES: one global linear system instead of iterations, then one integration of each system.
+//!
+//! Needs: that every system can be linearised; cubic inputs, or their substitutes. No rollback.
+//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)".
+//! Departures: (10) and (36) to (50) leave `R f_C` out, without which nonlinear systems fall to order 1; it is there, unless the
+//! form `as-printed` is asked for. Operators are exact exponentials. The system is solved for the *change* of the interface over
+//! the step, which loses less to rounding. Steps are chosen, where they are not fixed, from the error of the cubic inputs, pushed through the
+//! coupling, and from the integrated outputs minus the solved ones: predictor and corrector, which the paper leaves to later
+//! work.
+
+mod control;
+mod global;
+
+use dovetail_core::{
+    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
+    Workers,
+};
+
+use crate::algebraic_loops;
+use crate::costarica::EstimatorOptions;
+use crate::coupling::Coupling;
+use crate::jacobi::{check_imposed_steps, meeting_event};
+use crate::plan::Plan;
+use control::Controller;
+use global::{Global, Unsolved};
+
+/// The method's name, as users write it.
+const NAME: &str = "missiles";
+
+/// Beyond a jump of this, relative, an interface is made consistent anew at an event.
+const JUMP: f64 = 1e-9;
+
+/// What can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MissilesOptions {
+    /// How answers are estimated.
+    pub estimator: EstimatorOptions,
+    /// Steps are chosen so that the error stays about within this, relative to the range of each output; none: they are fixed.
+    pub tolerance: Option<f64>,
+}
+
+/// The method, with its buffers.
+pub struct Missiles<'a> {
+    connections: &'a Connections,
+    capabilities: Vec<Capabilities>,
+    coupling: Coupling<'a>,
+    global: Global,
+    steps: Steps,
+    /// Whether a step can be tried before it is taken, and is worth it.
+    revocable: bool,
+    /// Whether the linearisations are those of the time reached.
+    local: bool,
+    /// Values, then slopes, of the coupling variables at the end of the step; and by how much the integrated ones differ.
+    solution: Vec<f64>,
+    right: Vec<f64>,
+    discrepancy: Vec<f64>,
+    /// The largest of each variable.
+    largest: Vec<f64>,
+    signals: [f64; 2],
+}
+
+/// Where steps come from.
+enum Steps {
+    Fixed(Plan),
+    Adaptive(Box<Controller>),
+}
+
+impl<'a> Missiles<'a> {
+    /// The method with steps on `grid`, or within its span where they are chosen.
+    pub fn new(
+        connections: &'a Connections,
+        grid: Grid,
+        options: MissilesOptions,
+        capabilities: &[Capabilities],
+    ) -> Self {
+        let coupling = Coupling::new(connections, JUMP, capabilities);
+        // The error of cubic inputs is a quartic.
+        let degree = if options.tolerance.is_some() { 4 } else { 3 };
+        let global = Global::new(connections, &coupling, degree, options.estimator);
+        let count = coupling.variables.len();
+        let steps = match options.tolerance {
+            None => Steps::Fixed(Plan::new(grid)),
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, count))),
+        };
+        Self {
+            connections,
+            capabilities: capabilities.to_vec(),
+            coupling,
+            global,
+            steps,
+            revocable: options.tolerance.is_some() && capabilities.iter().all(|c| c.trial),
+            local: false,
+            solution: vec![0.0; 2 * count],
+            right: vec![0.0; 2 * count],
+            discrepancy: vec![0.0; 2 * count],
+            largest: vec![0.0; count],
+            signals: [0.0; 2],
+        }
+    }
+
+    fn plan_step(&mut self, past: &Past, workers: &dyn Workers) -> MacroStep {
+        let event = meeting_event(past, workers);
+        match &mut self.steps {
+            Steps::Fixed(plan) => plan.step(past.reached(), event),
+            Steps::Adaptive(controller) => controller.step(past.reached(), event, &self.coupling, &self.global),
+        }
+    }
+
+    /// Solves (50) for the change over the step.
+    fn solve(&mut self) -> Result<(), Unsolved> {
+        self.global.prepare(&self.coupling, &self.capabilities)?;
+        let count = self.coupling.start.len();
+        for (c, knot) in self.coupling.start.iter().enumerate() {
+            self.solution[c] = knot.value;
+            self.solution[count + c] = if knot.slope.is_finite() { knot.slope } else { 0.0 };
+        }
+        self.coupling.place(&self.solution);
+        self.global.estimate(&self.coupling, &mut self.right);
+        self.right.iter_mut().zip(&self.solution).for_each(|(right, start)| *right -= start);
+        self.global.solve(&mut self.right);
+        self.solution.iter_mut().zip(&self.right).for_each(|(end, change)| *end += change);
+        let ordinary = self.solution.iter().all(|z| z.is_finite());
+        if ordinary { Ok(()) } else { Err(Unsolved::Singular) }
+    }
+
+    /// Integrated outputs minus solved ones; a slope that is not known agrees.
+    fn compare(&mut self) {
+        let count = self.coupling.variables.len();
+        for (c, variable) in self.coupling.variables.iter().enumerate() {
+            let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
+            self.discrepancy[c] = knot.value - self.solution[c];
+            let slope = knot.slope - self.solution[count + c];
+            self.discrepancy[count + c] = if slope.is_finite() { slope } else { 0.0 };
+        }
+    }
+
+    /// Integrates the step, once; false if it was tried, found inaccurate, and not taken.
+    fn integrate(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
+        if !self.revocable {
+            workers.advance(&mut self.coupling.tasks)?;
+            self.compare();
+            self.judge(step); // what it says of the next step counts
+            return Ok(true);
+        }
+        if let Err(error) = workers.trial(&mut self.coupling.tasks) {
+            return if self.halve(step) { Ok(false) } else { Err(error) };
+        }
+        self.compare();
+        if !self.judge(step) {
+            return Ok(false);
+        }
+        workers.advance(&mut self.coupling.tasks)?;
+        Ok(true)
+    }
+
+    fn judge(&mut self, step: MacroStep) -> bool {
+        match &mut self.steps {
+            Steps::Fixed(plan) => {
+                plan.lengthen();
+                true
+            }
+            Steps::Adaptive(controller) => {
+                let accurate = controller.judge(step, &self.discrepancy, self.revocable, &mut self.global);
+                if accurate {
+                    controller.learn(step, &self.coupling);
+                }
+                accurate
+            }
+        }
+    }
+
+    /// Systems have moved to the end of the step.
+    fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let step = self.coupling.step;
+        self.local = false;
+        self.signals = [0.0, step.size()];
+        for (c, largest) in self.largest.iter_mut().enumerate() {
+            let miss = self.discrepancy[c].abs();
+            *largest = largest.max(miss);
+            self.signals[0] = self.signals[0].max(miss / (1.0 + self.solution[c].abs()));
+        }
+        self.coupling.arrive(&self.solution);
+        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end) {
+            self.global.forget();
+            let jumps = self.coupling.cross_event(workers)?;
+            if let Steps::Adaptive(controller) = &mut self.steps
+                && jumps
+            {
+                controller.restart();
+            }
+        }
+        Ok(())
+    }
+
+    /// The next step is half of this one, if that is still allowed.
+    fn halve(&mut self, step: MacroStep) -> bool {
+        match &mut self.steps {
+            Steps::Fixed(plan) => plan.shorten(step),
+            Steps::Adaptive(controller) => controller.halve(step),
+        }
+    }
+
+    /// The step cannot be solved: a shorter one may be.
+    fn shorten(&mut self, step: MacroStep, reason: Unsolved) -> Result<Verdict<'_>, Error> {
+        if self.halve(step) {
+            return Ok(Verdict::Rejected(step));
+        }
+        Err(match reason {
+            Unsolved::Pole { system, pole } => Error::System {
+                system: self.connections.interfaces()[system].name.clone(),
+                time: step.start,
+                reason: Box::new(pole),
+            },
+            Unsolved::Singular => Error::SingularLoop { variables: self.suspects(), time: step.start },
+        })
+    }
+
+    /// The variables of the algebraic loops, or else all that are coupled.
+    fn suspects(&self) -> Vec<String> {
+        let mut outputs = algebraic_loops(self.connections).concat();
+        if outputs.is_empty() {
+            outputs = self.coupling.variables.iter().map(|variable| variable.stacked).collect();
+        }
+        outputs.into_iter().map(|output| self.connections.output_name(output)).collect()
+    }
+}
+
+impl Method for Missiles<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+            let missing = |need: &str, instead: &str| Error::MissingCapability {
+                method: NAME,
+                system: interface.name.clone(),
+                need: need.to_owned(),
+                instead: instead.to_owned(),
+            };
+            if !capabilities.linearize {
+                return Err(missing("a linearisation", "ifosmondi needs rollback instead, gauss-seidel nothing"));
+            }
+            if let (StepRule::Imposed(size), Steps::Adaptive(_)) = (capabilities.step_rule, &self.steps) {
+                return Err(missing(
+                    "steps of any size, to choose them",
+                    &format!("with a fixed --step that is a multiple of {size} s it can take part"),
+                ));
+            }
+        }
+        match &self.steps {
+            Steps::Fixed(plan) => check_imposed_steps(NAME, plan.grid(), workers),
+            Steps::Adaptive(_) => Ok(()),
+        }
+    }
+
+    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        if past.points(0) == 1 && !self.coupling.smooth {
+            self.coupling.begin(past);
+        }
+        if !self.local {
+            self.global.localize(past.reached(), workers)?;
+            self.local = true;
+        }
+        let step = self.plan_step(past, workers);
+        self.coupling.step = step;
+        if let Err(reason) = self.solve() {
+            return self.shorten(step, reason);
+        }
+        if let Steps::Adaptive(controller) = &mut self.steps
+            && !controller.admits(step, &self.coupling, &self.solution, &mut self.global)
+        {
+            return Ok(Verdict::Rejected(step));
+        }
+        self.coupling.place(&self.solution);
+        if !self.integrate(step, workers)? {
+            return Ok(Verdict::Rejected(step));
+        }
+        self.arrive(workers)?;
+        Ok(Verdict::Accepted(Exchange { tasks: &self.coupling.tasks, iterations: 0, signals: &self.signals }))
+    }
+
+    fn derivatives(&self) -> usize {
+        1
+    }
+
+    fn signals(&self) -> Vec<String> {
+        vec!["$discrepancy".to_owned(), "$step".to_owned()]
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut all = self.coupling.substitutes();
+        if let Steps::Adaptive(controller) = &self.steps {
+            all.extend(controller.warning());
+        }
+        all
+    }
+
+    fn quality(&self) -> MethodQuality {
+        let name = |variable: &crate::coupling::Variable| self.connections.output_name(variable.stacked);
+        let counts = self.global.counts;
+        MethodQuality {
+            discrepancy: self.coupling.variables.iter().map(name).zip(self.largest.iter().copied()).collect(),
+            kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Where systems live beside the calling thread.
+//!
+//! [`Threads`] spreads them over threads of this process. Each system is asked the same questions in the same order as under
+//! [`SingleThread`](dovetail_core::SingleThread), so that a run does not depend on where its systems live, to the last bit.
+
+mod post;
+mod seat;
+mod share;
+mod threads;
+
+pub use threads::Threads;
