@@ -1,9 +1,10 @@
 //! The command line.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
-use dovetail_scenario::{Choices, Overrides, Scenario};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dovetail_scenario::{BadModel, Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::failure::Failure;
 
@@ -91,6 +92,14 @@ pub(crate) struct SharedArguments {
     #[command(flatten)]
     pub changes: ChangeArguments,
 
+    /// Where the systems run [default: in a single thread, which is the fastest for light systems]
+    #[arg(long, value_name = "W")]
+    pub workers: Option<WorkersArgument>,
+
+    /// Spread the systems over N threads, at most one for each system; implies --workers threads [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    pub worker_threads: Option<NonZeroUsize>,
+
     /// Record these variables only (a pattern with * and ?); may be given again
     #[arg(long, value_name = "GLOB")]
     pub record: Vec<String>,
@@ -114,6 +123,13 @@ pub(crate) struct SharedArguments {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Where systems can run.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum WorkersArgument {
+    /// In threads of this program
+    Threads,
 }
 
 /// What changes the model or the method's options.
@@ -189,6 +205,15 @@ impl ChangeArguments {
 const MOST_ROWS: f64 = 1e9;
 
 impl SharedArguments {
+    /// How to run `scenario` with these choices, and where.
+    pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, BadModel> {
+        let placement = match (self.workers, self.worker_threads) {
+            (None, None) => Placement::SingleThread,
+            (Some(WorkersArgument::Threads) | None, threads) => Placement::Threads(threads),
+        };
+        Ok(RunOptions { placement, ..scenario.options(choices)? })
+    }
+
     /// Refuses what no run of `scenario`, read from `model`, can do.
     pub fn check(&self, model: &Path, scenario: &Scenario) -> Result<(), Failure> {
         self.check_interval(scenario.start_time, scenario.stop_time)?;
@@ -219,6 +244,10 @@ impl SharedArguments {
             _ => Ok(()),
         }
     }
+}
+
+fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

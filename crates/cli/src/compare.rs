@@ -28,7 +28,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let plan = plan(&asked.methods, &asked.steps);
     for (method, step) in &plan {
         let choices = shared.changes.choices(method.as_deref(), step.as_deref());
-        let options = scenario.options(&choices)?;
+        let options = shared.options(&scenario, &choices)?;
         let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
         let interrupted = interrupt::listen();
         let mut done = execute(&scenario, &options, &selection, true, file.as_deref(), shared, interrupted)?;

@@ -12,7 +12,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let scenario = shared.changes.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
     let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
-    let options = scenario.options(&choices)?;
+    let options = shared.options(&scenario, &choices)?;
     let variables = Variables::of(&scenario.connections).with_signals(&scenario.signals(&options)?);
     let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;

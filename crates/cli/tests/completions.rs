@@ -8,7 +8,10 @@ use support::dovetail;
 fn every_common_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish"] {
         let done = dovetail(&["completions", shell]).exits(0);
-        assert!(done.out.contains("dovetail") && done.out.contains("output-interval"), "{shell}");
+        assert!(
+            ["dovetail", "output-interval", "worker-threads"].iter().all(|word| done.out.contains(word)),
+            "{shell}"
+        );
         assert_eq!(done.err, "");
     }
 }

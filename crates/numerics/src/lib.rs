@@ -2,7 +2,7 @@
 //!
 //! - [`Lu`]: dense factorization in place, real or complex;
 //! - [`PatternLu`]: a matrix of fixed pattern, dense or sparse, factored again and again;
-//! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
+//! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`; [`Transfer`]: that of its outputs;
 //! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is cheap,
 //!   implicit (Radau IIA of order 9) where the problem is stiff;
 //! - [`nonlinear`]: `F(x) = 0` without a Jacobian, in few evaluations.
@@ -17,11 +17,13 @@ mod course;
 mod dense;
 mod dop853;
 mod dop853_coefficients;
+mod gaver_stehfest;
 mod initial_step;
 mod integrate;
 mod linear_step;
 pub mod nonlinear;
 mod phi;
+mod phi_rows;
 mod product;
 mod radau;
 mod radau_coefficients;
@@ -35,6 +37,7 @@ mod transfer;
 
 pub use course::IntegrationError;
 pub use dense::{Field, Lu, Singular};
+pub use gaver_stehfest::Pole;
 pub use integrate::{Hint, Integrator, Outcome};
 pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
@@ -42,5 +45,4 @@ pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
 pub use sparse::{PatternLu, SingularPattern};
 pub use spectral::exponential_rounding;
 pub use tolerance::Tolerance;
-pub use transfer::{Gains, StateSpace, Transfer};
-mod laplace_tmp; pub use laplace_tmp::{Laplace, Pole}; // temporary
+pub use transfer::{Gains, Laplace, StateSpace, Transfer};

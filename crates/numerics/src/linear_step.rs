@@ -44,11 +44,6 @@ impl LinearStep {
         }
     }
 
-    /// `e^{Aδ/4}` and `e^{Aδ/2}`, unless `Aδ` is small.
-    pub(crate) fn roots(&self) -> Option<(&DMatrix<f64>, &DMatrix<f64>)> {
-        self.functions.roots()
-    }
-
     /// `x(δ)` from `initial = x(0)` and the coefficients `forcing[p] = b_p`, written to `response`.
     ///
     /// `forcing` may be shorter than the degree allows.

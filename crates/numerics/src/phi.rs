@@ -25,12 +25,13 @@ pub struct PhiFunctions {
     /// `phi[k]` is `φ_k` of the last matrix given to [`compute`](Self::compute).
     pub phi: Vec<DMatrix<f64>>,
     /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix; in the end the last two are `e^{Z/4}` and `e^{Z/2}`.
-    powers: [DMatrix<f64>; 3],
+    pub(crate) powers: [DMatrix<f64>; 3],
     product: DMatrix<f64>,
-    scales: Vec<f64>,
+    pub(crate) scales: Vec<f64>,
     /// While functions are doubled, `φ_0` is `phi[0]` plus this diagonal of zeros and ones.
-    offsets: Vec<f64>,
-    doublings: i32,
+    pub(crate) offsets: Vec<f64>,
+    /// How often functions are doubled, and have been in the end.
+    pub(crate) doublings: i32,
 }
 
 impl PhiFunctions {
@@ -50,24 +51,34 @@ impl PhiFunctions {
 
     /// Computes all functions of `z`. Entries are not finite where the result overflows or `z` is not finite.
     pub fn compute(&mut self, z: &DMatrix<f64>) {
+        if self.begin(z).is_none() {
+            self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
+            return;
+        }
+        self.recur_downward();
+        for left in (0..self.doublings).rev() {
+            self.double(left);
+        }
+        self.finish();
+    }
+
+    /// Balances and scales `z` and sums the series of the highest function; the size after scaling, if `z` is finite.
+    pub(crate) fn begin(&mut self, z: &DMatrix<f64>) -> Option<f64> {
         self.powers[0].copy_from(z);
         balance::balance(&mut self.powers[0], &mut self.scales);
         let norm = one_norm(&self.powers[0]);
+        self.doublings = 0;
         if !norm.is_finite() {
-            self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
-            self.doublings = 0;
-            return;
+            return None;
         }
-        let (size, doublings) = self.scale(norm);
-        self.doublings = doublings;
+        let size = self.scale(norm);
         self.offsets.fill(1.0);
         self.sum_series(size);
-        self.recur_downward();
-        for left in (0..doublings).rev() {
-            self.keep_root(left);
-            self.double();
-            self.settle_offsets();
-        }
+        Some(size)
+    }
+
+    /// From the last doubling to the functions of the matrix that was given.
+    pub(crate) fn finish(&mut self) {
         add_diagonal(&mut self.phi[0], &self.offsets);
         self.phi.iter_mut().for_each(|phi| balance::undo(phi, &self.scales));
     }
@@ -90,8 +101,8 @@ impl PhiFunctions {
         balance::undo(root, &self.scales);
     }
 
-    /// Fills `powers` with those of `Z / 2^doublings`; returns its size and `doublings`.
-    fn scale(&mut self, norm: f64) -> (f64, i32) {
+    /// Chooses `doublings` and fills `powers` with those of `Z / 2^doublings`; returns its size.
+    fn scale(&mut self, norm: f64) -> f64 {
         let [first, second, third] = &mut self.powers;
         // First down to norm one, so that the powers cannot overflow.
         let exponent = exponent_above(norm);
@@ -99,12 +110,12 @@ impl PhiFunctions {
         multiply(first, first, second);
         multiply(first, second, third);
         let growth = one_norm(second).sqrt().max(one_norm(third).cbrt()).min(one_norm(first));
-        let doublings = (exponent + exponent_above(growth / SMALL)).max(0);
-        let back = exponent - doublings;
+        self.doublings = (exponent + exponent_above(growth / SMALL)).max(0);
+        let back = exponent - self.doublings;
         scale_by(first, back);
         scale_by(second, 2 * back);
         scale_by(third, 3 * back);
-        (growth * 2f64.powi(back), doublings)
+        growth * 2f64.powi(back)
     }
 
     /// The highest function by its series, grouped in threes: `Σ_i (Z³)^i (c_{3i} + c_{3i+1} Z + c_{3i+2} Z²)`.
@@ -140,7 +151,8 @@ impl PhiFunctions {
     ///
     /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`. With `φ_0 = O + F`, `O² = O` the
     /// diagonal of offsets: `φ_0 φ_k = O φ_k + F φ_k` and `φ_0² = O + (O F + F O + F²)`.
-    fn double(&mut self) {
+    pub(crate) fn double(&mut self, doublings_left: i32) {
+        self.keep_root(doublings_left);
         for k in (1..self.phi.len()).rev() {
             self.product.as_mut_slice().fill(0.0);
             for j in 1..=k {
@@ -155,6 +167,7 @@ impl PhiFunctions {
         add_weighted(&mut self.product, &self.phi[0], |row, column| self.offsets[row] + self.offsets[column]);
         multiply_add(&self.phi[0], &self.phi[0], &mut self.product);
         std::mem::swap(&mut self.phi[0], &mut self.product);
+        self.settle_offsets();
     }
 
     /// A state that has moved far gives up its offset: what is left of it would drown in the rounding of `1 − (1 − rest)`.
@@ -170,7 +183,7 @@ impl PhiFunctions {
 }
 
 /// `target += weight(row, column) · source`, entry by entry.
-fn add_weighted(target: &mut DMatrix<f64>, source: &DMatrix<f64>, weight: impl Fn(usize, usize) -> f64) {
+pub(crate) fn add_weighted(target: &mut DMatrix<f64>, source: &DMatrix<f64>, weight: impl Fn(usize, usize) -> f64) {
     let size = source.nrows().max(1);
     let columns = target.as_mut_slice().chunks_exact_mut(size).zip(source.as_slice().chunks_exact(size));
     for (column, (target, source)) in columns.enumerate() {
@@ -207,7 +220,7 @@ fn scale_by(matrix: &mut DMatrix<f64>, exponent: i32) {
 }
 
 /// How many groups of three terms bring the remainder below rounding, relative to the first term.
-fn groups_needed(size: f64, highest: usize) -> usize {
+pub(crate) fn groups_needed(size: f64, highest: usize) -> usize {
     let mut groups = 0;
     let mut term = 1.0;
     while term > f64::EPSILON / 8.0 && groups < 10 {
@@ -219,7 +232,7 @@ fn groups_needed(size: f64, highest: usize) -> usize {
     groups
 }
 
-fn inverse_factorial(n: usize) -> f64 {
+pub(crate) fn inverse_factorial(n: usize) -> f64 {
     INVERSE_FACTORIALS.get(n).copied().unwrap_or(0.0)
 }
 

@@ -5,21 +5,21 @@
 
 use nalgebra::DMatrix;
 
-/// `target = left · right`, for square matrices of one size.
+/// `target = left · right`.
 pub(crate) fn multiply(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut DMatrix<f64>) {
     target.as_mut_slice().fill(0.0);
     multiply_add(left, right, target);
 }
 
-/// `target += left · right`, for square matrices of one size.
+/// `target += left · right`.
 pub(crate) fn multiply_add(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut DMatrix<f64>) {
-    let size = left.nrows().max(1);
+    let (size, inner) = (left.nrows().max(1), left.ncols());
     let (left, right) = (left.as_slice(), right.as_slice());
     let columns = target.as_mut_slice().chunks_exact_mut(size);
-    for (column, weights) in columns.zip(right.chunks_exact(size)) {
+    for (column, weights) in columns.zip(right.chunks_exact(inner.max(1))) {
         let quads = left.chunks_exact(4 * size).zip(weights.chunks_exact(4));
         quads.for_each(|(four, weights)| add_four(column, four, weights));
-        let done = size / 4 * 4;
+        let done = inner / 4 * 4;
         for (single, &weight) in left[done * size..].chunks_exact(size).zip(&weights[done..]) {
             column.iter_mut().zip(single).for_each(|(entry, &value)| *entry += value * weight);
         }
@@ -75,6 +75,17 @@ mod tests {
             let left = DMatrix::from_fn(size, size, |row, column| (row * 7 + column * 3) as f64 % 5.0 - 2.0);
             let right = DMatrix::from_fn(size, size, |row, column| (row * 2 + column * 5) as f64 % 7.0 - 3.0);
             let mut product = DMatrix::from_element(size, size, 9.0);
+            multiply(&left, &right, &mut product);
+            assert_eq!(product, &left * &right);
+        }
+    }
+
+    #[test]
+    fn matrices_need_not_be_square() {
+        for (rows, inner, columns) in [(2, 7, 3), (5, 4, 1), (0, 3, 2), (3, 0, 2), (2, 3, 0)] {
+            let left = DMatrix::from_fn(rows, inner, |row, column| (row * 7 + column * 3) as f64 % 5.0 - 2.0);
+            let right = DMatrix::from_fn(inner, columns, |row, column| (row * 2 + column * 5) as f64 % 7.0 - 3.0);
+            let mut product = DMatrix::from_element(rows, columns, 9.0);
             multiply(&left, &right, &mut product);
             assert_eq!(product, &left * &right);
         }

@@ -2,6 +2,7 @@
 //!
 //! Small systems are factored densely, in place. Large ones by sparse LU (faer): the ordering and symbolic factorisation are made
 //! once, for the pattern, and the factors keep their memory. One thread, so that results never depend on their number.
+//! Rows and columns are scaled to a largest entry of one, or about: unknowns may have different units.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
@@ -22,6 +23,10 @@ pub struct PatternLu {
     values: Vec<f64>,
     entries: Vec<(usize, usize)>,
     solver: Solver,
+    /// The values after scaling, and the scales of rows and columns.
+    scaled: Vec<f64>,
+    rows: Vec<f64>,
+    columns: Vec<f64>,
 }
 
 enum Solver {
@@ -53,7 +58,16 @@ impl PatternLu {
         } else {
             Solver::Sparse(Box::new(Sparse::new(size, &entries)))
         };
-        Self { size, values: vec![0.0; entries.len()], entries, solver }
+        let zeros = vec![0.0; entries.len()];
+        Self {
+            size,
+            values: zeros.clone(),
+            scaled: zeros,
+            rows: vec![1.0; size],
+            columns: vec![1.0; size],
+            entries,
+            solver,
+        }
     }
 
     /// The values of the entries, in the order in which they were listed.
@@ -63,30 +77,46 @@ impl PatternLu {
 
     /// Factors the matrix with its present values.
     pub fn factor(&mut self) -> Result<(), SingularPattern> {
+        self.scale()?;
         match &mut self.solver {
             Solver::Dense(dense) => {
                 let (matrix, lu) = dense.as_mut();
                 matrix.fill(0.0);
-                self.entries.iter().zip(&self.values).for_each(|(&place, &value)| matrix[place] = value);
+                self.entries.iter().zip(&self.scaled).for_each(|(&place, &value)| matrix[place] = value);
                 let factored = self.size == 0 || (lu.factor(matrix).is_ok() && lu.rcond() > SINGULAR);
                 if factored { Ok(()) } else { Err(SingularPattern) }
             }
-            Solver::Sparse(sparse) => sparse.factor(&self.values),
+            Solver::Sparse(sparse) => sparse.factor(&self.scaled),
         }
+    }
+
+    /// Rows by their largest entries, then columns by theirs; scales are powers of two, which round nothing.
+    fn scale(&mut self) -> Result<(), SingularPattern> {
+        self.scaled.copy_from_slice(&self.values);
+        for (by_row, scales) in [(true, &mut self.rows), (false, &mut self.columns)] {
+            let line = |&(row, column): &(usize, usize)| if by_row { row } else { column };
+            scales.fill(0.0);
+            for (entry, value) in self.entries.iter().zip(&self.scaled) {
+                let largest = &mut scales[line(entry)];
+                *largest = if value.is_finite() { largest.max(value.abs()) } else { f64::INFINITY };
+            }
+            if !scales.iter().all(|&largest| largest > 0.0 && largest.is_finite()) {
+                return Err(SingularPattern);
+            }
+            scales.iter_mut().for_each(|scale| *scale = (-scale.log2().round()).exp2());
+            self.entries.iter().zip(&mut self.scaled).for_each(|(entry, value)| *value *= scales[line(entry)]);
+        }
+        Ok(())
     }
 
     /// Solves with the factors, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
+        right.iter_mut().zip(&self.rows).for_each(|(value, scale)| *value *= scale);
         match &mut self.solver {
             Solver::Dense(dense) => dense.1.solve_in_place(right),
             Solver::Sparse(sparse) => sparse.solve(right),
         }
-    }
-
-    /// `into = M x`, with the values as they are; what [`Self::factor`] made of them does not matter.
-    pub fn multiply(&self, x: &[f64], into: &mut [f64]) {
-        into.fill(0.0);
-        self.entries.iter().zip(&self.values).for_each(|(&(row, column), value)| into[row] += value * x[column]);
+        right.iter_mut().zip(&self.columns).for_each(|(value, scale)| *value *= scale);
     }
 }
 
@@ -122,9 +152,8 @@ impl Sparse {
         let mut probe = std::mem::take(&mut self.probe);
         probe.iter_mut().enumerate().for_each(|(i, b)| *b = if (i * i / 3) % 2 == 0 { 1.0 } else { -1.0 });
         self.solve(&mut probe);
-        let largest = |numbers: &[f64]| {
-            numbers.iter().fold(0.0, |most: f64, v| if *v == *v { most.max(v.abs()) } else { f64::INFINITY })
-        };
+        let most = |most: f64, v: &f64| if v.is_nan() { f64::INFINITY } else { most.max(v.abs()) };
+        let largest = |numbers: &[f64]| numbers.iter().fold(0.0, most);
         let growth = largest(&probe) * largest(values);
         self.probe = probe;
         if growth * SINGULAR < 1.0 { Ok(()) } else { Err(SingularPattern) }
@@ -167,6 +196,16 @@ mod tests {
         for size in [7, 60, 61, 500, 5000] {
             assert!(residual(size) < 1e-12, "{size}: {:e}", residual(size));
         }
+    }
+
+    #[test]
+    fn units_do_not_make_a_matrix_singular() {
+        let mut matrix = PatternLu::new(2, vec![(0, 0), (0, 1), (1, 0), (1, 1)]);
+        matrix.values_mut().copy_from_slice(&[1.0, 1e-12, -3e11, 1e-1]);
+        matrix.factor().unwrap();
+        let mut x = [3.0, -1e11];
+        matrix.solve(&mut x);
+        assert!((x[0] - 1.0).abs() < 1e-15 && (x[1] - 2e12).abs() < 1e-3, "{x:?}");
     }
 
     #[test]

@@ -12,7 +12,9 @@
 
 use nalgebra::DMatrix;
 
-use crate::linear_step::LinearStep;
+use crate::gaver_stehfest::{GaverStehfest, Pole};
+use crate::phi_rows::PhiRows;
+use crate::product::{add_scaled, multiply, scale};
 
 /// A linear system; `b_slope` and `d_slope` act on the slopes of the inputs.
 #[derive(Clone, Copy, Debug)]
@@ -42,91 +44,137 @@ pub struct Gains {
     pub forcing: DMatrix<f64>,
 }
 
+/// How [`Transfer`] is evaluated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Laplace {
+    /// By matrix functions, exact to rounding.
+    #[default]
+    Exact,
+    /// By numerical inversion of the Laplace transforms, as COSTARICA has it; for comparison.
+    GaverStehfest,
+}
+
 /// The operators of value, slope and curvature of the outputs after one step, for inputs up to a degree.
 #[derive(Clone, Debug)]
 pub struct Transfer {
     /// Value, slope and curvature.
     pub orders: [Gains; 3],
-    degree: usize,
-    step: LinearStep,
-    /// `A E` and `A² E`; room for products.
-    rates: [DMatrix<f64>; 2],
-    states_by_inputs: DMatrix<f64>,
+    functions: PhiRows,
+    scaled: DMatrix<f64>,
+    /// `C A² E`, `C A E`, `C E`, `C M_0`, `C M_1` and on: each but for a factor the derivative of the next.
+    ladder: Vec<DMatrix<f64>>,
+    product: DMatrix<f64>,
+    /// A rung times `B` or `B'`.
+    driven: DMatrix<f64>,
+    gaver_stehfest: GaverStehfest,
 }
+
+/// Where `C E` stands on the ladder.
+const EXPONENTIAL: usize = 2;
 
 impl Transfer {
     /// Room for a system of so many states, inputs and outputs, and inputs of `degree`.
     pub fn new(states: usize, inputs: usize, outputs: usize, degree: usize) -> Self {
-        let gains = || Gains {
-            inputs: vec![DMatrix::zeros(outputs, inputs); degree + 1],
-            state: DMatrix::zeros(outputs, states),
-            forcing: DMatrix::zeros(outputs, states),
-        };
-        let square = || DMatrix::zeros(states, states);
+        let by_states = || DMatrix::zeros(outputs, states);
+        let by_inputs = || DMatrix::zeros(outputs, inputs);
+        let gains = || Gains { inputs: vec![by_inputs(); degree + 1], state: by_states(), forcing: by_states() };
         Self {
             orders: [gains(), gains(), gains()],
-            degree,
-            step: LinearStep::new(states, degree),
-            rates: [square(), square()],
-            states_by_inputs: DMatrix::zeros(states, inputs),
+            functions: PhiRows::new(states, outputs, degree + 1),
+            scaled: DMatrix::zeros(states, states),
+            ladder: vec![by_states(); EXPONENTIAL + degree + 2],
+            product: by_states(),
+            driven: by_inputs(),
+            gaver_stehfest: GaverStehfest::new(states, inputs, outputs),
         }
     }
 
     /// The operators for a step of `delta`, exact to rounding.
     pub fn compute(&mut self, space: StateSpace<'_>, delta: f64) {
-        self.step.compute(space.a, delta);
-        let [once, twice] = &mut self.rates;
-        space.a.mul_to(&self.step.exponential, once);
-        space.a.mul_to(once, twice);
-        for order in 0..3 {
-            self.compute_order(order, space, delta);
+        self.climb(space, delta);
+        for (order, gains) in self.orders.iter_mut().enumerate() {
+            gains.state.copy_from(&self.ladder[EXPONENTIAL - order]);
+            gains.forcing.copy_from(&self.ladder[EXPONENTIAL + 1 - order]);
+            for (p, gain) in gains.inputs.iter_mut().enumerate() {
+                gain.as_mut_slice().fill(0.0);
+                add_scaled(gain, power_derivative(delta, p, order), space.d);
+                add_scaled(gain, power_derivative(delta, p, order + 1), space.d_slope);
+            }
+        }
+        for rung in 1..self.ladder.len() {
+            self.drive(rung, space);
         }
     }
 
-    fn compute_order(&mut self, order: usize, space: StateSpace<'_>, delta: f64) {
-        let (step, rates) = (&self.step, &self.rates);
-        let gains = &mut self.orders[order];
-        let state = [&step.exponential, &rates[0], &rates[1]][order];
-        let forcing = [&step.moments[0], &step.exponential, &rates[0]][order];
-        space.c.mul_to(state, &mut gains.state);
-        space.c.mul_to(forcing, &mut gains.forcing);
-        for p in 0..=self.degree {
-            let (moment, weight) = moment_derivative(step, rates, p, order);
-            moment.mul_to(space.b, &mut self.states_by_inputs);
-            self.states_by_inputs *= weight;
-            if p > 0 {
-                let (moment, weight) = moment_derivative(step, rates, p - 1, order);
-                self.states_by_inputs.gemm(p as f64 * weight, moment, space.b_slope, 1.0);
+    /// The operators for a step of `delta > 0`, evaluated by `laplace`; after an error they are of no use.
+    pub fn compute_by(&mut self, laplace: Laplace, space: StateSpace<'_>, delta: f64) -> Result<(), Pole> {
+        match laplace {
+            Laplace::Exact => self.compute(space, delta),
+            Laplace::GaverStehfest => self.gaver_stehfest.compute(space, delta, &mut self.orders)?,
+        }
+        Ok(())
+    }
+
+    /// Fills the ladder, with `M_p = p! δ^{p+1} φ_{p+1}(A δ)`.
+    fn climb(&mut self, space: StateSpace<'_>, delta: f64) {
+        let Self { functions, scaled, ladder, product, .. } = self;
+        scaled.copy_from(space.a);
+        scale(scaled, delta);
+        functions.compute(space.c, scaled);
+        let [twice, once, exponential, moments @ ..] = &mut ladder[..] else {
+            unreachable!("BUG: three rungs are below the moments");
+        };
+        let mut weight = delta; // p! δ^{p+1}
+        for (p, (moment, rows)) in moments.iter_mut().zip(&functions.rows).enumerate() {
+            moment.copy_from(rows);
+            scale(moment, weight);
+            weight *= (p + 1) as f64 * delta;
+        }
+        multiply(space.c, functions.exponential(), exponential);
+        let Some((fourth, square)) = functions.roots() else {
+            multiply(exponential, space.a, once);
+            multiply(once, space.a, twice);
+            return;
+        };
+        // In a stiff system E has forgotten what A is largest on, and of a product A E little but rounding is left.
+        // With a root of E on either side of A, the rounding of one factor is forgotten by the other.
+        multiply(space.c, square, product);
+        multiply(product, space.a, twice);
+        multiply(twice, square, once);
+        multiply(space.c, fourth, product);
+        multiply(product, space.a, twice);
+        multiply(twice, square, product);
+        multiply(product, space.a, twice);
+        multiply(twice, fourth, product);
+        std::mem::swap(twice, product);
+    }
+
+    /// Adds one rung to every operator of the inputs that it is part of: `d^k M_q / dδ^k` stands `k` rungs below `M_q`.
+    fn drive(&mut self, rung: usize, space: StateSpace<'_>) {
+        let moments = |order: usize| (rung + order).checked_sub(EXPONENTIAL + 1);
+        multiply(&self.ladder[rung], space.b, &mut self.driven);
+        for (order, gains) in self.orders.iter_mut().enumerate() {
+            if let Some((q, gain)) = moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q)?))) {
+                add_scaled(gain, falling(q, order.min(q)), &self.driven);
             }
-            let gain = &mut gains.inputs[p];
-            space.c.mul_to(&self.states_by_inputs, gain);
-            *gain += space.d * power_derivative(delta, p, order);
-            *gain += space.d_slope * power_derivative(delta, p, order + 1);
+        }
+        multiply(&self.ladder[rung], space.b_slope, &mut self.driven);
+        for (order, gains) in self.orders.iter_mut().enumerate() {
+            if let Some((q, gain)) = moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q + 1)?))) {
+                add_scaled(gain, (q + 1) as f64 * falling(q, order.min(q)), &self.driven);
+            }
         }
     }
 }
 
-/// `d^k M_p / dδ^k`, as a matrix and its factor.
-fn moment_derivative<'a>(
-    step: &'a LinearStep,
-    rates: &'a [DMatrix<f64>; 2],
-    p: usize,
-    order: usize,
-) -> (&'a DMatrix<f64>, f64) {
-    let falling = |k: usize| (p + 1 - k..=p).map(|i| i as f64).product::<f64>();
-    match order.checked_sub(p + 1) {
-        None => (&step.moments[p - order], falling(order)),
-        Some(0) => (&step.exponential, falling(p)),
-        Some(more) => (&rates[more - 1], falling(p)),
-    }
+/// `p (p − 1) ⋯ (p − k + 1)`.
+fn falling(p: usize, k: usize) -> f64 {
+    (p + 1 - k..=p).map(|i| i as f64).product()
 }
 
 /// `d^k δ^p / dδ^k`.
 fn power_derivative(delta: f64, p: usize, order: usize) -> f64 {
-    if order > p {
-        return 0.0;
-    }
-    (p + 1 - order..=p).map(|i| i as f64).product::<f64>() * delta.powi((p - order) as i32)
+    if order > p { 0.0 } else { falling(p, order) * delta.powi((p - order) as i32) }
 }
 
 #[cfg(test)]

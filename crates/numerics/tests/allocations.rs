@@ -5,7 +5,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use dovetail_numerics::{Hint, Integrator, LinearStep, Lu, Rhs, Tolerance, from_fn};
+use dovetail_numerics::{Hint, Integrator, Laplace, LinearStep, Lu, Rhs, StateSpace, Tolerance, Transfer, from_fn};
 use nalgebra::DMatrix;
 
 struct Counting;
@@ -76,6 +76,23 @@ fn linear_steps_allocate_nothing() {
         let count = allocations(|| {
             step.compute(&matrix, 0.1);
             step.respond(&initial, &[&initial, &initial], &mut response);
+        });
+        assert_eq!(count, 0, "size {size}");
+    }
+}
+
+#[test]
+fn transfer_operators_allocate_nothing() {
+    for size in [1, 4, 30] {
+        let sides = 7.min(size);
+        let matrix = |rows, columns| DMatrix::from_fn(rows, columns, |row, column| 1.0 / (1 + row + 2 * column) as f64);
+        let a = DMatrix::from_fn(size, size, |row, column| if row == column { -300.0 } else { column as f64 });
+        let (b, c, d) = (matrix(size, sides), matrix(sides, size), matrix(sides, sides));
+        let space = StateSpace { a: &a, b: &b, c: &c, d: &d, b_slope: &b, d_slope: &d };
+        let mut transfer = Transfer::new(size, sides, sides, 5);
+        let count = allocations(|| {
+            transfer.compute(space, 0.1);
+            transfer.compute_by(Laplace::GaverStehfest, space, 0.1).unwrap();
         });
         assert_eq!(count, 0, "size {size}");
     }

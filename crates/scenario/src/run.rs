@@ -167,6 +167,7 @@ impl Scenario {
         if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {
             warnings.push("--petsc-options was not used: it belongs to --solver petsc".to_owned());
         }
+        warnings.extend(options.placement.warning(method, self.connections.systems()));
         warnings
     }
 }

@@ -11,7 +11,7 @@ use crate::share::Share;
 const IDLE: u8 = 0;
 /// Orders lie in the share, and whoever comes first carries them out.
 const ORDERED: u8 = 1;
-/// The thread carries them out.
+/// The thread carries them out, or has not yet started.
 const TAKEN: u8 = 2;
 /// The thread is to end.
 const OVER: u8 = 3;
@@ -36,7 +36,7 @@ struct Held {
 impl Post {
     /// A post whose sides look so many times for their turn before they sleep.
     pub fn new(share: Share, spins: u32) -> Self {
-        Self { state: AtomicU8::new(IDLE), spins, held: Mutex::new(Held { share, asker: current() }) }
+        Self { state: AtomicU8::new(TAKEN), spins, held: Mutex::new(Held { share, asker: current() }) }
     }
 
     /// The asker's way to the share, between `order`s.
@@ -62,7 +62,7 @@ impl Post {
         }
     }
 
-    /// Waits until the orders are carried out.
+    /// Waits until the orders are carried out, or the thread has started.
     pub fn wait(&self) {
         self.wait_until(|state| state == IDLE);
     }
@@ -75,19 +75,21 @@ impl Post {
 
     /// The life of the thread.
     pub fn serve(&self) {
-        loop {
-            if self.wait_until(|state| state == ORDERED || state == OVER) == OVER {
-                return;
-            }
+        self.done(self.hold());
+        while self.wait_until(|state| state == ORDERED || state == OVER) == ORDERED {
             if self.passes(ORDERED, TAKEN) {
                 let mut held = self.hold();
                 held.share.work();
-                let asker = held.asker.clone();
-                drop(held);
-                self.passes(TAKEN, IDLE); // unless it is over
-                asker.unpark();
+                self.done(held);
             }
         }
+    }
+
+    fn done(&self, held: MutexGuard<'_, Held>) {
+        let asker = held.asker.clone();
+        drop(held);
+        self.passes(TAKEN, IDLE); // unless it is over
+        asker.unpark();
     }
 
     fn hold(&self) -> MutexGuard<'_, Held> {

@@ -10,8 +10,11 @@ use crate::post::Post;
 use crate::seat::{Ask, advance, linearize, trial};
 use crate::share::{Failure, Portable, Share};
 
-/// How often a side looks for its turn before it sleeps.
-const SPINS: u32 = 2000;
+/// How often a side looks for its turn before it sleeps: some microseconds, which is more than a method needs between two
+/// calls on light systems, where a sleep and its end would cost more than the step. Ten and a hundred times as much brought
+/// nothing and, on a machine whose cores others want too, made the ratios of the benchmark `threads` worse (up to 1.6
+/// instead of 0.8 where systems are heavy): a thread that spins takes time from one that works.
+const SPINS: u32 = 200;
 
 /// Systems spread over a fixed number of threads, the calling one among them.
 ///
@@ -20,7 +23,8 @@ const SPINS: u32 = 2000;
 /// the same to the last bit; which thread carries them out cannot be seen. Where all systems that are due fall to one
 /// thread, as always under a method that asks one system at a time, the calling thread asks them itself.
 ///
-/// Handing a step over and waiting for it costs about a microsecond: threads pay where a step of a system costs much more.
+/// A call with something to hand over costs some microseconds more than in a single thread: threads pay where the steps of
+/// the systems cost much more than that, together.
 ///
 /// **Errors.** Where several systems fail in one call, the error is that of the first in the order of the tasks: the one
 /// that a single thread would have met. That one would have stopped there; here systems that come later may have been
@@ -58,6 +62,8 @@ impl Threads {
             let post = Arc::clone(post);
             workers.helpers.push(Builder::new().name(format!("systems-{number}")).spawn(move || post.serve())?);
         }
+        // A thread allocates while it starts, which is not to happen in the midst of a run.
+        workers.posts.iter().skip(1).for_each(|post| post.wait());
         Ok(workers)
     }
 

@@ -2,6 +2,15 @@
 //!
 //! It is known at the communication times only. The continuation is a polynomial through its newest values: of degree 0
 //! (zero-order hold), 1 (first-order hold), or of the degree up to 2 that would have served best last time (flexible order).
+//!
+//! Past values are those of the *present* linearisation at past points, `y_i − C x_i − D u_i` with the newest C and D. The paper
+//! keeps what each point's own linearisation left; where C and D change from step to step, so does `y_C` then, although nothing
+//! but the linearisation has changed, and following that change spoils the estimate and can feed on itself.
+
+use dovetail_core::{Interface, Linearization};
+use nalgebra::DVector;
+
+use super::estimator::dot;
 
 /// How the control part is continued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,23 +30,53 @@ const DEPTH: usize = 4;
 /// The recent values of the control part of all outputs of a system.
 pub(crate) struct ControlPart {
     control: Control,
-    times: [f64; DEPTH],
-    values: [Vec<f64>; DEPTH],
+    /// Where the system was, newest first.
+    past: [Point; DEPTH],
     kept: usize,
+    /// What the present linearisation leaves of the outputs at each of these points.
+    values: [Vec<f64>; DEPTH],
+}
+
+/// A system at a communication time.
+struct Point {
+    time: f64,
+    x: DVector<f64>,
+    u: DVector<f64>,
+    u_slope: DVector<f64>,
+    g: DVector<f64>,
 }
 
 impl ControlPart {
-    pub fn new(control: Control, outputs: usize) -> Self {
-        Self { control, times: [f64::NAN; DEPTH], values: std::array::from_fn(|_| vec![0.0; outputs]), kept: 0 }
+    pub fn new(control: Control, interface: &Interface) -> Self {
+        let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+        let point = |_| Point {
+            time: f64::NAN,
+            x: DVector::zeros(states),
+            u: DVector::zeros(inputs),
+            u_slope: DVector::zeros(inputs),
+            g: DVector::zeros(outputs),
+        };
+        Self { control, past: std::array::from_fn(point), kept: 0, values: std::array::from_fn(|_| vec![0.0; outputs]) }
     }
 
-    /// Takes the values at `time` in.
-    pub fn record(&mut self, time: f64, values: &[f64]) {
-        self.times.rotate_right(1);
-        self.values.rotate_right(1);
+    /// The system stands at `time`, where it is `here`: `y_C = ỹ − C x̃ − D ũ`.
+    pub fn record(&mut self, time: f64, here: &Linearization) {
+        self.past.rotate_right(1);
         self.kept = (self.kept + 1).min(DEPTH);
-        self.times[0] = time;
-        self.values[0].copy_from_slice(values);
+        let newest = &mut self.past[0];
+        newest.time = time;
+        newest.x.copy_from(&here.x);
+        newest.u.copy_from(&here.u);
+        newest.u_slope.copy_from(&here.u_slope);
+        newest.g.copy_from(&here.g);
+        for (point, values) in self.past.iter().zip(&mut self.values).take(self.kept) {
+            for (output, value) in values.iter_mut().enumerate() {
+                let explained = dot(&here.c, output, &point.x)
+                    + dot(&here.d, output, &point.u)
+                    + dot(&here.d_slope, output, &point.u_slope);
+                *value = point.g[output] - explained;
+            }
+        }
     }
 
     /// An event was crossed: what came before says nothing of what comes.
@@ -59,7 +98,7 @@ impl ControlPart {
     fn best_degree(&self, output: usize) -> usize {
         let newest = self.values[0][output];
         let miss = |degree: usize| {
-            let found = self.continued(output, 1, degree, self.times[0] - self.times[1])[0];
+            let found = self.continued(output, 1, degree, self.past[0].time - self.past[1].time)[0];
             (found - newest).abs()
         };
         let degrees = 0..self.kept.saturating_sub(1).min(3);
@@ -69,7 +108,7 @@ impl ControlPart {
     /// Newton's form of the polynomial of `degree` through the points from age `from` on, with two derivatives.
     fn continued(&self, output: usize, from: usize, degree: usize, ahead: f64) -> [f64; 3] {
         let value = |age: usize| self.values[from + age][output];
-        let gap = |a: usize, b: usize| self.times[from + a] - self.times[from + b];
+        let gap = |a: usize, b: usize| self.past[from + a].time - self.past[from + b].time;
         let (d1, d2, h1);
         match degree {
             0 => return [value(0), 0.0, 0.0],
@@ -91,9 +130,18 @@ impl ControlPart {
 mod tests {
     use super::*;
 
+    use dovetail_core::Output;
+
+    /// An output that is `f(time)`, seen four times.
     fn recorded(control: Control, f: impl Fn(f64) -> f64) -> ControlPart {
-        let mut part = ControlPart::new(control, 1);
-        [0.0, 0.2, 0.3, 0.5].iter().for_each(|&t| part.record(t, &[f(t)]));
+        let output = Output { name: "y".into(), ..Output::default() };
+        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let mut part = ControlPart::new(control, &interface);
+        let mut here = Linearization::of(&interface);
+        for time in [0.0, 0.2, 0.3, 0.5] {
+            here.g[0] = f(time);
+            part.record(time, &here);
+        }
         part
     }
 
@@ -103,6 +151,24 @@ mod tests {
         let expected = [1.0 + 0.7 - 2.0 * 0.49, 1.0 - 4.0 * 0.7, -4.0];
         assert!(parabola.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{parabola:?}");
         assert_eq!(recorded(Control::Flexible, |_| 3.0).ahead(0, 0.2), [3.0, 0.0, 0.0]);
+    }
+
+    #[test]
+    fn a_linearisation_that_changes_is_not_taken_for_a_change_of_the_output() {
+        // y = u², and u = t: C x + D u explains all but the bend, whatever D was before.
+        let input = dovetail_core::Input { name: "u".into(), ..Default::default() };
+        let output = Output { name: "y".into(), depends_on: vec![0], ..Output::default() };
+        let interface =
+            Interface { name: "s".into(), inputs: vec![input], outputs: vec![output], ..Interface::default() };
+        let mut part = ControlPart::new(Control::Flexible, &interface);
+        let mut here = Linearization::of(&interface);
+        for t in [1.0, 1.2, 1.3, 1.5] {
+            (here.u[0], here.g[0], here.d[(0, 0)]) = (t, t * t, 2.0 * t);
+            part.record(t, &here);
+        }
+        // At u = 1.7: 1.7² = 2.89 = 3 · 1.7 + y_C.
+        let found = part.ahead(0, 0.2)[0];
+        assert!((found + 2.21).abs() < 1e-12, "{found}");
     }
 
     #[test]

@@ -27,9 +27,8 @@ pub(crate) struct Estimator {
     control: ControlPart,
     /// What does not depend on the inputs of the step: of value, slope and curvature of each output.
     offsets: [Vec<f64>; 3],
-    /// `f_C` and `y_C`.
+    /// `f_C`.
     forcing: Vec<f64>,
-    control_part: Vec<f64>,
 }
 
 impl Estimator {
@@ -41,26 +40,20 @@ impl Estimator {
             matrices: Linearization::of(interface),
             size: f64::NAN,
             transfer: Transfer::new(states, inputs, outputs, degree),
-            control: ControlPart::new(options.control, outputs),
+            control: ControlPart::new(options.control, interface),
             offsets: std::array::from_fn(|_| vec![0.0; outputs]),
             forcing: vec![0.0; states],
-            control_part: vec![0.0; outputs],
         }
     }
 
-    /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24) and `y_C = ỹ − C x̃ − D ũ`.
+    /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24).
     pub fn refresh(&mut self, time: f64, here: &Linearization) {
-        let affine = |value: f64, row: usize, by_state, by_input, by_slope| {
-            value - dot(by_state, row, &here.x) - dot(by_input, row, &here.u) - dot(by_slope, row, &here.u_slope)
-        };
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
-            let full = || affine(here.f[row], row, &here.a, &here.b, &here.b_slope);
-            *forcing = if self.options.degraded { 0.0 } else { full() };
+            let explained =
+                || dot(&here.a, row, &here.x) + dot(&here.b, row, &here.u) + dot(&here.b_slope, row, &here.u_slope);
+            *forcing = if self.options.degraded { 0.0 } else { here.f[row] - explained() };
         }
-        for (row, part) in self.control_part.iter_mut().enumerate() {
-            *part = affine(here.g[row], row, &here.c, &here.d, &here.d_slope);
-        }
-        self.control.record(time, &self.control_part);
+        self.control.record(time, here);
     }
 
     /// An event was crossed.
@@ -84,7 +77,7 @@ impl Estimator {
 
     /// `P x̃ + R f_C + ŷ_C`.
     fn compute_offsets(&mut self, size: f64, here: &Linearization) {
-        for output in 0..self.control_part.len() {
+        for output in 0..self.offsets[0].len() {
             let control = self.control.ahead(output, size);
             for (order, gains) in self.transfer.orders.iter().enumerate() {
                 let forced = self.forcing.iter().enumerate().map(|(j, f)| gains.forcing[(output, j)] * f).sum::<f64>();
@@ -128,6 +121,7 @@ fn copy_matrices(from: &Linearization, to: &mut Linearization) {
     to.d_slope.copy_from(&from.d_slope);
 }
 
-fn dot(matrix: &DMatrix<f64>, row: usize, vector: &DVector<f64>) -> f64 {
+/// A row of a matrix times a vector.
+pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &DVector<f64>) -> f64 {
     vector.iter().enumerate().map(|(j, v)| matrix[(row, j)] * v).sum()
 }

@@ -1,12 +1,14 @@
 //! Steps of its own choice: what the step just solved will miss, and what the step just integrated has missed.
 //!
-//! Two parts of the local error are known, as errors of the coupling variables at the end of the step. The cubic inputs differ
-//! from smooth ones by `u'''' h⁴/4! · (s(s−1))²` on s in [0, 1]; the fourth derivative is that of the quintic through the previous
-//! start as well, and the quartic is pushed through operators and coupling before anything is integrated. And the
-//! integrated outputs minus the solved ones tell by how much the inputs ended at the wrong place; they are known after integrating, and
-//! reject a step only where all systems can roll back.
+//! Two parts of the local error are known. The cubic inputs differ from smooth ones by `u'''' h⁴/4! · (s(s−1))²` on s in [0, 1];
+//! the fourth derivative is that of the quintic through the previous start as well, and the quartic is pushed through operators
+//! and coupling before anything is integrated. And the integrated outputs minus the solved ones tell by how much the inputs ended
+//! at the wrong place; they are known after integrating, and reject a step only where all systems can roll back.
+//!
+//! Each part is measured twice, on the coupling variables: as the error of the interface at the end of the step, which the next step
+//! may repair, against the tolerance; and as what the states keep of it, which adds up over the run, against a smaller target.
 
-use dovetail_core::{Grid, Knot, MacroStep, Signal, readable};
+use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use super::global::Global;
 use crate::coupling::Coupling;
@@ -26,16 +28,19 @@ const GROWTH: f64 = 2.0;
 /// The chooser of steps.
 pub(super) struct Controller {
     grid: Grid,
-    /// The local error that a step may have, relative to the range of the variable.
-    target: f64,
+    /// What a step may leave in the states, and by how much its interface may be wrong; relative to the range of each variable.
+    lasting: f64,
+    passing: f64,
     tolerance: f64,
     /// The next step; none at the start of a stretch without events.
     size: Option<f64>,
+    /// How fast states moved at the start of the stretch.
+    time_scale: f64,
     /// The interface at the start of the step before, and that step's size.
     before: Vec<Knot>,
     before_size: Option<f64>,
-    /// Lowest and highest value of each variable.
-    range: Vec<(f64, f64)>,
+    /// Lowest and highest value of each variable, and what it must be measured by at least.
+    range: Vec<Range>,
     /// The error that the solved step promises, in units of the target.
     promised: f64,
     rejections: usize,
@@ -52,12 +57,14 @@ impl Controller {
         Self {
             grid,
             // Equal local errors: at order 4 their number grows as tol^(-1/4).
-            target: 0.15 * tolerance.powf(1.25),
+            lasting: 0.15 * tolerance.powf(1.25),
+            passing: 0.2 * tolerance,
             tolerance,
             size: None,
+            time_scale: f64::INFINITY,
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
-            range: vec![(f64::INFINITY, f64::NEG_INFINITY); variables],
+            range: vec![Range::default(); variables],
             promised: 0.0,
             rejections: 0,
             missed: 0,
@@ -71,12 +78,16 @@ impl Controller {
     pub fn step(&mut self, reached: f64, event: f64, coupling: &Coupling<'_>, global: &Global) -> MacroStep {
         let stop = self.grid.time(self.grid.count());
         let limit = if event > reached { event.min(stop) } else { stop };
-        let (span, tolerance) = (self.span(), self.tolerance);
-        let size = *self.size.get_or_insert_with(|| first_size(limit - reached, span, tolerance, global));
-        for (range, knot) in self.range.iter_mut().zip(&coupling.start) {
-            *range = (range.0.min(knot.value), range.1.max(knot.value));
+        let (span, rest) = (self.span(), limit - reached);
+        if self.size.is_none() {
+            self.time_scale = time_scale(global).min(span);
+            let wanted = (0.3 * self.tolerance.powf(0.25) * self.time_scale).min(0.1 * span).min(rest / 3.0);
+            self.size = Some(wanted.max(SHORTEST * span));
         }
-        let rest = limit - reached;
+        let size = self.size.unwrap_or(rest);
+        for (range, knot) in self.range.iter_mut().zip(&coupling.start) {
+            range.include(knot.value);
+        }
         if rest <= 1.01 * size {
             MacroStep::new(reached, limit)
         } else {
@@ -90,9 +101,13 @@ impl Controller {
 
     /// Whether the step, solved, promises to be accurate; if not the next one is shorter.
     pub fn admits(&mut self, step: MacroStep, coupling: &Coupling<'_>, solution: &[f64], global: &mut Global) -> bool {
+        let count = self.before.len();
+        for (range, (value, slope)) in self.range.iter_mut().zip(solution[..count].iter().zip(&solution[count..])) {
+            range.least = range.least.max(0.1 * value.abs()).max(0.1 * slope.abs() * self.time_scale);
+        }
         self.promised = 0.0;
         let (Some(before_size), true) = (self.before_size, coupling.smooth) else { return true };
-        let (size, count) = (step.size(), self.before.len());
+        let size = step.size();
         for c in 0..count {
             let end = Knot { value: solution[c], slope: solution[count + c], curvature: f64::NAN };
             let input = Signal::hermite(size, coupling.start[c], end);
@@ -100,7 +115,7 @@ impl Controller {
         }
         global.disturb(&self.disturbance, &mut self.effect);
         global.solve(&mut self.effect);
-        self.promised = self.largest();
+        self.promised = self.shares(size, 1.0, global);
         let admitted = self.promised <= MARGIN || self.at_shortest(size) || self.rejections >= MOST_REJECTIONS;
         if !admitted {
             self.rejections += 1;
@@ -113,9 +128,9 @@ impl Controller {
     pub fn judge(&mut self, step: MacroStep, discrepancy: &[f64], revocable: bool, global: &mut Global) -> bool {
         self.effect.copy_from_slice(discrepancy);
         global.solve(&mut self.effect);
-        // What the inputs did wrong: in this step at its end, and in the next at its start.
-        self.effect.iter_mut().zip(discrepancy).for_each(|(effect, d)| *effect = 2.0 * (*effect - d));
-        let missed = self.largest();
+        self.disturbance.fill(Signal::constant(0.0));
+        // The inputs were wrong in this step at its end, and will be in the next at its start.
+        let missed = self.shares(step.size(), 2.0, global);
         let factor = (0.9 * self.promised.powf(-0.2)).min(0.9 * missed.powf(-0.25)).clamp(0.3, GROWTH);
         let accurate = self.promised + missed <= MARGIN || self.at_shortest(step.size());
         if !accurate && revocable && self.rejections < MOST_REJECTIONS {
@@ -159,7 +174,7 @@ impl Controller {
     /// What the user should know.
     pub fn warning(&self) -> Option<String> {
         let (missed, time) = self.worst;
-        let miss = missed * self.target;
+        let miss = missed * self.passing;
         (self.missed > 0).then(|| {
             format!(
                 "{} steps were less accurate than asked, the worst at t = {} s (about {miss:.1e} of the range of a coupling \
@@ -174,14 +189,31 @@ impl Controller {
         size <= SHORTEST * self.span()
     }
 
-    /// The largest error among the values, in units of the target.
-    fn largest(&self) -> f64 {
-        let shares = self.effect.iter().zip(&self.range).map(|(error, &(low, high))| {
-            let scale = (high - low).max(0.1 * low.abs().max(high.abs()));
-            if *error == 0.0 { 0.0 } else { error.abs() / (scale * self.target) }
-        });
-        shares.fold(0.0, f64::max)
+    /// The largest error, in units of what is allowed: of the interface, whose end is wrong by `effect`, and of what the states
+    /// keep of that and of the disturbance within the step, so many times.
+    fn shares(&mut self, size: f64, times: f64, global: &Global) -> f64 {
+        let count = self.range.len();
+        let share = |error: f64, range: &Range, allowed: f64| error.abs() / (range.scale() * allowed);
+        let passing = self.effect.iter().zip(&self.range).map(|(error, range)| share(*error, range, self.passing));
+        let passing = passing.fold(0.0, f64::max);
+        for (c, disturbance) in self.disturbance.iter_mut().enumerate() {
+            let knot = |value: f64, slope: f64| Knot { value, slope, curvature: f64::NAN };
+            let moved = Signal::hermite(size, knot(0.0, 0.0), knot(self.effect[c], self.effect[count + c]));
+            *disturbance = sum(disturbance, &moved);
+        }
+        global.disturb_states(&self.disturbance, &mut self.effect);
+        let lasting =
+            self.effect.iter().zip(&self.range).map(|(error, range)| share(times * error, range, self.lasting));
+        lasting.fold(passing, f64::max)
     }
+}
+
+fn sum(one: &Signal, other: &Signal) -> Signal {
+    let mut coefficients = [0.0; MAX_DEGREE + 1];
+    for signal in [one, other] {
+        coefficients.iter_mut().zip(signal.coefficients()).for_each(|(sum, c)| *sum += c);
+    }
+    Signal::new(&coefficients[..=one.degree().max(other.degree())])
 }
 
 /// By how much a smooth variable differs from its cubic on a step, given where it started the step before.
@@ -196,18 +228,42 @@ fn quartic(size: f64, input: &Signal, before_size: f64, before: Knot) -> Signal 
     Signal::new(&[0.0, 0.0, scaled(1.0, 2), scaled(-2.0, 3), scaled(1.0, 4)])
 }
 
-/// The first step of a stretch of `rest`, from how fast states move and turn.
-fn first_size(rest: f64, span: f64, tolerance: f64, global: &Global) -> f64 {
-    let mut time_scale = f64::INFINITY;
+/// In what time states move or turn by as much as they are large.
+fn time_scale(global: &Global) -> f64 {
+    let mut shortest = f64::INFINITY;
     for here in global.local().iter().map(|task| &task.linearization) {
         for (i, (x, rate)) in here.x.iter().zip(&here.f).enumerate() {
             let turn: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(i, j)] * f).sum::<f64>() + here.f_time[i];
             let scales = [x.abs() / rate.abs(), (x.abs() / turn.abs()).sqrt()];
-            let known = scales.iter().filter(|scale| **scale > 0.0);
-            time_scale = known.fold(time_scale, |least, scale| least.min(*scale));
+            // A state at zero tells nothing.
+            shortest = scales.iter().filter(|scale| **scale > 0.0).fold(shortest, |least, scale| least.min(*scale));
         }
     }
-    (0.3 * tolerance.powf(0.25) * time_scale).min(0.1 * span).min(rest / 3.0).max(SHORTEST * span).min(rest)
+    shortest
+}
+
+/// What a variable's errors are measured by.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    low: f64,
+    high: f64,
+    least: f64,
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, least: f64::MIN_POSITIVE }
+    }
+}
+
+impl Range {
+    fn include(&mut self, value: f64) {
+        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+    }
+
+    fn scale(&self) -> f64 {
+        (self.high - self.low).max(self.least)
+    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::coupling::Coupling;
 
 /// The global system, with the estimators it is made of.
 ///
-/// Unknowns are the values of all coupling variables at the end of the step, then their slopes. The pattern is that of the
+/// Unknowns are the values of all coupling variables at the end of the step, then their slopes times the step. The pattern is that of the
 /// connections and never changes; rows are computed anew where an estimator has changed, factors where any row has.
 pub(super) struct Global {
     estimators: Vec<Estimator>,
@@ -135,7 +135,7 @@ impl Global {
             };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(system, coupling.basis(capabilities[system].input_degree));
+                self.assemble(system, size, coupling.basis(capabilities[system].input_degree));
                 changed = true;
             }
         }
@@ -151,14 +151,14 @@ impl Global {
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1 and for an end slope of 1.
-    fn assemble(&mut self, system: usize, basis: [Signal; 2]) {
+    fn assemble(&mut self, system: usize, size: f64, basis: [Signal; 2]) {
         let (estimator, values) = (&self.estimators[system], self.matrix.values_mut());
         for row in &self.rows[system] {
             row.places.iter().flatten().for_each(|&place| values[place] = 0.0);
             row.diagonal.iter().for_each(|&place| values[place] = 1.0);
             for (column, places) in self.columns[system].iter().zip(&row.places) {
                 let gain = |order: usize, by: usize| estimator.gain(order, row.position, column.input, &basis[by]);
-                let block = [gain(0, 0), gain(0, 1), gain(1, 0), gain(1, 1)];
+                let block = [gain(0, 0), gain(0, 1) / size, gain(1, 0) * size, gain(1, 1)];
                 places.iter().zip(block).for_each(|(&place, gain)| values[place] -= gain);
             }
         }
@@ -174,18 +174,33 @@ impl Global {
         }
     }
 
-    /// What a disturbance of the coupling variables within the step, as signals, does to them through one system each.
+    /// What a disturbance of the coupling variables within the step, as signals, does to values and slopes at its end, through
+    /// one system each.
     pub fn disturb(&self, disturbance: &[Signal], into: &mut [f64]) {
         let half = disturbance.len();
         for (row, system) in self.all_rows() {
             let caused = |order: usize| {
-                let by = |column: &Column| {
+                let gain = |column: &Column| {
                     let signal = &disturbance[column.variable];
                     self.estimators[system].gain(order, row.position, column.input, signal)
                 };
-                self.columns[system].iter().map(by).sum::<f64>()
+                self.columns[system].iter().map(gain).sum::<f64>()
             };
             (into[row.variable], into[half + row.variable]) = (caused(0), caused(1));
+        }
+    }
+
+    /// The same through the states alone, on values: what stays when the inputs are right again.
+    pub fn disturb_states(&self, disturbance: &[Signal], into: &mut [f64]) {
+        let (size, _) = self.shape.expect("BUG: asked before it was prepared");
+        for (row, system) in self.all_rows() {
+            let here = &self.local[system].linearization;
+            let gain = |column: &Column| {
+                let (signal, place) = (&disturbance[column.variable], (row.position, column.input));
+                let direct = here.d[place] * signal.value(size) + here.d_slope[place] * signal.derivative(1, size);
+                self.estimators[system].gain(0, row.position, column.input, signal) - direct
+            };
+            into[row.variable] = self.columns[system].iter().map(gain).sum();
         }
     }
 
@@ -195,7 +210,11 @@ impl Global {
 
     /// `(I − K)⁻¹`, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
+        let (size, _) = self.shape.expect("BUG: solved before it was prepared");
+        let half = right.len() / 2;
+        right[half..].iter_mut().for_each(|slope| *slope *= size);
         self.matrix.solve(right);
+        right[half..].iter_mut().for_each(|slope| *slope /= size);
     }
 }
 

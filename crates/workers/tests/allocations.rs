@@ -1,0 +1,103 @@
+//! Nothing is allocated per macro-step once a run in threads is under way.
+#![allow(unsafe_code, reason = "a global allocator that counts is an unsafe trait by nature; it only adds to a number")]
+
+use std::alloc::{GlobalAlloc, Layout, System as Heap};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use dovetail_cases::{DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring};
+use dovetail_core::{Error, Exchange, LinearizeTask, Observer, Workers};
+use dovetail_scenario::{Choices, Placement, RunOptions, Scenario};
+use dovetail_workers::Threads;
+
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: everything is handed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller's promises are those the system's allocator asks for.
+        unsafe { Heap.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { Heap.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Notes the count after the first steps and at the end.
+#[derive(Default)]
+struct Watch {
+    steps: u64,
+    early: u64,
+    late: u64,
+}
+
+impl Observer for Watch {
+    fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
+        self.steps += 1;
+        let now = ALLOCATIONS.load(Ordering::Relaxed);
+        if self.steps == 10 {
+            self.early = now;
+        }
+        self.late = now;
+        Ok(())
+    }
+}
+
+fn options(scenario: &Scenario, method: &str, threads: usize) -> RunOptions {
+    let mut choices = Choices::default();
+    choices.set("method", method);
+    let placement = Placement::Threads(NonZeroUsize::new(threads));
+    RunOptions { placement, ..scenario.options(&choices).unwrap() }
+}
+
+fn allocations(scenario: &Scenario, method: &str, threads: usize) -> (u64, u64) {
+    let (mut watch, never) = (Watch::default(), AtomicBool::new(false));
+    let options = options(scenario, method, threads);
+    scenario.run(&options, &mut [&mut watch], &never).unwrap().ending.unwrap();
+    (watch.steps, watch.late - watch.early)
+}
+
+fn allocations_of_linearizations(scenario: &Scenario, threads: NonZeroUsize) -> u64 {
+    let systems = scenario.systems(&options(scenario, "jacobi", 1));
+    let mut workers = Threads::new(systems, threads).unwrap();
+    let interfaces = workers.interfaces().iter().enumerate();
+    let mut tasks: Vec<_> = interfaces.map(|(system, interface)| LinearizeTask::new(system, interface)).collect();
+    let mut ask = |times: usize| {
+        (0..times).for_each(|_| workers.linearize(&mut tasks).unwrap());
+        ALLOCATIONS.load(Ordering::Relaxed)
+    };
+    let early = ask(10);
+    ask(500) - early
+}
+
+// One test, since another test's allocations would be counted too.
+#[test]
+fn no_step_allocates_in_any_number_of_threads() {
+    let scenarios = [
+        ("ring", ring(10)),
+        ("lotka-volterra", LOTKA_VOLTERRA.scenario()),
+        ("damping-reaction", DAMPING_REACTION.scenario()),
+        ("rooms", ROOMS.scenario()),
+    ];
+    for (name, scenario) in &scenarios {
+        let iterative = (*name != "rooms").then_some("ifosmondi"); // a jump makes start values consistent anew
+        for method in ["jacobi", "gauss-seidel"].into_iter().chain(iterative) {
+            for threads in [1, 2, 4] {
+                let (steps, allocated) = allocations(scenario, method, threads);
+                assert!(steps >= 500);
+                assert_eq!(allocated, 0, "{name} under {method} in {threads} threads, {steps} steps");
+            }
+        }
+    }
+    for threads in [1, 2, 3] {
+        assert_eq!(allocations_of_linearizations(&ring(10), NonZeroUsize::new(threads).unwrap()), 0);
+    }
+}
