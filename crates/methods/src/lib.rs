@@ -12,7 +12,7 @@ mod jacobi;
 mod missiles;
 mod plan;
 
-pub use costarica::{Control, Costarica, EstimatorOptions};
+pub use costarica::{Control, Costarica, EstimatorOptions, Form};
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
 pub use initialization::{algebraic_loops, initialize, reinitialize};

@@ -67,8 +67,8 @@ impl GaverStehfest {
     /// Fills `orders` for a step of `delta`.
     pub(crate) fn compute(&mut self, space: StateSpace<'_>, delta: f64, orders: &mut [Gains; 3]) -> Result<(), Pole> {
         for gains in orders.iter_mut() {
-            let Gains { inputs, state, forcing } = gains;
-            inputs.iter_mut().chain([state, forcing]).for_each(|gain| gain.as_mut_slice().fill(0.0));
+            let Gains { inputs, state, forcing, ramp } = gains;
+            inputs.iter_mut().chain([state, forcing, ramp]).for_each(|gain| gain.as_mut_slice().fill(0.0));
         }
         space.a.transpose_to(&mut self.transposed);
         let h = REACH * delta;
@@ -121,6 +121,7 @@ impl GaverStehfest {
     fn add(&self, weight: f64, s: f64, gains: &mut Gains) {
         add_scaled(&mut gains.state, weight, &self.response);
         add_scaled(&mut gains.forcing, weight / s, &self.response);
+        add_scaled(&mut gains.ramp, weight / (s * s), &self.response);
         let mut power = weight / s;
         for (p, gain) in gains.inputs.iter_mut().enumerate() {
             add_scaled(gain, power, &self.driven[0]);

@@ -7,6 +7,8 @@
 //! y^(k)(δ) = Σ_p G_k[p] Ξ_p + P_k x(0) + R_k f_C + y_C^(k)
 //! ```
 //!
+//! So they are in a forcing that grows with time, `f_C + f_C' τ`.
+//!
 //! All of them follow from the exponential `E` and the moments `M_p = ∫₀^δ e^{A(δ−s)} s^p ds`. Derivatives by δ are taken on the
 //! moments themselves, `M_p' = p M_{p−1}` and `M_0' = E`: nothing cancels, however stiff A is, and A may be singular.
 
@@ -42,6 +44,8 @@ pub struct Gains {
     pub state: DMatrix<f64>,
     /// `R`, outputs × states.
     pub forcing: DMatrix<f64>,
+    /// The same for a forcing that is `τ`.
+    pub ramp: DMatrix<f64>,
 }
 
 /// How [`Transfer`] is evaluated.
@@ -77,12 +81,18 @@ impl Transfer {
     pub fn new(states: usize, inputs: usize, outputs: usize, degree: usize) -> Self {
         let by_states = || DMatrix::zeros(outputs, states);
         let by_inputs = || DMatrix::zeros(outputs, inputs);
-        let gains = || Gains { inputs: vec![by_inputs(); degree + 1], state: by_states(), forcing: by_states() };
+        let gains = || Gains {
+            inputs: vec![by_inputs(); degree + 1],
+            state: by_states(),
+            forcing: by_states(),
+            ramp: by_states(),
+        };
+        let moments = degree.max(1) + 1;
         Self {
             orders: [gains(), gains(), gains()],
-            functions: PhiRows::new(states, outputs, degree + 1),
+            functions: PhiRows::new(states, outputs, moments),
             scaled: DMatrix::zeros(states, states),
-            ladder: vec![by_states(); EXPONENTIAL + degree + 2],
+            ladder: vec![by_states(); EXPONENTIAL + 1 + moments],
             product: by_states(),
             driven: by_inputs(),
             gaver_stehfest: GaverStehfest::new(states, inputs, outputs),
@@ -95,6 +105,7 @@ impl Transfer {
         for (order, gains) in self.orders.iter_mut().enumerate() {
             gains.state.copy_from(&self.ladder[EXPONENTIAL - order]);
             gains.forcing.copy_from(&self.ladder[EXPONENTIAL + 1 - order]);
+            gains.ramp.copy_from(&self.ladder[EXPONENTIAL + 2 - order]);
             for (p, gain) in gains.inputs.iter_mut().enumerate() {
                 gain.as_mut_slice().fill(0.0);
                 add_scaled(gain, power_derivative(delta, p, order), space.d);

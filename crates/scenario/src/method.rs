@@ -30,7 +30,10 @@ pub(crate) fn choose<'o>(options: &'o RunOptions, capabilities: &[Capabilities])
     } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {
         ("ifosmondi", "every system can roll back or be linearised: what the latter would answer is estimated")
     } else {
-        ("gauss-seidel", "not every system can roll back or be linearised and take any step, and this method needs neither")
+        (
+            "gauss-seidel",
+            "not every system can roll back or be linearised and take any step, and this method needs neither",
+        )
     };
     (name, Some(reason.to_owned()))
 }
@@ -61,7 +64,8 @@ pub(crate) fn estimate(
             // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
             Err(system) if poor => all.push(system),
             Err(_) => {
-                let message = format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
+                let message =
+                    format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
                 return Err(Problem::general(message).help("it can roll back: leave the option out"));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use dovetail_methods::{Control, EstimatorOptions};
+use dovetail_methods::{Control, EstimatorOptions, Form};
 use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
@@ -62,7 +62,7 @@ pub const OPTIONS: &[RunOption] = &[
     },
     RunOption {
         key: "form",
-        meaning: "full, or without the derivatives of states: degraded, which missiles also knows as as-printed",
+        meaning: "what estimates use of the derivatives of states: full, held (as COSTARICA has it), degraded or as-printed (none)",
         methods: &["ifosmondi", "missiles"],
     },
     RunOption {
@@ -94,7 +94,7 @@ const ROLLBACK_FREE: &[(&str, &str)] =
 
 const CONTROLS: &[(&str, &str)] = &[("flexible", ""), ("zero-order", ""), ("first-order", "")];
 
-const FORMS: &[(&str, &str)] = &[("full", ""), ("degraded", ""), ("as-printed", "")];
+const FORMS: &[(&str, &str)] = &[("full", ""), ("held", ""), ("degraded", ""), ("as-printed", "")];
 
 const LAPLACE: &[(&str, &str)] = &[("exact", ""), ("gaver-stehfest", "")];
 
@@ -207,16 +207,21 @@ impl Choices {
     }
 
     fn estimator(&self) -> Result<EstimatorOptions, Problem> {
-        let is = |key, listed, name| Ok(self.chosen(key, listed)?.is_some_and(|text| text == name));
         let control = match self.chosen("control", CONTROLS)?.as_deref() {
             Some("zero-order") => Control::ZeroOrder,
             Some("first-order") => Control::FirstOrder,
             _ => Control::Flexible,
         };
-        let degraded = is("form", FORMS, "degraded")? || is("form", FORMS, "as-printed")?;
-        let inverted = is("laplace", LAPLACE, "gaver-stehfest")?;
-        let laplace = if inverted { Laplace::GaverStehfest } else { Laplace::Exact };
-        Ok(EstimatorOptions { control, degraded, laplace })
+        let form = match self.chosen("form", FORMS)?.as_deref() {
+            Some("held") => Form::Held,
+            Some("degraded" | "as-printed") => Form::Degraded,
+            _ => Form::Full,
+        };
+        let laplace = match self.chosen("laplace", LAPLACE)?.as_deref() {
+            Some("gaver-stehfest") => Laplace::GaverStehfest,
+            _ => Laplace::Exact,
+        };
+        Ok(EstimatorOptions { control, form, laplace })
     }
 
     /// A choice among names, if it has been made.

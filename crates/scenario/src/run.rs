@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Statistics, Task, Work, Workers, check_finite,
+    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread,
+    Statistics, Task, Work, Workers, check_finite,
 };
 use dovetail_methods::initialize;
 

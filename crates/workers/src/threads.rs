@@ -10,11 +10,12 @@ use crate::post::Post;
 use crate::seat::{Ask, advance, linearize, trial};
 use crate::share::{Failure, Portable, Share};
 
-/// How often a side looks for its turn before it sleeps: some microseconds, which is more than a method needs between two
-/// calls on light systems, where a sleep and its end would cost more than the step. Ten and a hundred times as much brought
-/// nothing and, on a machine whose cores others want too, made the ratios of the benchmark `threads` worse (up to 1.6
-/// instead of 0.8 where systems are heavy): a thread that spins takes time from one that works.
-const SPINS: u32 = 200;
+/// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping and being woken cost.
+///
+/// By the benchmark `threads` on two free cores: with 200, steps of 30 µs took 1.3 times as long as in a single thread, with
+/// 1000 they took 0.6 times as long, with 5000 no less. Where others want the cores too, looking longer takes
+/// time from those that work: with 20000 even heavy systems were up to 1.7 times slower than in a single thread.
+const SPINS: u32 = 1000;
 
 /// Systems spread over a fixed number of threads, the calling one among them.
 ///

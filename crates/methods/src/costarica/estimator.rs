@@ -11,10 +11,22 @@ use super::control::{Control, ControlPart};
 pub struct EstimatorOptions {
     /// How the control part is continued.
     pub control: Control,
-    /// Without the derivatives of the states: `f_C` is left out (the degraded form of the paper).
-    pub degraded: bool,
+    /// What of the derivatives of the states is used.
+    pub form: Form,
     /// How the transfer operators are evaluated.
     pub laplace: Laplace,
+}
+
+/// What an estimate uses of the derivatives of the states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// `f_C`, and its rate `∂f/∂t` where the system knows it.
+    #[default]
+    Full,
+    /// `f_C`, held over the step, as the paper has it.
+    Held,
+    /// Nothing: `f_C = 0`, the paper's form for systems that do not tell the derivatives of their states.
+    Degraded,
 }
 
 /// A system's linear stand-in for one step.
@@ -27,8 +39,9 @@ pub(crate) struct Estimator {
     control: ControlPart,
     /// What does not depend on the inputs of the step: of value, slope and curvature of each output.
     offsets: [Vec<f64>; 3],
-    /// `f_C`.
+    /// `f_C`, and its rate.
     forcing: Vec<f64>,
+    ramp: Vec<f64>,
 }
 
 impl Estimator {
@@ -43,6 +56,7 @@ impl Estimator {
             control: ControlPart::new(options.control, interface),
             offsets: std::array::from_fn(|_| vec![0.0; outputs]),
             forcing: vec![0.0; states],
+            ramp: vec![0.0; states],
         }
     }
 
@@ -51,7 +65,11 @@ impl Estimator {
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
             let explained =
                 || dot(&here.a, row, &here.x) + dot(&here.b, row, &here.u) + dot(&here.b_slope, row, &here.u_slope);
-            *forcing = if self.options.degraded { 0.0 } else { here.f[row] - explained() };
+            let degraded = self.options.form == Form::Degraded;
+            *forcing = if degraded { 0.0 } else { here.f[row] - explained() };
+        }
+        if self.options.form == Form::Full {
+            self.ramp.copy_from_slice(here.f_time.as_slice());
         }
         self.control.record(time, here);
     }
@@ -75,12 +93,15 @@ impl Estimator {
         Ok(stale)
     }
 
-    /// `P x̃ + R f_C + ŷ_C`.
+    /// `P x̃ + R f_C + ŷ_C`, with a forcing that grows with time.
     fn compute_offsets(&mut self, size: f64, here: &Linearization) {
         for output in 0..self.offsets[0].len() {
             let control = self.control.ahead(output, size);
             for (order, gains) in self.transfer.orders.iter().enumerate() {
-                let forced = self.forcing.iter().enumerate().map(|(j, f)| gains.forcing[(output, j)] * f).sum::<f64>();
+                let force = |(j, (held, rate)): (usize, (&f64, &f64))| {
+                    gains.forcing[(output, j)] * held + gains.ramp[(output, j)] * rate
+                };
+                let forced = self.forcing.iter().zip(&self.ramp).enumerate().map(force).sum::<f64>();
                 self.offsets[order][output] = dot(&gains.state, output, &here.x) + forced + control[order];
             }
         }

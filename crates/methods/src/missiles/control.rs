@@ -242,6 +242,9 @@ fn time_scale(global: &Global) -> f64 {
     shortest
 }
 
+/// A variable is measured by no less than this, whatever its unit: one that stays at zero has no range.
+const SMALLEST_SCALE: f64 = 1e-6;
+
 /// What a variable's errors are measured by.
 #[derive(Clone, Copy, Debug)]
 struct Range {
@@ -252,7 +255,7 @@ struct Range {
 
 impl Default for Range {
     fn default() -> Self {
-        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, least: f64::MIN_POSITIVE }
+        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, least: SMALLEST_SCALE }
     }
 }
 
