@@ -23,6 +23,7 @@ pub fn conformance(make: &mut dyn FnMut() -> Box<dyn System>, expect: Expectatio
     suite.instants_move_nothing()?;
     suite.two_halves_make_a_whole()?;
     suite.trials_leave_no_trace()?;
+    suite.estimates_are_near()?;
     suite.slopes_match_differences()?;
     suite.linearization_matches_differences()
 }
@@ -181,7 +182,8 @@ impl<'a> Suite<'a> {
             trial.respond(step, &other, &mut response).map_err(|e| e.to_string())?;
             if also_the_same {
                 trial.respond(step, &same, &mut response).map_err(|e| e.to_string())?;
-                ensure(bits(&plain.response) == bits(&response), "a trial answers what the step would")?;
+                let same = response.estimated || bits(&plain.response) == bits(&response);
+                ensure(same, "a trial answers what the step would, or says that it estimates")?;
             }
             let mut there = self.zeros();
             let told =
@@ -190,6 +192,30 @@ impl<'a> Suite<'a> {
             ensure(told.map(|()| there) == fresh, "a trial leaves no trace in the linearisation")?;
             system.advance(step, &same, &mut response).map_err(|e| e.to_string())?;
             ensure(bits(&plain.response) == bits(&response), "a trial leaves no trace")?;
+        }
+        Ok(())
+    }
+
+    /// Under inputs that move little an estimate is near what the step then answers; it tells slopes and makes up no states.
+    fn estimates_are_near(&mut self) -> Result<(), String> {
+        let (mut system, mut estimate) = ((self.make)(), self.response());
+        let Some(_) = system.trial() else { return Ok(()) };
+        let (opening, inputs) = (self.opening(), self.inputs(1e-3));
+        system.advance(opening.0, &opening.1, &mut estimate).map_err(|e| e.to_string())?;
+        let step = MacroStep::new(self.expect.start, self.expect.start + self.step());
+        let trial = system.trial().ok_or("a trial stays on offer")?;
+        trial.respond(step, &inputs, &mut estimate).map_err(|e| e.to_string())?;
+        if !estimate.estimated {
+            return Ok(());
+        }
+        ensure(estimate.reached == step.end, "an estimate is of the end of the step")?;
+        ensure(estimate.states.iter().all(|x| x.is_nan()), "an estimate makes up no states")?;
+        let mut answer = self.response();
+        system.advance(step, &inputs, &mut answer).map_err(|e| e.to_string())?;
+        for (told, found) in estimate.outputs.iter().zip(&answer.outputs) {
+            let moved = 1.0 + found.value.abs();
+            ensure((told.value - found.value).abs() <= 1e-2 * moved, "an estimate is near what the step answers")?;
+            ensure(told.slope.is_finite(), "an estimate tells slopes")?;
         }
         Ok(())
     }

@@ -50,9 +50,20 @@ impl Observer for Watch {
     }
 }
 
+fn set(choices: &mut Choices, text: &str) {
+    let (key, value) = text.split_once('=').unwrap();
+    choices.set(key, value);
+}
+
 fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     let mut choices = Choices::default();
-    choices.set("method", method);
+    let step = format!("step={}", (scenario.stop_time - scenario.start_time) / 500.0);
+    match method {
+        "estimated" => ["method=ifosmondi", "rollback-free=true"].map(|text| set(&mut choices, text)),
+        "missiles" => ["method=missiles", &step].map(|text| set(&mut choices, text)),
+        "adaptive" => ["method=missiles", "tolerance=1e-7"].map(|text| set(&mut choices, text)),
+        _ => ["integrator-tolerance=1e-10", &format!("method={method}")].map(|text| set(&mut choices, text)),
+    };
     let options = scenario.options(&choices).unwrap();
     let everything = Variables::of(&scenario.connections).everything();
     let file = CsvFile::new(std::io::sink(), &everything.names()).unwrap();
@@ -68,6 +79,7 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
 fn no_step_allocates() {
     let scenarios = [
         ("ring", ring(10)),
+        ("large ring", ring(100)),
         ("lotka-volterra", LOTKA_VOLTERRA.scenario()),
         ("damping-reaction", DAMPING_REACTION.scenario()),
         ("behaviour-change", BEHAVIOUR_CHANGE.scenario()),
@@ -75,10 +87,10 @@ fn no_step_allocates() {
     ];
     for (name, scenario) in &scenarios {
         let smooth = *name != "rooms" && *name != "behaviour-change"; // a jump makes start values consistent anew
-        let iterative: &[&str] = if smooth { &["ifosmondi"] } else { &[] };
-        for method in ["jacobi", "gauss-seidel"].iter().chain(iterative) {
+        let implicit: &[&str] = if smooth { &["ifosmondi", "estimated", "missiles", "adaptive"] } else { &[] };
+        for method in ["jacobi", "gauss-seidel"].iter().chain(implicit) {
             let (steps, allocated) = allocations(scenario, method);
-            assert!(steps >= 500);
+            assert!(steps >= if *method == "adaptive" { 100 } else { 500 }, "{name} under {method}: {steps} steps");
             assert_eq!(allocated, 0, "{name} under {method}, {steps} steps");
         }
     }

@@ -104,7 +104,8 @@ impl RunSummary {
         }
         if let Some(kept) = quality.kept {
             let (linearizations, factorizations) = (kept.linearizations, kept.factorizations);
-            let kept = [counted(linearizations, "linearization"), counted(factorizations, "factorization")].join(" and ");
+            let kept =
+                [counted(linearizations, "linearization"), counted(factorizations, "factorization")].join(" and ");
             lines += &format!("kept from step to step: {kept}\n");
         }
         lines.extend(quality.remarks.iter().map(|remark| format!("note: {remark}\n")));

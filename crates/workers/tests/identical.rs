@@ -8,7 +8,7 @@ use dovetail_core::Work;
 use dovetail_report::{Recorder, Trajectory, Variables};
 use dovetail_scenario::{Choices, Placement, RunEnd, RunOptions, Scenario};
 
-const METHODS: [&str; 3] = ["jacobi", "gauss-seidel", "ifosmondi"];
+const METHODS: [&str; 4] = ["jacobi", "gauss-seidel", "ifosmondi", "missiles"];
 
 struct Run {
     end: RunEnd,

@@ -33,8 +33,9 @@ pub(crate) struct ControlPart {
     /// Where the system was, newest first.
     past: [Point; DEPTH],
     kept: usize,
-    /// What the present linearisation leaves of the outputs at each of these points.
+    /// What the present linearisation leaves of the outputs at each of these points, and how fast it changes by itself.
     values: [Vec<f64>; DEPTH],
+    rates: Vec<f64>,
 }
 
 /// A system at a communication time.
@@ -56,7 +57,13 @@ impl ControlPart {
             u_slope: DVector::zeros(inputs),
             g: DVector::zeros(outputs),
         };
-        Self { control, past: std::array::from_fn(point), kept: 0, values: std::array::from_fn(|_| vec![0.0; outputs]) }
+        Self {
+            control,
+            past: std::array::from_fn(point),
+            kept: 0,
+            values: std::array::from_fn(|_| vec![0.0; outputs]),
+            rates: vec![0.0; outputs],
+        }
     }
 
     /// The system stands at `time`, where it is `here`: `y_C = ỹ − C x̃ − D ũ`.
@@ -69,6 +76,7 @@ impl ControlPart {
         newest.u.copy_from(&here.u);
         newest.u_slope.copy_from(&here.u_slope);
         newest.g.copy_from(&here.g);
+        self.rates.copy_from_slice(here.g_time.as_slice());
         for (point, values) in self.past.iter().zip(&mut self.values).take(self.kept) {
             for (output, value) in values.iter_mut().enumerate() {
                 let explained = dot(&here.c, output, &point.x)
@@ -86,6 +94,11 @@ impl ControlPart {
 
     /// Value, slope and curvature of one output's control part, `ahead` of the newest time.
     pub fn ahead(&self, output: usize, ahead: f64) -> [f64; 3] {
+        if self.control == Control::Flexible && self.kept <= 2 {
+            // Too little to judge degrees by; a system that knows ∂g/∂t is followed along it.
+            let (value, rate) = (self.values[0][output], self.rates[output]);
+            return [value + rate * ahead, rate, 0.0];
+        }
         let degree = match self.control {
             Control::ZeroOrder => 0,
             Control::FirstOrder => 1.min(self.kept - 1),

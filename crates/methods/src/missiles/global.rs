@@ -124,7 +124,7 @@ impl Global {
         let shape = Some((size, coupling.smooth));
         let reshaped = self.shape != shape;
         let mut changed = reshaped;
-        for system in 0..self.estimators.len() {
+        for system in 0..self.local.len() {
             let here = &self.local[system].linearization;
             let stale = match self.estimators[system].prepare(size, here) {
                 Ok(stale) => stale,
