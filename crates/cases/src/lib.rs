@@ -7,7 +7,7 @@ mod known;
 mod measured;
 mod text;
 
-pub use families::ring;
+pub use families::{chain, ring};
 pub use known::Known;
 pub use measured::{Measured, measure_run};
 pub use text::{connections, model};

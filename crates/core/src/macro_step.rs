@@ -87,6 +87,11 @@ impl Grid {
         if n >= self.count { self.stop } else { self.start + n as f64 * self.size }
     }
 
+    /// The number of the communication time nearest to `time`.
+    pub fn nearest(&self, time: f64) -> u64 {
+        (((time - self.start) / self.size).round().max(0.0) as u64).min(self.count)
+    }
+
     /// The number of the grid step that begins at `reached` or contains it.
     fn index(&self, reached: f64) -> u64 {
         let mut index = ((reached - self.start) / self.size + COINCIDENT).floor().max(0.0) as u64;

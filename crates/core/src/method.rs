@@ -63,6 +63,8 @@ pub enum Verdict<'a> {
     Accepted(Exchange<'a>),
     /// No system has moved; the method will try something else.
     Rejected(MacroStep),
+    /// No system can come nearer to the end: those that impose their steps stand on their last grid times before it.
+    Finished,
 }
 
 /// What an accepted attempt did.

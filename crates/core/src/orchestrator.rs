@@ -93,6 +93,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
                     self.statistics.rejected += 1;
                     self.observers.iter_mut().try_for_each(|o| o.rejected(step))?;
                 }
+                Verdict::Finished => break,
             }
         }
         Ok(Ending::Finished)

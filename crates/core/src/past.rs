@@ -81,6 +81,17 @@ impl Past {
         self.systems.iter().map(|s| s.next_event).fold(f64::INFINITY, f64::min)
     }
 
+    /// The next time at which `system` is known to switch.
+    pub fn next_event_of(&self, system: usize) -> f64 {
+        self.systems[system].next_event
+    }
+
+    /// The time that `system` has reached.
+    pub fn reached_by(&self, system: usize) -> f64 {
+        let past = &self.systems[system];
+        past.times[past.newest]
+    }
+
     /// The newest outputs of all systems, stacked.
     pub fn latest(&self) -> &[Knot] {
         &self.latest

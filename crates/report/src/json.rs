@@ -83,7 +83,10 @@ mod tests {
                    quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(keys(&json["quality"]), ["residual", "residual_variable", "estimated_error", "warnings", "remarks"]);
+        let quality = "residual residual_variable estimated_error discrepancy kept warnings remarks";
+        assert_eq!(keys(&json["quality"]), quality.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(json["quality"]["discrepancy"], json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 }));
+        assert_eq!(json["quality"]["kept"], json!({ "linearizations": 996, "factorizations": 498 }));
         assert_eq!(keys(&json["systems"]), ["spring", "mass"]);
         assert_eq!(keys(&json["systems"]["mass"]), ["integrations", "trials", "linearizations", "seconds"]);
         assert_eq!(keys(&json["final"]), ["spring.x", "spring.heat", "spring.F", "mass.F", "mass.v", "mass.x"]);

@@ -124,7 +124,7 @@ impl Global {
         let shape = Some((size, coupling.smooth));
         let reshaped = self.shape != shape;
         let mut changed = reshaped;
-        for system in 0..self.local.len() {
+        for (system, capabilities) in capabilities.iter().enumerate() {
             let here = &self.local[system].linearization;
             let stale = match self.estimators[system].prepare(size, here) {
                 Ok(stale) => stale,
@@ -135,7 +135,7 @@ impl Global {
             };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(system, size, coupling.basis(capabilities[system].input_degree));
+                self.assemble(system, size, coupling.basis(capabilities.input_degree));
                 changed = true;
             }
         }

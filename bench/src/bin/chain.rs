@@ -1,0 +1,52 @@
+//! Cost of a step of MISSILES on chains of two-state systems, and how it grows with their number.
+//!
+//! Linear chains keep their operators and factors; nonlinear ones compute them anew with every step. Costs are differences of two
+//! runs of different length, so that reading the model and ordering the matrix do not count. Times differ from machine to machine
+//! and from run to run; the ratios are what counts.
+
+use dovetail_bench::run;
+use dovetail_cases::chain;
+use dovetail_report::{Alignment, Table, significant};
+
+const SIZES: [usize; 3] = [100, 1000, 10_000];
+const STEP: f64 = 0.05;
+/// Times, in steps, of the short and of the long run, and how often both are repeated.
+const LENGTHS: [u32; 2] = [10, 40];
+const REPEATS: usize = 3;
+
+fn main() {
+    let heads = ["systems", "linear ms/step", "growth", "nonlinear ms/step", "growth", "peak MB"];
+    let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
+    let mut before = [f64::NAN; 2];
+    for n in SIZES {
+        let costs = [0.0, 0.5].map(|bend| 1e3 * cost(n, bend));
+        let row = [costs[0], costs[0] / before[0], costs[1], costs[1] / before[1], peak_megabytes()];
+        let told = row.map(|number| if number.is_nan() { "-".into() } else { significant(number, 3) });
+        table.row(std::iter::once(n.to_string()).chain(told).collect());
+        before = costs;
+    }
+    println!("A step of missiles on a chain of n masses, fixed step, without recording");
+    print!("{}", table.render(""));
+    println!("growth: against a tenth of the systems; peak: of the whole program, model text included");
+}
+
+/// Seconds per step.
+fn cost(n: usize, bend: f64) -> f64 {
+    let mut scenario = chain(n, bend);
+    let step = STEP.to_string();
+    let mut seconds = LENGTHS.map(|steps| {
+        scenario.stop_time = f64::from(steps) * STEP;
+        let once = || run(&scenario, &[("method", "missiles"), ("step", &step)]).wall_seconds;
+        (0..REPEATS).map(|_| once()).fold(f64::INFINITY, f64::min)
+    });
+    seconds[1] -= seconds[0];
+    seconds[1] / f64::from(LENGTHS[1] - LENGTHS[0])
+}
+
+/// The most memory that the program has had, where the system tells.
+fn peak_megabytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|rest| rest.trim().split(' ').next()?.parse::<f64>().ok())
+        .map_or(f64::NAN, |kilobytes| kilobytes / 1024.0)
+}

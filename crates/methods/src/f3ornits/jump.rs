@@ -1,0 +1,99 @@
+//! Jumps that nobody announced: an error far beyond its recent history.
+//!
+//! An estimate goes wrong by more and more while the steps are too long, and the controller sees to that. A jump is another
+//! matter: from one communication to the next the error is many times what it was, and many times the tolerance.
+
+use dovetail_core::{Connections, readable};
+
+/// Errors that are remembered.
+const MEMORY: usize = 8;
+/// So many of them must be known before another can be out of line.
+const LEAST: usize = 4;
+/// An error is a jump when it is so many times the largest of the recent ones, and of the tolerance.
+pub(super) const FAR: f64 = 30.0;
+/// So many jumps are told one by one.
+const TOLD: usize = 5;
+
+/// The recent errors of an output, in units of its tolerance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RecentErrors {
+    errors: [f64; MEMORY],
+    known: usize,
+}
+
+impl RecentErrors {
+    /// Takes an error in.
+    pub fn record(&mut self, error: f64) {
+        self.errors.rotate_right(1);
+        self.errors[0] = error;
+        self.known = (self.known + 1).min(MEMORY);
+    }
+
+    /// The error beyond which an output must have jumped; infinite while too little is known.
+    pub fn limit(&self) -> f64 {
+        if self.known < LEAST {
+            return f64::INFINITY;
+        }
+        FAR * self.errors[..self.known].iter().fold(1.0, |most: f64, &error| most.max(error))
+    }
+}
+
+/// A jump that was seen.
+#[derive(Clone, Copy, Debug)]
+struct Jump {
+    output: usize,
+    /// Where it was seen, and how much earlier it may have been.
+    time: f64,
+    lag: f64,
+    located: bool,
+}
+
+/// The jumps of a run.
+pub(crate) struct Jumps {
+    told: Vec<Jump>,
+    located: u64,
+    late: u64,
+}
+
+impl Jumps {
+    /// None so far.
+    pub fn new() -> Self {
+        Self { told: Vec::with_capacity(TOLD), located: 0, late: 0 }
+    }
+
+    /// Output `output` (stacked) has jumped at `time` or up to `lag` before.
+    pub fn record(&mut self, output: usize, time: f64, lag: f64, located: bool) {
+        *(if located { &mut self.located } else { &mut self.late }) += 1;
+        if self.told.len() < TOLD {
+            self.told.push(Jump { output, time, lag, located });
+        }
+    }
+
+    /// What there is to say of jumps that were found where they are.
+    pub fn remarks(&self, connections: &Connections) -> Vec<String> {
+        self.tell(true, self.located, |jump| {
+            let (name, time) = (connections.output_name(jump.output), readable(jump.time));
+            format!("`{name}` jumps at t = {time} s, which no system had announced: found by trying shorter steps")
+        })
+    }
+
+    /// What there is to say of jumps that were noticed too late.
+    pub fn warnings(&self, connections: &Connections) -> Vec<String> {
+        self.tell(false, self.late, |jump| {
+            let (name, time) = (connections.output_name(jump.output), readable(jump.time));
+            format!(
+                "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had announced: its readers heard of it up to \
+                 that much late",
+                jump.lag
+            )
+        })
+    }
+
+    fn tell(&self, located: bool, count: u64, sentence: impl Fn(&Jump) -> String) -> Vec<String> {
+        let mut all: Vec<String> = self.told.iter().filter(|jump| jump.located == located).map(sentence).collect();
+        if count > all.len() as u64 {
+            all.push(format!("so did outputs {} more times", count - all.len() as u64));
+        }
+        all
+    }
+}

@@ -1,0 +1,224 @@
+//! Who goes next, and how far. The paper leaves this open; these rules are ours.
+//!
+//! 1. *The furthest behind goes first.* All systems that stand at the earliest time go together, side by side.
+//! 2. *Imposed steps stand.* Such a system goes from grid time to grid time, `start + n·size`; its last one is the last at or
+//!    before the end of the run.
+//! 3. *A free system goes as far as it wishes*, except that
+//!    - one whose consumers all impose their steps goes to the next of their grid times: what it told in between, nobody would hear;
+//!    - one that feeds nobody wishes to go as far as it is allowed to;
+//!    - it stops at *meeting times*: known events, of whichever system, and the end of the run;
+//!    - it stops at the *horizon* of each system that feeds it: the time that one has reached or is about to reach. Up to there
+//!      its estimates were made to be used.
+//! 4. *No slivers.* A free step that would end a little short of where it must stop anyway ends there.
+//! 5. *One time, one number.* Grid times that agree but for rounding, with one another or with an event, are the same number:
+//!    the event's, or that of the system listed first.
+//! 6. *Estimates* come from the past: a step that starts at `t` uses the newest estimate that its feeder made at or before `t`,
+//!    (25). One exception: when the feeder has stepped over an event of its own at or before `t`, because its grid made it,
+//!    what it said before the event is void, and the first estimate after it is used.
+//!
+//! Systems that feed one another and are free share their times; without imposed steps such a loop has a common grid. A system
+//! is never more than one step ahead of the one furthest behind, so that two estimates of each are enough to keep.
+//! Nothing here depends on anything but its arguments: equal arguments, equal plans.
+
+use dovetail_core::{Connections, Grid, MacroStep, StepRule, components};
+
+/// A free step that falls short of its limit by less than this fraction of itself ends there.
+const NEAR: f64 = 0.1;
+/// Times that differ by less than this fraction of a step, or a few units in the last place, are the same but for rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// How a system steps.
+#[derive(Clone, Copy, Debug)]
+enum Pace {
+    Free,
+    Imposed(Grid),
+}
+
+/// Where a system stands and what it would like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standing {
+    /// The time it has reached.
+    pub reached: f64,
+    /// The size of the step it wishes for, if it is free.
+    pub wish: f64,
+    /// The next event of its own; infinite if none is known.
+    pub next_event: f64,
+    /// The last event of its own that it has left behind; minus infinity if there was none.
+    pub last_event: f64,
+}
+
+/// The rules, for one model.
+pub(crate) struct Scheduler {
+    stop: f64,
+    /// The longest step of a free system.
+    longest: f64,
+    paces: Vec<Pace>,
+    feeders: Vec<Vec<usize>>,
+    consumers: Vec<Vec<usize>>,
+    /// Loops of systems, what they depend on before them.
+    order: Vec<Vec<usize>>,
+    /// For each system its last time.
+    last: Vec<f64>,
+    /// The planned end of the step of each system that goes.
+    ends: Vec<Option<f64>>,
+}
+
+impl Scheduler {
+    /// The scheduler of a run from `start` to `stop`.
+    pub fn new(connections: &Connections, rules: &[StepRule], start: f64, stop: f64, longest: f64) -> Self {
+        let feeders: Vec<Vec<usize>> = (0..connections.systems()).map(|k| connections.feeders(k)).collect();
+        Self::of_graph(feeders, rules, start, stop, longest)
+    }
+
+    fn of_graph(feeders: Vec<Vec<usize>>, rules: &[StepRule], start: f64, stop: f64, longest: f64) -> Self {
+        let systems = feeders.len();
+        let feeds = |k: usize| (0..systems).filter(|&l| feeders[l].contains(&k)).collect();
+        let pace = |rule: &StepRule| match rule {
+            StepRule::Free => Pace::Free,
+            StepRule::Imposed(size) => Pace::Imposed(whole_steps(start, stop, *size)),
+        };
+        let paces: Vec<Pace> = rules.iter().map(pace).collect();
+        let end = |pace: &Pace| match pace {
+            Pace::Free => stop,
+            Pace::Imposed(grid) => grid.time(grid.count()),
+        };
+        Self {
+            stop,
+            longest,
+            consumers: (0..systems).map(feeds).collect(),
+            order: components(&feeders),
+            last: paces.iter().map(end).collect(),
+            ends: vec![None; systems],
+            feeders,
+            paces,
+        }
+    }
+
+    /// The last time of `system`.
+    pub fn last_time(&self, system: usize) -> f64 {
+        self.last[system]
+    }
+
+    /// Plans the next steps, for the systems that go; false when none can go any more.
+    pub fn plan(&mut self, standings: &[Standing], steps: &mut [Option<MacroStep>]) -> bool {
+        steps.fill(None);
+        self.ends.fill(None);
+        let waiting = |k: &usize| standings[*k].reached < self.last[*k];
+        let now = (0..standings.len()).filter(waiting).map(|k| standings[k].reached).fold(f64::INFINITY, f64::min);
+        if now == f64::INFINITY {
+            return false;
+        }
+        for position in 0..self.order.len() {
+            self.plan_loop(position, now, standings);
+        }
+        for (k, end) in self.ends.iter().enumerate() {
+            steps[k] = end.map(|end| match self.paces[k] {
+                Pace::Imposed(grid) => grid.step(now, end), // equal sizes to the last bit
+                Pace::Free => MacroStep::new(now, end),
+            });
+        }
+        true
+    }
+
+    /// Plans the systems of one loop; those that it depends on are planned.
+    fn plan_loop(&mut self, position: usize, now: f64, standings: &[Standing]) {
+        let members = std::mem::take(&mut self.order[position]);
+        for &k in members.iter().filter(|&&k| standings[k].reached == now && now < self.last[k]) {
+            if let Pace::Imposed(grid) = self.paces[k] {
+                self.ends[k] = Some(self.grid_time(k, &grid, now, standings));
+            }
+        }
+        for &k in members.iter().filter(|&&k| standings[k].reached == now && now < self.last[k]) {
+            if let Pace::Free = self.paces[k] {
+                self.ends[k] = Some(self.free_end(k, &members, now, standings));
+            }
+        }
+        // Rule 3, within a loop: wishes pull one another back until all agree.
+        let mut settled = false;
+        while !settled {
+            settled = true;
+            for &k in members.iter().filter(|&&k| matches!(self.paces[k], Pace::Free)) {
+                let Some(end) = self.ends[k] else { continue };
+                let horizon = self.feeders[k].iter().filter_map(|&l| self.ends[l]).fold(f64::INFINITY, f64::min);
+                if horizon < end {
+                    (self.ends[k], settled) = (Some(horizon), false);
+                }
+            }
+        }
+        self.order[position] = members;
+    }
+
+    /// How far a free system goes, but for the wishes of the free systems of its own loop.
+    fn free_end(&self, k: usize, members: &[usize], now: f64, standings: &[Standing]) -> f64 {
+        let horizon = |&l: &usize| match self.ends[l] {
+            Some(_) if matches!(self.paces[l], Pace::Free) && members.contains(&l) => f64::INFINITY,
+            Some(end) => end,
+            // One that rests has nothing more to say.
+            None if standings[l].reached > now => standings[l].reached,
+            None => f64::INFINITY,
+        };
+        let horizon = self.feeders[k].iter().map(horizon).fold(self.stop, f64::min);
+        let limit = horizon.min(next_meeting(now, standings));
+        let wish = self.wish(k, now, standings);
+        let end = if now + wish * (1.0 + NEAR) >= limit { limit } else { now + wish };
+        // However small the wish, time moves on.
+        end.max(now.next_up())
+    }
+
+    /// The size of the step that a free system would take if it were alone.
+    fn wish(&self, k: usize, now: f64, standings: &[Standing]) -> f64 {
+        let next = |l: &usize| match self.paces[*l] {
+            Pace::Imposed(grid) if now < self.last[*l] => Some(self.grid_time(*l, &grid, now, standings)),
+            Pace::Imposed(_) => Some(self.stop), // it will not listen again
+            Pace::Free => None,
+        };
+        let told = self.consumers[k].iter().map(next).try_fold(self.stop, |first, time| Some(first.min(time?)));
+        told.map_or(standings[k].wish, |time| time - now).min(self.longest)
+    }
+
+    /// The next grid time of system `k` after `now`, by rule 5.
+    fn grid_time(&self, k: usize, grid: &Grid, now: f64, standings: &[Standing]) -> f64 {
+        let time = grid.step(now, f64::INFINITY).end;
+        if time == self.last[k] {
+            return time; // where it rests nobody waits for it
+        }
+        let near = |other: f64| (other - time).abs() <= ROUNDING * grid.size() + 4.0 * f64::EPSILON * time.abs();
+        let event = standings.iter().flat_map(|s| [s.next_event, s.last_event]).find(|&event| near(event));
+        let listed_first = || {
+            self.paces[..k].iter().find_map(|pace| match pace {
+                Pace::Imposed(grid) => Some(grid.time(grid.nearest(time))).filter(|&other| near(other)),
+                Pace::Free => None,
+            })
+        };
+        let same = event.or_else(listed_first).unwrap_or(time);
+        grid.step(now, same).end
+    }
+}
+
+/// The grid of whole steps of `size`: the end of the run is on it, or after it.
+fn whole_steps(start: f64, stop: f64, size: f64) -> Grid {
+    let whole = Grid::new(start, stop, size);
+    if whole.consists_of(size) {
+        return whole;
+    }
+    let count = whole.count().saturating_sub(1);
+    Grid::new(start, start + count as f64 * size, size)
+}
+
+/// Whether a run from `start` to `stop` has room for a step of `size`.
+pub(crate) fn has_room(start: f64, stop: f64, size: f64) -> bool {
+    whole_steps(start, stop, size).count() > 0
+}
+
+/// The earliest known event after `now`, met or still to be met.
+fn next_meeting(now: f64, standings: &[Standing]) -> f64 {
+    let events = standings.iter().flat_map(|s| [s.next_event, s.last_event]);
+    events.filter(|&event| event > now).fold(f64::INFINITY, f64::min)
+}
+
+/// Rule 6: which of the two newest estimates of a feeder, made at the times `made` (newest first), a step from `start` uses;
+/// `last_event` is the last event that the feeder has left behind.
+pub(crate) fn usable(made: [f64; 2], start: f64, last_event: f64) -> usize {
+    let stepped_over = made[1] < last_event && last_event <= start;
+    usize::from(made[0] > start && !stepped_over)
+}

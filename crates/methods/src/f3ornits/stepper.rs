@@ -1,0 +1,116 @@
+//! Flexible step: how far a system goes before it communicates again, F3ORNITS (29) to (36).
+
+use super::{F3ornitsOptions, Steering};
+
+/// A step is shortened to this fraction of the last one at most, (32).
+const MOST_SHRINKAGE: f64 = 0.1;
+/// The proportional-integral controller: exponents of the new error and of the one before it, and a factor of safety.
+const NEW: f64 = 0.7;
+const BEFORE: f64 = 0.4;
+const SAFETY: f64 = 0.9;
+/// Errors below this say no more than that they are small.
+const LEAST_ERROR: f64 = 1e-8;
+
+/// What the error of an output is measured by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scale {
+    /// `|y|`, (33).
+    Magnitude,
+    /// The largest value so far minus the smallest, (34).
+    Amplitude,
+    /// The same, with what lies back forgotten little by little, (35) and (36).
+    #[default]
+    DampedAmplitude,
+}
+
+/// Where an output has been.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Range {
+    high: f64,
+    low: f64,
+    damped_high: f64,
+    damped_low: f64,
+}
+
+impl Range {
+    /// A range of one value.
+    pub fn at(value: f64) -> Self {
+        Self { high: value, low: value, damped_high: value, damped_low: value }
+    }
+
+    /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both sides.
+    pub fn include(&mut self, value: f64, elapsed: f64, damping: f64) {
+        (self.high, self.low) = (self.high.max(value), self.low.min(value));
+        // (35), (36): α is that of the point before.
+        let fade = damping * elapsed / 2.0 * (self.damped_high - self.damped_low);
+        self.damped_high = value.max(self.damped_high - fade);
+        self.damped_low = value.min(self.damped_low + fade);
+    }
+
+    /// The scale of an error at `value`.
+    pub fn scale(&self, scale: Scale, value: f64) -> f64 {
+        match scale {
+            Scale::Magnitude => value.abs(),
+            Scale::Amplitude => self.high - self.low,
+            Scale::DampedAmplitude => self.damped_high - self.damped_low,
+        }
+    }
+}
+
+/// By what factor the step may grow after an error of `error`, in units of the tolerance, of an estimate of `degree`: (30), or
+/// with the error before it.
+pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: usize) -> f64 {
+    let order = (degree + 1) as f64;
+    match steering {
+        Steering::Plain => error.powf(-1.0 / order), // no error: infinite
+        Steering::Averaged => {
+            let floored = error.max(LEAST_ERROR);
+            SAFETY * floored.powf(-NEW / order) * before.max(LEAST_ERROR).powf(BEFORE / order)
+        }
+    }
+}
+
+/// The step after one of `size`, where `proposed` was the size asked for: (31), (32).
+///
+/// Growth counts from what was asked for. A step that was cut short, by an event or another system, does not have to grow all
+/// over again.
+pub(crate) fn next_size(options: &F3ornitsOptions, dilatation: f64, size: f64, proposed: f64) -> f64 {
+    let judged = dilatation.max(MOST_SHRINKAGE) * size;
+    let grown = options.max_growth * size.max(proposed);
+    judged.min(grown).min(options.max_step).max(options.min_step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damped_amplitude_forgets_and_an_amplitude_does_not() {
+        let mut range = Range::at(0.0);
+        range.include(10.0, 0.1, 0.05);
+        for _ in 0..1000 {
+            range.include(1.0, 0.1, 0.05);
+        }
+        assert_eq!(range.scale(Scale::Amplitude, 1.0), 10.0);
+        assert!(range.scale(Scale::DampedAmplitude, 1.0) < 0.2);
+        assert_eq!(range.scale(Scale::Magnitude, -1.0), 1.0);
+    }
+
+    #[test]
+    fn an_error_on_the_tolerance_keeps_the_step_and_no_error_lets_it_grow() {
+        let options = F3ornitsOptions { max_growth: 1.05, ..F3ornitsOptions::of_paper(0.0, 100.0) };
+        let next = |error: f64, degree: usize| {
+            next_size(&options, dilatation(Steering::Plain, error, 1.0, degree), 0.2, 0.2)
+        };
+        assert_eq!(next(1.0, 2), 0.2);
+        assert_eq!(next(0.0, 2), 1.05 * 0.2);
+        assert!((next(8.0, 2) - 0.1).abs() < 1e-15);
+        assert!((next(1e9, 0) - 0.02).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_step_that_was_cut_short_does_not_have_to_grow_again() {
+        let options = F3ornitsOptions::of_paper(0.0, 100.0);
+        assert_eq!(next_size(&options, f64::INFINITY, 1e-6, 0.5), options.max_growth * 0.5);
+    }
+}
