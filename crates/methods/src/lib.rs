@@ -5,6 +5,7 @@
 mod costarica;
 mod coupling;
 mod divergence;
+mod f3ornits;
 mod gauss_seidel;
 mod ifosmondi;
 mod initialization;
@@ -13,6 +14,7 @@ mod missiles;
 mod plan;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
+pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
 pub use initialization::{algebraic_loops, initialize, reinitialize};

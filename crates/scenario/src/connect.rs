@@ -1,5 +1,6 @@
 //! The connections of a model file, checked: every input has one source.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use dovetail_core::{Connections, Interface, Source, list_names, nearest};
@@ -42,6 +43,8 @@ pub(crate) fn connect(
 
 struct Resolver<'a> {
     interfaces: &'a [Interface],
+    /// For each system by name: its position, and how many inputs and outputs come before its own.
+    systems: HashMap<&'a str, (usize, usize, usize)>,
     fed: Vec<Option<(Source, Range<usize>)>>,
     /// A connection that could not be resolved may be the one an input waits for: do not complain twice.
     tried: Vec<bool>,
@@ -49,8 +52,12 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn new(interfaces: &'a [Interface]) -> Self {
-        let inputs = interfaces.iter().map(|i| i.inputs.len()).sum();
-        Self { interfaces, fed: vec![None; inputs], tried: vec![false; inputs] }
+        let (mut systems, mut inputs, mut outputs) = (HashMap::new(), 0, 0);
+        for (k, interface) in interfaces.iter().enumerate() {
+            systems.insert(interface.name.as_str(), (k, inputs, outputs));
+            (inputs, outputs) = (inputs + interface.inputs.len(), outputs + interface.outputs.len());
+        }
+        Self { interfaces, systems, fed: vec![None; inputs], tried: vec![false; inputs] }
     }
 
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
@@ -107,13 +114,16 @@ impl<'a> Resolver<'a> {
         let Some((system, variable)) = text.split_once('.') else {
             return Err(Problem::at(name.span(), format!("`{text}` is not of the form system.variable")));
         };
-        let Some(k) = self.interfaces.iter().position(|i| i.name == system) else {
+        let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
             return Err(Problem::at(name.span(), format!("there is no system `{system}`"))
                 .help(format!("the systems are {}", list_names(&systems().map(str::to_owned).collect::<Vec<_>>())))
                 .suggest(system, systems()));
         };
         let position = side.names(&self.interfaces[k]).iter().position(|n| *n == variable);
-        let before: usize = self.interfaces[..k].iter().map(|i| side.names(i).len()).sum();
+        let before = match side {
+            Side::From => outputs,
+            Side::To => inputs,
+        };
         match position {
             Some(position) => Ok(Variable { system: k, position, stacked: before + position }),
             None => Err(self.unknown(name, k, variable, side)),

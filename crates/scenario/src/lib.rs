@@ -2,6 +2,7 @@
 
 mod connect;
 mod diagnostic;
+mod f3ornits;
 mod file;
 mod method;
 mod options;
@@ -12,6 +13,7 @@ mod scenario;
 mod system;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
+pub use f3ornits::F3ornitsChoices;
 pub use options::{Choices, METHODS, OPTIONS, RunOption, RunOptions, SOLVERS};
 pub use overrides::Overrides;
 pub use placement::Placement;

@@ -1,13 +1,16 @@
 //! From names to methods.
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
-use dovetail_methods::{Costarica, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions};
+use dovetail_methods::{
+    Costarica, F3ornits, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+};
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
     NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
 };
 
 use crate::diagnostic::Problem;
+use crate::f3ornits;
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
@@ -30,10 +33,7 @@ pub(crate) fn choose<'o>(options: &'o RunOptions, capabilities: &[Capabilities])
     } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {
         ("ifosmondi", "every system can roll back or be linearised: what the latter would answer is estimated")
     } else {
-        (
-            "gauss-seidel",
-            "not every system can roll back or be linearised and take any step, and this method needs neither",
-        )
+        ("f3ornits", "not every system can roll back or be linearised and take any step, and this method needs neither")
     };
     (name, Some(reason.to_owned()))
 }
@@ -94,6 +94,11 @@ pub(crate) fn make<'a>(
             let solver = nonlinear_solver(solver, options, unknowns)?;
             Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
         }
+        "f3ornits" => {
+            let span = (scenario.start_time, scenario.stop_time);
+            let chosen = f3ornits::options(options, span.0, span.1);
+            Box::new(F3ornits::new(connections, span, chosen, capabilities))
+        }
         "missiles" => {
             let tolerance = is_adaptive(name, options).then_some(tolerance);
             let chosen = MissilesOptions { estimator: options.estimator, tolerance };
@@ -105,7 +110,7 @@ pub(crate) fn make<'a>(
 
 /// Whether the method of this name chooses its steps.
 pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
-    name == "missiles" && options.step.is_none()
+    name == "f3ornits" || name == "missiles" && options.step.is_none()
 }
 
 fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {

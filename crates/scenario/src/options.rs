@@ -7,6 +7,7 @@ use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
 use crate::diagnostic::Problem;
+use crate::f3ornits::F3ornitsChoices;
 use crate::file::ModelFile;
 use crate::placement::Placement;
 
@@ -14,6 +15,7 @@ use crate::placement::Placement;
 pub const METHODS: &[(&str, &str)] = &[
     ("jacobi", "all systems step in parallel, inputs held; order 1"),
     ("gauss-seidel", "systems step one after the other, inputs held, newest values first; order 1"),
+    ("f3ornits", "continues outputs from their past, with the order, step and pace each system permits; needs nothing"),
     ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation"),
     ("missiles", "solves one linear system a step for the interface, then integrates once; needs linearisation only"),
 ];
@@ -48,7 +50,48 @@ pub const OPTIONS: &[RunOption] = &[
     RunOption {
         key: "tolerance",
         meaning: "coupling tolerance of methods that iterate or choose their steps",
-        methods: &["ifosmondi", "missiles"],
+        methods: &["f3ornits", "ifosmondi", "missiles"],
+    },
+    RunOption {
+        key: "calibration",
+        meaning: "how outputs are continued: extrapolation, least-squares",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "smooth",
+        meaning: "make inputs continuously differentiable: false, true",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "scale",
+        meaning: "what errors are measured by: damped-amplitude, amplitude, magnitude",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "damping",
+        meaning: "how fast a damped amplitude forgets, per second; 0.05 by default",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "max-degree",
+        meaning: "highest degree of continued outputs, 0 to 4; 3 by default, 2 where another option of f3ornits is given",
+        methods: &["f3ornits"],
+    },
+    RunOption { key: "min-step", meaning: "shortest step that is asked for", methods: &["f3ornits"] },
+    RunOption {
+        key: "max-step",
+        meaning: "longest step of a free system; 1/50 of the run by default",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "max-growth",
+        meaning: "a step is so many times the one before it at most; 1.5 by default, 1.05 where another option of f3ornits is given",
+        methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "absolute-tolerance",
+        meaning: "error that is always allowed, whatever the scale; 1e-6 by default",
+        methods: &["f3ornits"],
     },
     RunOption {
         key: "rollback-free",
@@ -118,6 +161,8 @@ pub struct RunOptions {
     pub rollback_free: Option<bool>,
     /// How answers are estimated.
     pub estimator: EstimatorOptions,
+    /// The options of `f3ornits`.
+    pub f3ornits: F3ornitsChoices,
     /// What PETSc is told.
     pub petsc_options: Option<String>,
     /// Tolerance of the integrators inside the systems.
@@ -196,6 +241,7 @@ impl Choices {
             solver: self.chosen("solver", SOLVERS)?,
             rollback_free: self.chosen("rollback-free", ROLLBACK_FREE)?.and_then(|text| text.parse().ok()),
             estimator: self.estimator()?,
+            f3ornits: F3ornitsChoices::of(self)?,
             petsc_options: self.given.get("petsc-options").map(|choice| choice.text.clone()),
             integrator_tolerance: self.integrator_tolerance()?,
             placement: Placement::default(),
@@ -225,7 +271,7 @@ impl Choices {
     }
 
     /// A choice among names, if it has been made.
-    fn chosen(&self, key: &str, listed: &[(&str, &str)]) -> Result<Option<String>, Problem> {
+    pub(crate) fn chosen(&self, key: &str, listed: &[(&str, &str)]) -> Result<Option<String>, Problem> {
         self.given.contains_key(key).then(|| self.one_of(key, listed, &[])).transpose()
     }
 
@@ -242,12 +288,32 @@ impl Choices {
             .suggest(&choice.text, known()))
     }
 
-    fn positive(&self, key: &str) -> Result<Option<f64>, Problem> {
+    pub(crate) fn positive(&self, key: &str) -> Result<Option<f64>, Problem> {
+        self.number(key, "a number above zero", |value| value > 0.0)
+    }
+
+    pub(crate) fn not_negative(&self, key: &str) -> Result<Option<f64>, Problem> {
+        self.number(key, "a number, zero or above", |value| value >= 0.0)
+    }
+
+    /// A whole number from 0 to `most`.
+    pub(crate) fn whole(&self, key: &str, most: usize) -> Result<Option<usize>, Problem> {
+        let fits = |value: f64| value.fract() == 0.0 && (0.0..=most as f64).contains(&value);
+        let number = self.number(key, &format!("a whole number from 0 to {most}"), fits)?;
+        Ok(number.map(|value| value as usize))
+    }
+
+    fn number(&self, key: &str, what: &str, fits: impl Fn(f64) -> bool) -> Result<Option<f64>, Problem> {
         let Some(choice) = self.given.get(key) else { return Ok(None) };
         match choice.text.parse::<f64>() {
-            Ok(value) if value > 0.0 && value.is_finite() => Ok(Some(value)),
-            _ => Err(choice.problem(key, format!("`{key}` must be a number above zero, not `{}`", choice.text))),
+            Ok(value) if fits(value) && value.is_finite() => Ok(Some(value)),
+            _ => Err(choice.problem(key, format!("`{key}` must be {what}, not `{}`", choice.text))),
         }
+    }
+
+    /// What is wrong with a choice that has been made.
+    pub(crate) fn problem(&self, key: &str, message: &str) -> Problem {
+        self.given[key].problem(key, message.to_owned())
     }
 
     fn integrator_tolerance(&self) -> Result<f64, Problem> {
@@ -287,6 +353,7 @@ mod tests {
             solver: None,
             rollback_free: None,
             estimator: EstimatorOptions::default(),
+            f3ornits: F3ornitsChoices::default(),
             petsc_options: None,
             integrator_tolerance: 1e-10,
             placement: Placement::SingleThread,

@@ -8,7 +8,6 @@
 //! but the linearisation has changed, and following that change spoils the estimate and can feed on itself.
 
 use dovetail_core::{Interface, Linearization};
-use nalgebra::DVector;
 
 use super::estimator::dot;
 
@@ -30,61 +29,74 @@ const DEPTH: usize = 4;
 /// The recent values of the control part of all outputs of a system.
 pub(crate) struct ControlPart {
     control: Control,
-    /// Where the system was, newest first.
-    past: [Point; DEPTH],
+    /// Where the system was, in a ring: times, and what [`Point`] sees. In one piece, since models of thousands of systems live
+    /// from memory that is close together.
+    times: [f64; DEPTH],
+    past: Vec<f64>,
+    newest: usize,
     kept: usize,
-    /// What the present linearisation leaves of the outputs at each of these points, and how fast it changes by itself.
-    values: [Vec<f64>; DEPTH],
+    sizes: [usize; 4],
+    /// What the present linearisation leaves of the outputs at each of these points, newest first, and how fast it changes by
+    /// itself.
+    values: Vec<f64>,
     rates: Vec<f64>,
 }
 
-/// A system at a communication time.
-struct Point {
-    time: f64,
-    x: DVector<f64>,
-    u: DVector<f64>,
-    u_slope: DVector<f64>,
-    g: DVector<f64>,
+/// A system at a communication time: x, u, u' and g.
+struct Point<'a>([&'a [f64]; 4]);
+
+impl<'a> Point<'a> {
+    fn of(past: &'a [f64], sizes: [usize; 4]) -> Self {
+        let mut rest = past;
+        Self(sizes.map(|size| {
+            let (part, after) = rest.split_at(size);
+            rest = after;
+            part
+        }))
+    }
 }
 
 impl ControlPart {
     pub fn new(control: Control, interface: &Interface) -> Self {
         let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
-        let point = |_| Point {
-            time: f64::NAN,
-            x: DVector::zeros(states),
-            u: DVector::zeros(inputs),
-            u_slope: DVector::zeros(inputs),
-            g: DVector::zeros(outputs),
-        };
+        let sizes = [states, inputs, inputs, outputs];
         Self {
             control,
-            past: std::array::from_fn(point),
+            times: [f64::NAN; DEPTH],
+            past: vec![0.0; DEPTH * sizes.iter().sum::<usize>()],
+            newest: 0,
             kept: 0,
-            values: std::array::from_fn(|_| vec![0.0; outputs]),
+            sizes,
+            values: vec![0.0; DEPTH * outputs],
             rates: vec![0.0; outputs],
         }
     }
 
     /// The system stands at `time`, where it is `here`: `y_C = ỹ − C x̃ − D ũ`.
     pub fn record(&mut self, time: f64, here: &Linearization) {
-        self.past.rotate_right(1);
+        self.newest = (self.newest + 1) % DEPTH;
         self.kept = (self.kept + 1).min(DEPTH);
-        let newest = &mut self.past[0];
-        newest.time = time;
-        newest.x.copy_from(&here.x);
-        newest.u.copy_from(&here.u);
-        newest.u_slope.copy_from(&here.u_slope);
-        newest.g.copy_from(&here.g);
+        self.times[self.newest] = time;
+        let stride: usize = self.sizes.iter().sum();
+        let known = here.x.iter().chain(&here.u).chain(&here.u_slope).chain(&here.g);
+        self.past[self.newest * stride..][..stride].iter_mut().zip(known).for_each(|(kept, new)| *kept = *new);
         self.rates.copy_from_slice(here.g_time.as_slice());
-        for (point, values) in self.past.iter().zip(&mut self.values).take(self.kept) {
-            for (output, value) in values.iter_mut().enumerate() {
-                let explained = dot(&here.c, output, &point.x)
-                    + dot(&here.d, output, &point.u)
-                    + dot(&here.d_slope, output, &point.u_slope);
-                *value = point.g[output] - explained;
+        for age in 0..self.kept {
+            let slot = (self.newest + DEPTH - age) % DEPTH;
+            let Point([x, u, u_slope, g]) = Point::of(&self.past[slot * stride..][..stride], self.sizes);
+            for (output, g) in g.iter().enumerate() {
+                let explained = dot(&here.c, output, x) + dot(&here.d, output, u) + dot(&here.d_slope, output, u_slope);
+                self.values[age * self.sizes[3] + output] = g - explained;
             }
         }
+    }
+
+    fn value(&self, age: usize, output: usize) -> f64 {
+        self.values[age * self.sizes[3] + output]
+    }
+
+    fn time(&self, age: usize) -> f64 {
+        self.times[(self.newest + DEPTH - age) % DEPTH]
     }
 
     /// An event was crossed: what came before says nothing of what comes.
@@ -96,7 +108,7 @@ impl ControlPart {
     pub fn ahead(&self, output: usize, ahead: f64) -> [f64; 3] {
         if self.control == Control::Flexible && self.kept <= 2 {
             // Too little to judge degrees by; a system that knows ∂g/∂t is followed along it.
-            let (value, rate) = (self.values[0][output], self.rates[output]);
+            let (value, rate) = (self.value(0, output), self.rates[output]);
             return [value + rate * ahead, rate, 0.0];
         }
         let degree = match self.control {
@@ -109,9 +121,9 @@ impl ControlPart {
 
     /// The degree whose polynomial through the points before the newest meets the newest best; the lower one in a tie.
     fn best_degree(&self, output: usize) -> usize {
-        let newest = self.values[0][output];
+        let newest = self.value(0, output);
         let miss = |degree: usize| {
-            let found = self.continued(output, 1, degree, self.past[0].time - self.past[1].time)[0];
+            let found = self.continued(output, 1, degree, self.time(0) - self.time(1))[0];
             (found - newest).abs()
         };
         let degrees = 0..self.kept.saturating_sub(1).min(3);
@@ -120,8 +132,8 @@ impl ControlPart {
 
     /// Newton's form of the polynomial of `degree` through the points from age `from` on, with two derivatives.
     fn continued(&self, output: usize, from: usize, degree: usize, ahead: f64) -> [f64; 3] {
-        let value = |age: usize| self.values[from + age][output];
-        let gap = |a: usize, b: usize| self.past[from + a].time - self.past[from + b].time;
+        let value = |age: usize| self.value(from + age, output);
+        let gap = |a: usize, b: usize| self.time(from + a) - self.time(from + b);
         let (d1, d2, h1);
         match degree {
             0 => return [value(0), 0.0, 0.0],

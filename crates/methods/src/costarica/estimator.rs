@@ -2,7 +2,7 @@
 
 use dovetail_core::{Interface, Linearization, Signal};
 use dovetail_numerics::{Laplace, Pole, StateSpace, Transfer};
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 
 use super::control::{Control, ControlPart};
 
@@ -63,8 +63,11 @@ impl Estimator {
     /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24).
     pub fn refresh(&mut self, time: f64, here: &Linearization) {
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
-            let explained =
-                || dot(&here.a, row, &here.x) + dot(&here.b, row, &here.u) + dot(&here.b_slope, row, &here.u_slope);
+            let explained = || {
+                dot(&here.a, row, here.x.as_slice())
+                    + dot(&here.b, row, here.u.as_slice())
+                    + dot(&here.b_slope, row, here.u_slope.as_slice())
+            };
             let degraded = self.options.form == Form::Degraded;
             *forcing = if degraded { 0.0 } else { here.f[row] - explained() };
         }
@@ -102,7 +105,7 @@ impl Estimator {
                     gains.forcing[(output, j)] * held + gains.ramp[(output, j)] * rate
                 };
                 let forced = self.forcing.iter().zip(&self.ramp).enumerate().map(force).sum::<f64>();
-                self.offsets[order][output] = dot(&gains.state, output, &here.x) + forced + control[order];
+                self.offsets[order][output] = dot(&gains.state, output, here.x.as_slice()) + forced + control[order];
             }
         }
     }
@@ -143,6 +146,6 @@ fn copy_matrices(from: &Linearization, to: &mut Linearization) {
 }
 
 /// A row of a matrix times a vector.
-pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &DVector<f64>) -> f64 {
+pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
     vector.iter().enumerate().map(|(j, v)| matrix[(row, j)] * v).sum()
 }

@@ -99,9 +99,8 @@ mod tests {
     #[test]
     fn an_error_on_the_tolerance_keeps_the_step_and_no_error_lets_it_grow() {
         let options = F3ornitsOptions { max_growth: 1.05, ..F3ornitsOptions::of_paper(0.0, 100.0) };
-        let next = |error: f64, degree: usize| {
-            next_size(&options, dilatation(Steering::Plain, error, 1.0, degree), 0.2, 0.2)
-        };
+        let next =
+            |error: f64, degree: usize| next_size(&options, dilatation(Steering::Plain, error, 1.0, degree), 0.2, 0.2);
         assert_eq!(next(1.0, 2), 0.2);
         assert_eq!(next(0.0, 2), 1.05 * 0.2);
         assert!((next(8.0, 2) - 0.1).abs() < 1e-15);

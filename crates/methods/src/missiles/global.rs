@@ -22,6 +22,8 @@ pub(super) struct Global {
     columns: Vec<Vec<Column>>,
     /// Size and smoothness of the step that the matrix was made for.
     shape: Option<(f64, bool)>,
+    /// Whether the estimators have yet to learn of the linearisations.
+    fresh: bool,
     pub counts: Counts,
 }
 
@@ -95,17 +97,15 @@ impl Global {
             rows,
             columns,
             shape: None,
+            fresh: false,
             counts: Counts::default(),
         }
     }
 
-    /// All systems are linearised where they stand, at `time`.
-    pub fn localize(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
-        workers.linearize(&mut self.local)?;
-        for (estimator, task) in self.estimators.iter_mut().zip(&self.local) {
-            estimator.refresh(time, &task.linearization);
-        }
-        Ok(())
+    /// All systems are linearised where they stand.
+    pub fn localize(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.fresh = true;
+        workers.linearize(&mut self.local)
     }
 
     /// An event was crossed.
@@ -118,28 +118,36 @@ impl Global {
         &self.local
     }
 
-    /// The matrix for the step of the coupling: computed anew and factored where something has changed.
-    pub fn prepare(&mut self, coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> Result<(), Unsolved> {
+    /// Gets ready for the step of the coupling: the matrix is computed anew and factored where something has changed. What the
+    /// estimators answer to the inputs that are placed goes into `answers`.
+    ///
+    /// All that is done with a system's estimator is done at once: with many systems, fetching them from memory is what takes time.
+    pub fn prepare(
+        &mut self,
+        coupling: &Coupling<'_>,
+        capabilities: &[Capabilities],
+        answers: &mut [f64],
+    ) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.smooth));
         let reshaped = self.shape != shape;
+        self.shape = None; // until the factors are there
         let mut changed = reshaped;
         for (system, capabilities) in capabilities.iter().enumerate() {
-            let here = &self.local[system].linearization;
-            let stale = match self.estimators[system].prepare(size, here) {
-                Ok(stale) => stale,
-                Err(pole) => {
-                    self.shape = None;
-                    return Err(Unsolved::Pole { system, pole });
-                }
-            };
+            let (estimator, here) = (&mut self.estimators[system], &self.local[system].linearization);
+            if self.fresh {
+                estimator.refresh(coupling.step.start, here);
+            }
+            let stale = estimator.prepare(size, here).map_err(|pole| Unsolved::Pole { system, pole });
+            let stale = stale.inspect_err(|_| self.fresh = false)?;
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
                 self.assemble(system, size, coupling.basis(capabilities.input_degree));
                 changed = true;
             }
+            self.estimate(system, coupling, answers);
         }
-        self.shape = None; // until the factors are there
+        self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
             self.matrix.factor()?;
@@ -164,13 +172,12 @@ impl Global {
         }
     }
 
-    /// What the estimators answer to the inputs that are placed.
-    pub fn estimate(&self, coupling: &Coupling<'_>, into: &mut [f64]) {
-        let half = coupling.variables.len();
-        for (row, system) in self.all_rows() {
-            let inputs = &coupling.tasks[system].inputs;
-            into[row.variable] = self.estimators[system].estimate(0, row.position, inputs);
-            into[half + row.variable] = self.estimators[system].estimate(1, row.position, inputs);
+    fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
+        let (half, estimator) = (coupling.variables.len(), &self.estimators[system]);
+        let inputs = &coupling.tasks[system].inputs;
+        for row in &self.rows[system] {
+            into[row.variable] = estimator.estimate(0, row.position, inputs);
+            into[half + row.variable] = estimator.estimate(1, row.position, inputs);
         }
     }
 

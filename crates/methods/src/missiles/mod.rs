@@ -108,14 +108,13 @@ impl<'a> Missiles<'a> {
 
     /// Solves (50) for the change over the step.
     fn solve(&mut self) -> Result<(), Unsolved> {
-        self.global.prepare(&self.coupling, &self.capabilities)?;
         let count = self.coupling.start.len();
         for (c, knot) in self.coupling.start.iter().enumerate() {
             self.solution[c] = knot.value;
             self.solution[count + c] = if knot.slope.is_finite() { knot.slope } else { 0.0 };
         }
         self.coupling.place(&self.solution);
-        self.global.estimate(&self.coupling, &mut self.right);
+        self.global.prepare(&self.coupling, &self.capabilities, &mut self.right)?;
         self.right.iter_mut().zip(&self.solution).for_each(|(right, start)| *right -= start);
         self.global.solve(&mut self.right);
         self.solution.iter_mut().zip(&self.right).for_each(|(end, change)| *end += change);
@@ -259,7 +258,7 @@ impl Method for Missiles<'_> {
             self.coupling.begin(past);
         }
         if !self.local {
-            self.global.localize(past.reached(), workers)?;
+            self.global.localize(workers)?;
             self.local = true;
         }
         let step = self.plan_step(past, workers);

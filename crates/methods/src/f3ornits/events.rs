@@ -1,0 +1,149 @@
+//! Events: those that systems announce, and jumps that only show in their outputs.
+
+use dovetail_core::{Error, MacroStep, Past, Signal, Source, Workers};
+
+use super::F3ornits;
+
+/// A jump is located to this fraction of the run.
+const RESOLUTION: f64 = 1e-10;
+
+impl F3ornits<'_> {
+    /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just after the jump; true if so.
+    pub(super) fn locate_jump(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let (mut excess, mut before) = (self.try_until(f64::INFINITY, workers)?, 0.0);
+        if excess <= 1.0 {
+            return Ok(false);
+        }
+        let due = || self.steps.iter().flatten();
+        let mut early = due().map(|step| step.start).fold(f64::INFINITY, f64::min);
+        let mut late = due().map(|step| step.end).fold(f64::NEG_INFINITY, f64::max);
+        let (start, resolution) = (early, RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs());
+        while late - early > resolution {
+            let middle = early + (late - early) / 2.0;
+            let found = self.try_until(middle, workers)?;
+            if found > 1.0 {
+                (late, excess) = (middle, found);
+            } else {
+                (early, before) = (middle, found);
+            }
+        }
+        // An error that only grew past the limit is about the same on both sides: the step was too long, that is all.
+        let jumps = excess > 2.0 * before || early == start;
+        let end = if jumps { late } else { early };
+        self.try_until(end, workers)?;
+        for (step, task) in self.steps.iter_mut().zip(&self.tasks) {
+            *step = step.map(|_| task.step);
+        }
+        Ok(jumps)
+    }
+
+    /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error is too large for an error.
+    fn try_until(&mut self, end: f64, workers: &mut dyn Workers) -> Result<f64, Error> {
+        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
+            if let Some(step) = step {
+                task.step = if end < step.end { MacroStep::new(step.start, end) } else { *step };
+            }
+        }
+        self.place();
+        workers.trial(&mut self.tasks)?;
+        let due = self.tasks.iter().filter(|task| task.due);
+        Ok(due.map(|task| self.units[task.system].excess(task, &self.options)).fold(0.0, f64::max))
+    }
+
+    /// Systems that have come to an event, or have jumped, begin afresh on its far side; so do those whose outputs jump with
+    /// them, because they depend on them at once.
+    pub(super) fn cross_events(&mut self, past: &Past, located: bool, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.find_events(past, located);
+        if self.events.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        for task in self.tasks.iter().filter(|task| task.due) {
+            let outputs = &mut self.before_event[self.connections.outputs_of(task.system)];
+            outputs.iter_mut().zip(&task.response.outputs).for_each(|(value, knot)| *value = knot.value);
+        }
+        for k in 0..self.tasks.len() {
+            let task = &mut self.tasks[k];
+            task.due = self.events[k].is_some();
+            if task.due {
+                task.step = MacroStep::instant(task.response.reached);
+                self.inputs.place_present(task);
+            }
+        }
+        workers.advance(&mut self.tasks)?;
+        // A chain of such outputs is as long as there are systems at most.
+        for _ in 0..self.tasks.len() {
+            if !self.hand_on_jumps() {
+                break;
+            }
+            workers.advance(&mut self.tasks)?;
+        }
+        for (k, event) in self.events.iter().enumerate() {
+            self.tasks[k].due = self.steps[k].is_some();
+            if let Some(event) = event {
+                self.units[k].restart(*event, &self.tasks[k], &self.options);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes for each system that has moved the event it has come to or stepped over, or the jump that it shows.
+    fn find_events(&mut self, past: &Past, located: bool) {
+        self.events.fill(None);
+        for task in self.tasks.iter().filter(|task| task.due) {
+            let (k, reached) = (task.system, task.response.reached);
+            let (announced, ahead) = (past.next_event_of(k), task.response.next_event);
+            self.events[k] = if announced > task.step.start && announced <= reached {
+                Some(announced)
+            } else if ahead <= reached || reached < task.step.end {
+                Some(reached)
+            } else {
+                let jumped = self.units[k].channels.iter().position(|channel| channel.jumped);
+                jumped.map(|position| {
+                    let output = self.connections.outputs_of(k).start + position;
+                    self.jumps.record(output, reached, task.step.size(), located);
+                    reached
+                })
+            };
+        }
+    }
+
+    /// Marks the systems with an output that depends at once on one that has jumped, and gives them its new value; true if
+    /// there are any. They are then due, and nobody else.
+    fn hand_on_jumps(&mut self) -> bool {
+        let mut any = false;
+        self.tasks.iter_mut().for_each(|task| task.due = false);
+        for k in 0..self.tasks.len() {
+            if self.events[k].is_some() || self.steps[k].is_none() {
+                continue;
+            }
+            let now = self.tasks[k].response.reached;
+            let interface = &self.connections.interfaces()[k];
+            for (position, input) in self.connections.inputs_of(k).enumerate() {
+                let reads = interface.outputs.iter().any(|output| output.depends_on.contains(&position));
+                let Some(value) = self.jumped_value(input, now).filter(|_| reads) else { continue };
+                if !std::mem::replace(&mut self.tasks[k].due, true) {
+                    self.tasks[k].step = MacroStep::instant(now);
+                    self.inputs.place_present(&mut self.tasks[k]);
+                }
+                self.tasks[k].inputs[position] = Signal::constant(value);
+                any = true;
+            }
+        }
+        for (event, task) in self.events.iter_mut().zip(&self.tasks).filter(|(_, task)| task.due) {
+            *event = Some(task.step.start);
+        }
+        any
+    }
+
+    /// The new value of what feeds `input`, if that has just jumped at `time`.
+    fn jumped_value(&self, input: usize, time: f64) -> Option<f64> {
+        let Source::Output(output) = self.connections.sources()[input] else { return None };
+        let feeder = self.connections.owner(output);
+        let task = &self.tasks[feeder];
+        self.events[feeder].filter(|_| task.response.reached == time)?;
+        let position = output - self.connections.outputs_of(feeder).start;
+        let (value, before) = (task.response.outputs[position].value, self.before_event[output]);
+        let jumps = (value - before).abs() > self.options.absolute_tolerance + self.options.tolerance * before.abs();
+        jumps.then_some(value)
+    }
+}

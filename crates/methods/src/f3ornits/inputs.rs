@@ -1,0 +1,109 @@
+//! The inputs of a step: estimates of those who feed it, smoothed where that is asked for, reduced where that is needed.
+
+use dovetail_core::{Capabilities, Connections, Knot, MacroStep, Signal, Source, Task};
+
+use super::scheduler::usable;
+use super::unit::{Estimate, Unit};
+
+/// Smoothed inputs are cubics.
+const CUBIC: usize = 3;
+
+/// What is remembered of the inputs of all systems, stacked.
+pub(crate) struct Inputs<'a> {
+    connections: &'a Connections,
+    smooth: bool,
+    /// The degree that each system takes.
+    accepted: Vec<usize>,
+    /// For each system the highest degree that had to be reduced.
+    pub reduced: Vec<usize>,
+    memories: Vec<Memory>,
+}
+
+/// One input.
+#[derive(Clone, Copy)]
+struct Memory {
+    /// What it is on the step under way, before it is reduced.
+    signal: Signal,
+    /// Of which epoch the estimate is; none for a constant.
+    epoch: Option<u64>,
+    /// Where the last step left it, and of which epoch that was.
+    end: Knot,
+    end_epoch: Option<u64>,
+}
+
+impl<'a> Inputs<'a> {
+    pub fn new(connections: &'a Connections, smooth: bool, capabilities: &[Capabilities]) -> Self {
+        let nothing =
+            Memory { signal: Signal::constant(0.0), epoch: None, end: Knot::value_only(f64::NAN), end_epoch: None };
+        Self {
+            connections,
+            smooth,
+            accepted: capabilities.iter().map(|c| c.input_degree).collect(),
+            reduced: vec![0; connections.systems()],
+            memories: vec![nothing; connections.inputs()],
+        }
+    }
+
+    /// Whether the inputs of `system` can be smoothed.
+    pub fn smooths(&self, system: usize) -> bool {
+        self.smooth && self.accepted[system] >= CUBIC
+    }
+
+    /// Gives the task its inputs over its step, (24) to (28).
+    pub fn place(&mut self, task: &mut Task, units: &[Unit]) {
+        let (k, step) = (task.system, task.step);
+        let smooths = self.smooths(k);
+        for (input, place) in self.connections.inputs_of(k).zip(&mut task.inputs) {
+            let memory = &mut self.memories[input];
+            (memory.signal, memory.epoch) = match self.connections.sources()[input] {
+                Source::Constant(value) => (Signal::constant(value), None),
+                Source::Output(output) => {
+                    let feeder = self.connections.owner(output);
+                    let estimate = chosen(&units[feeder], step);
+                    let position = output - self.connections.outputs_of(feeder).start;
+                    (estimate.signals[position].shifted(step.start - estimate.made), Some(estimate.epoch))
+                }
+            };
+            // The first step, and the first after an event of the feeder, has nothing to join on to.
+            if smooths && memory.epoch.is_some() && memory.epoch == memory.end_epoch {
+                memory.signal = Signal::hermite(step.size(), memory.end, memory.signal.at(step.size()));
+            }
+            *place = memory.signal.reduced(step.size(), self.accepted[k]);
+        }
+    }
+
+    /// The step of `task` has been taken.
+    pub fn arrive(&mut self, task: &Task) {
+        let k = task.system;
+        for input in self.connections.inputs_of(k) {
+            let memory = &mut self.memories[input];
+            (memory.end, memory.end_epoch) = (memory.signal.at(task.step.size()), memory.epoch);
+            if memory.signal.degree() > self.accepted[k] {
+                self.reduced[k] = self.reduced[k].max(memory.signal.degree());
+            }
+        }
+    }
+
+    /// For a system that takes constants only: the means over the part of its step between `from` and `to`, both elapsed times.
+    pub fn place_means(&self, task: &mut Task, from: f64, to: f64) {
+        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+            *place = Signal::constant(self.memories[input].signal.shifted(from).mean(to - from));
+        }
+    }
+
+    /// The inputs where the last step left them, for a question about the present.
+    pub fn place_present(&self, task: &mut Task) {
+        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+            let end = self.memories[input].end;
+            let known = if self.accepted[task.system] > 0 { end.slope } else { 0.0 };
+            *place = Signal::new(&[end.value, known]);
+        }
+    }
+}
+
+/// The estimate of `unit` for a step of one that it feeds, (25).
+fn chosen(unit: &Unit, step: MacroStep) -> &Estimate {
+    let [newest, before] = &unit.estimates;
+    let choice = usable([newest.made, before.made], step.start, unit.last_event);
+    &unit.estimates[choice]
+}

@@ -1,0 +1,334 @@
+//! F3ORNITS: inputs from the past of the outputs that feed them, with the order, the step and the pace that each system permits.
+//!
+//! Needs: nothing. Systems may impose their steps, take inputs of any degree, be unable to roll back or to be linearised.
+//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
+//! Departures: (18) and (20) disagree by one point; (20) holds. (33) means the magnitude. The scheduler, a black box in the paper,
+//! is in `scheduler.rs`. At an event a system begins afresh, and its readers do not smooth across it. Growth counts from the step
+//! that was asked for. [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
+
+mod calibration;
+mod events;
+mod inputs;
+mod jump;
+mod order;
+mod scheduler;
+mod stepper;
+mod unit;
+
+use dovetail_core::{
+    Capabilities, Connections, Error, Exchange, MacroStep, Method, Past, Source, StepRule, Task, Verdict, Workers,
+    readable,
+};
+
+use crate::divergence::Divergence;
+use inputs::Inputs;
+use jump::Jumps;
+use scheduler::{Scheduler, Standing};
+use unit::Unit;
+
+pub use calibration::Calibration;
+pub use stepper::Scale;
+
+/// The method's name, as users write it.
+const NAME: &str = "f3ornits";
+/// The highest degree of estimates that can be asked for.
+pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
+
+/// A step of a unit that takes constants only is cut into so many.
+const PARTS: usize = 4;
+
+/// How orders and steps are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Steering {
+    /// By the newest error alone, as in the paper.
+    Plain,
+    /// Orders by averaged errors, steps by the two newest (a proportional-integral controller).
+    #[default]
+    Averaged,
+}
+
+/// What can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct F3ornitsOptions {
+    /// How estimates are made from points.
+    pub calibration: Calibration,
+    /// Whether inputs are made continuously differentiable.
+    pub smooth: bool,
+    /// What errors are measured by.
+    pub scale: Scale,
+    /// `ν`, how fast a damped amplitude forgets, per unit of time.
+    pub damping: f64,
+    /// `M`, the highest degree of estimates, [`HIGHEST_DEGREE`] at most.
+    pub max_degree: usize,
+    /// The error that is aimed at, relative to the scale.
+    pub tolerance: f64,
+    /// The same, absolute.
+    pub absolute_tolerance: f64,
+    /// The first step, and the first after an event.
+    pub first_step: f64,
+    /// The shortest step that is asked for.
+    pub min_step: f64,
+    /// The longest step.
+    pub max_step: f64,
+    /// A step may be so many times longer than the one before it.
+    pub max_growth: f64,
+    /// How orders and steps are chosen.
+    pub steering: Steering,
+}
+
+/// The first step of a run, where none is given, is this fraction of it.
+const FIRST_STEP: f64 = 1e-4;
+/// The shortest, likewise.
+const MIN_STEP: f64 = 1e-7;
+/// The longest: a run at rest still looks around so often.
+const MAX_STEP: f64 = 0.02;
+
+impl F3ornitsOptions {
+    /// The default, for a run from `start` to `stop`: about half the steps of the paper's choice for the same error.
+    pub fn new(start: f64, stop: f64) -> Self {
+        let span = stop - start;
+        Self {
+            calibration: Calibration::default(),
+            smooth: false,
+            scale: Scale::default(),
+            damping: 0.05,
+            max_degree: 3,
+            tolerance: 1e-4,
+            absolute_tolerance: 1e-6,
+            first_step: FIRST_STEP * span,
+            min_step: MIN_STEP * span,
+            max_step: MAX_STEP * span,
+            max_growth: 1.5,
+            steering: Steering::Averaged,
+        }
+    }
+
+    /// The paper's choice of what it leaves free.
+    pub fn of_paper(start: f64, stop: f64) -> Self {
+        Self { max_degree: 2, max_growth: 1.05, steering: Steering::Plain, ..Self::new(start, stop) }
+    }
+}
+
+/// The method, with its buffers.
+pub struct F3ornits<'a> {
+    connections: &'a Connections,
+    options: F3ornitsOptions,
+    capabilities: Vec<Capabilities>,
+    span: (f64, f64),
+    scheduler: Scheduler,
+    units: Vec<Unit>,
+    inputs: Inputs<'a>,
+    tasks: Vec<Task>,
+    /// What is planned for each system.
+    steps: Vec<Option<MacroStep>>,
+    standings: Vec<Standing>,
+    /// For each system the event it has just come to, if any.
+    events: Vec<Option<f64>>,
+    /// The outputs (stacked) just before an event.
+    before_event: Vec<f64>,
+    jumps: Jumps,
+    divergence: Divergence,
+    signals: Vec<f64>,
+}
+
+impl<'a> F3ornits<'a> {
+    /// The method for a run from `start` to `stop`.
+    pub fn new(
+        connections: &'a Connections,
+        (start, stop): (f64, f64),
+        options: F3ornitsOptions,
+        capabilities: &[Capabilities],
+    ) -> Self {
+        let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
+        let systems = connections.systems();
+        let coupled = |output: usize| connections.sources().contains(&Source::Output(output));
+        let unit = |k: usize| Unit::new(connections.outputs_of(k).map(coupled), options.first_step);
+        let standing = Standing { reached: start, wish: 0.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY };
+        Self {
+            connections,
+            options,
+            capabilities: capabilities.to_vec(),
+            span: (start, stop),
+            scheduler: Scheduler::new(connections, &rules, start, stop, options.max_step),
+            units: (0..systems).map(unit).collect(),
+            inputs: Inputs::new(connections, options.smooth, capabilities),
+            tasks: connections.tasks(0),
+            steps: vec![None; systems],
+            standings: vec![standing; systems],
+            events: vec![None; systems],
+            before_event: vec![0.0; connections.outputs()],
+            jumps: Jumps::new(),
+            divergence: Divergence::new(connections),
+            signals: vec![0.0; 2 * systems],
+        }
+    }
+
+    /// Into how many sub-steps a step of `system` is cut: a free unit that takes constants only follows its inputs better so.
+    fn parts(&self, system: usize) -> usize {
+        let unit = &self.capabilities[system];
+        let follows = unit.input_degree > 0 || self.connections.inputs_of(system).is_empty();
+        if follows || unit.step_rule != StepRule::Free { 1 } else { PARTS }
+    }
+
+    /// Whether a step can be tried before it is taken, to find where an output jumps.
+    fn locates(&self) -> bool {
+        let systems = self.capabilities.iter().enumerate();
+        systems.into_iter().all(|(k, c)| c.trial && c.step_rule == StepRule::Free && self.parts(k) == 1)
+    }
+
+    /// New estimates of those that have communicated.
+    fn estimate(&mut self, past: &Past) {
+        for (k, unit) in self.units.iter_mut().enumerate().filter(|(_, unit)| unit.moved) {
+            if unit.estimates[0].made == f64::NEG_INFINITY {
+                unit.begin(past, k);
+            }
+            unit.estimate(past, k, &self.options);
+        }
+    }
+
+    /// Plans who goes how far; false when nobody can go on.
+    fn plan(&mut self, past: &Past) -> bool {
+        for (k, standing) in self.standings.iter_mut().enumerate() {
+            let unit = &self.units[k];
+            *standing = Standing {
+                reached: past.reached_by(k),
+                wish: unit.proposal,
+                next_event: past.next_event_of(k),
+                last_event: unit.last_event,
+            };
+        }
+        let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
+        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
+            task.due = step.is_some();
+            task.step = step.unwrap_or(task.step);
+        }
+        goes_on
+    }
+
+    fn place(&mut self) {
+        for task in self.tasks.iter_mut().filter(|task| task.due) {
+            self.inputs.place(task, &self.units);
+        }
+    }
+
+    /// Systems move to the ends of their steps.
+    fn advance(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let parts = |method: &Self, task: &Task| if task.due { method.parts(task.system) } else { 1 };
+        if self.tasks.iter().all(|task| parts(self, task) == 1) {
+            return workers.advance(&mut self.tasks);
+        }
+        for part in 0..PARTS {
+            for k in 0..self.tasks.len() {
+                let Some(step) = self.steps[k] else { continue };
+                let parts = self.parts(k);
+                let task = &mut self.tasks[k];
+                // One that stopped early does not go on.
+                task.due = part < parts && (part == 0 || task.response.reached == task.step.end);
+                if parts > 1 && task.due {
+                    let elapsed = |part: usize| part as f64 / parts as f64 * step.size();
+                    let start = if part == 0 { step.start } else { task.step.end };
+                    let end = if part + 1 == parts { step.end } else { step.start + elapsed(part + 1) };
+                    task.step = MacroStep::new(start, end);
+                    self.inputs.place_means(task, elapsed(part), elapsed(part + 1));
+                }
+            }
+            workers.advance(&mut self.tasks)?;
+        }
+        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
+            (task.due, task.step) = (step.is_some(), step.unwrap_or(task.step));
+        }
+        Ok(())
+    }
+
+    /// Orders and steps for what comes next.
+    fn learn(&mut self, past: &Past) {
+        for task in self.tasks.iter().filter(|task| task.due) {
+            let (k, unit) = (task.system, &mut self.units[task.system]);
+            self.signals[2 * k] = unit.degree() as f64;
+            self.signals[2 * k + 1] = task.step.size();
+            self.inputs.arrive(task);
+            unit.learn(past, task, &self.options);
+        }
+    }
+}
+
+impl Method for F3ornits<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+        let (start, stop) = self.span;
+        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+            if let StepRule::Imposed(size) = capabilities.step_rule
+                && !scheduler::has_room(start, stop, size)
+            {
+                return Err(Error::MissingCapability {
+                    method: NAME,
+                    system: interface.name.clone(),
+                    need: format!("a step that fits into the run from {start} to {stop} s"),
+                    instead: format!("its own step is {size} s: let the run be that long (--stop-time)"),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        self.estimate(past);
+        if !self.plan(past) {
+            return Ok(Verdict::Finished);
+        }
+        self.place();
+        let located = self.locates() && self.locate_jump(workers)?;
+        self.advance(workers)?;
+        self.learn(past);
+        self.cross_events(past, located, workers)?;
+        self.divergence.watch(NAME, self.connections, &self.tasks)?;
+        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &self.signals }))
+    }
+
+    fn signals(&self) -> Vec<String> {
+        let of = |i: &dovetail_core::Interface| [i.qualified("$order"), i.qualified("$step")];
+        self.connections.interfaces().iter().flat_map(of).collect()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        for (k, interface) in self.connections.interfaces().iter().enumerate() {
+            let (name, capabilities) = (&interface.name, &self.capabilities[k]);
+            if self.inputs.reduced[k] > 0 {
+                let (accepted, asked) = (capabilities.input_degree, self.inputs.reduced[k]);
+                let how = if self.parts(k) > 1 { "taken in four sub-steps" } else { "reduced" };
+                all.push(format!(
+                    "`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were {how}, their means kept"
+                ));
+            }
+            if self.options.smooth && !self.inputs.smooths(k) && !interface.inputs.is_empty() {
+                all.push(format!("the inputs of `{name}` were not smoothed: that takes inputs of degree 3"));
+            }
+            let last = self.scheduler.last_time(k);
+            if last < self.span.1 {
+                all.push(format!(
+                    "`{name}` imposes its steps: its last one before the end of the run ends at t = {} s",
+                    readable(last)
+                ));
+            }
+        }
+        all.extend(self.jumps.warnings(self.connections));
+        all
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let options = &self.options;
+        let (how, controller) = match options.steering {
+            Steering::Plain => ("as in the paper", "orders and steps by the newest error"),
+            Steering::Averaged => ("the default", "orders by averaged errors, steps by a PI controller"),
+        };
+        let setting = format!(
+            "setting: {how}; degrees up to {}, growth up to {}, {controller}",
+            options.max_degree, options.max_growth
+        );
+        [vec![setting], self.jumps.remarks(self.connections)].concat()
+    }
+}

@@ -1,0 +1,148 @@
+//! What the method remembers of one system: its estimates, the course of its outputs, the step it wishes for.
+
+use dovetail_core::{Past, Signal, Task};
+
+use super::F3ornitsOptions;
+use super::calibration::Points;
+use super::jump::RecentErrors;
+use super::order::Order;
+use super::stepper::{Range, dilatation, next_size};
+
+/// Estimates of all outputs of a system, made when it communicated.
+pub(crate) struct Estimate {
+    /// When; the signals count time from there.
+    pub made: f64,
+    /// How many events the system had behind it.
+    pub epoch: u64,
+    pub signals: Vec<Signal>,
+}
+
+/// One output.
+#[derive(Clone, Copy)]
+pub(crate) struct Channel {
+    order: Order,
+    range: Range,
+    /// The error before the newest.
+    before: f64,
+    recent: RecentErrors,
+    /// Whether it feeds anything. One that does not has no part in the coupling.
+    coupled: bool,
+    /// Whether the newest error was beyond all bounds.
+    pub jumped: bool,
+}
+
+/// One system.
+pub(crate) struct Unit {
+    pub channels: Vec<Channel>,
+    /// Newest first; one before it, for those who are behind.
+    pub estimates: [Estimate; 2],
+    /// The size of the next step, if it could choose alone.
+    pub proposal: f64,
+    /// The last event it has left behind.
+    pub last_event: f64,
+    pub epoch: u64,
+    /// It has communicated since its newest estimate.
+    pub moved: bool,
+}
+
+impl Unit {
+    /// A system that has not begun, with for each output whether it feeds anything.
+    pub fn new(coupled: impl Iterator<Item = bool>, first_step: f64) -> Self {
+        let channel = |coupled: bool| Channel {
+            order: Order::new(),
+            range: Range::at(0.0),
+            before: 1.0,
+            recent: RecentErrors::default(),
+            coupled,
+            jumped: false,
+        };
+        let channels: Vec<Channel> = coupled.map(channel).collect();
+        let estimate =
+            || Estimate { made: f64::NEG_INFINITY, epoch: 0, signals: vec![Signal::constant(0.0); channels.len()] };
+        let estimates = [estimate(), estimate()];
+        Self { channels, estimates, proposal: first_step, last_event: f64::NEG_INFINITY, epoch: 0, moved: true }
+    }
+
+    /// The start of the run: ranges begin at the first values.
+    pub fn begin(&mut self, past: &Past, system: usize) {
+        let (_, outputs) = past.point(system, 0);
+        self.channels.iter_mut().zip(outputs).for_each(|(channel, knot)| channel.range = Range::at(knot.value));
+    }
+
+    /// New estimates from the newest points, (21) to (23).
+    pub fn estimate(&mut self, past: &Past, system: usize, options: &F3ornitsOptions) {
+        self.estimates.swap(0, 1);
+        let newest = &mut self.estimates[0];
+        (newest.made, newest.epoch) = (past.reached_by(system), self.epoch);
+        for (position, channel) in self.channels.iter().enumerate().filter(|(_, channel)| channel.coupled) {
+            let points = Points::of(past, system, position);
+            newest.signals[position] = points.estimate(options.calibration, channel.order.degree);
+        }
+        self.moved = false;
+    }
+
+    /// The largest degree of the estimates in use.
+    pub fn degree(&self) -> usize {
+        self.channels.iter().filter(|channel| channel.coupled).map(|channel| channel.order.degree).max().unwrap_or(0)
+    }
+
+    /// By how many times the worst error of an answer is beyond what passes for an error of the estimate.
+    pub fn excess(&self, task: &Task, options: &F3ornitsOptions) -> f64 {
+        let excess = |position: usize| {
+            let channel = &self.channels[position];
+            let (mut range, value) = (channel.range, task.response.outputs[position].value);
+            range.include(value, elapsed(task), options.damping);
+            self.error(position, &range, value, elapsed(task), options) / channel.recent.limit()
+        };
+        let coupled = (0..self.channels.len()).filter(|&position| self.channels[position].coupled);
+        coupled.map(excess).fold(0.0, f64::max)
+    }
+
+    /// The error of the estimate of one output in units of its tolerance, (29).
+    fn error(&self, position: usize, range: &Range, value: f64, elapsed: f64, options: &F3ornitsOptions) -> f64 {
+        let estimated = self.estimates[0].signals[position].value(elapsed);
+        (value - estimated).abs() / (options.absolute_tolerance + options.tolerance * range.scale(options.scale, value))
+    }
+
+    /// Learns from a step that was taken: orders for the next one, and its size.
+    pub fn learn(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
+        let size = elapsed(task);
+        let mut least = f64::INFINITY;
+        for position in 0..self.channels.len() {
+            let mut channel = self.channels[position];
+            if !channel.coupled {
+                continue;
+            }
+            let value = task.response.outputs[position].value;
+            channel.range.include(value, size, options.damping);
+            let error = self.error(position, &channel.range, value, size, options);
+            least = least.min(dilatation(options.steering, error, channel.before, channel.order.degree));
+            channel.jumped = error > channel.recent.limit();
+            channel.before = error;
+            channel.recent.record(error);
+            let points = Points::of(past, task.system, position);
+            channel.order.choose(options.steering, &points, size, value, options.max_degree);
+            self.channels[position] = channel;
+        }
+        self.proposal = next_size(options, least, size, self.proposal);
+        self.moved = true;
+    }
+
+    /// Begins afresh on the far side of an event at `event`, with these answers there: what came before says nothing of what comes.
+    pub fn restart(&mut self, event: f64, task: &Task, options: &F3ornitsOptions) {
+        for (channel, knot) in self.channels.iter_mut().zip(&task.response.outputs) {
+            channel.range.include(knot.value, 0.0, options.damping);
+            (channel.order, channel.recent, channel.before) = (Order::new(), RecentErrors::default(), 1.0);
+        }
+        self.proposal = options.first_step;
+        self.last_event = event;
+        self.epoch += 1;
+        self.moved = true;
+    }
+}
+
+/// The length of the step of `task`, or of what was made of it where the system stopped early.
+pub(crate) fn elapsed(task: &Task) -> f64 {
+    let reached = task.response.reached;
+    if reached == task.step.end { task.step.size() } else { reached - task.step.start }
+}
