@@ -36,6 +36,8 @@ pub(crate) struct Dynamics {
     f_first: Evaluator<First>,
     g_first: Evaluator<First>,
     g_second: Evaluator<Second>,
+    /// For each input, whether its slope is used.
+    uses_slope: Vec<bool>,
     scratch: Scratch,
 }
 
@@ -90,6 +92,7 @@ impl Dynamics {
             f_first: Evaluator::new(f, &one, &first),
             g_first: Evaluator::new(Arc::clone(&g), &one, &first),
             g_second: Evaluator::new(g, &two, &second),
+            uses_slope: model.uses_slope.clone(),
             scratch: Scratch::new(model),
         }
     }
@@ -194,11 +197,7 @@ impl Dynamics {
 
     /// Everything at once.
     pub fn linearize(&mut self, at: Point<'_>, into: &mut Linearization) {
-        self.derivative(at, into.f.as_mut_slice());
-        self.outputs(at, into.g.as_mut_slice());
-        into.x.as_mut_slice().copy_from_slice(at.states);
-        into.u.as_mut_slice().copy_from_slice(at.inputs);
-        into.u_slope.as_mut_slice().copy_from_slice(at.slopes);
+        self.stand(at, into);
         self.scratch.rest(at);
         for column in 0..at.states.len() {
             self.scratch.states[column].derivative = 1.0;
@@ -219,12 +218,26 @@ impl Dynamics {
                 into.d.column_mut(column).as_mut_slice(),
             );
             self.scratch.inputs[column].derivative = 0.0;
+            if !self.uses_slope[column] {
+                into.b_slope.column_mut(column).fill(0.0);
+                into.d_slope.column_mut(column).fill(0.0);
+                continue;
+            }
             self.scratch.slopes[column].derivative = 1.0;
             let (b, d) = (&mut into.b_slope, &mut into.d_slope);
             self.directional(at.time, 0.0, b.column_mut(column).as_mut_slice(), d.column_mut(column).as_mut_slice());
             self.scratch.slopes[column].derivative = 0.0;
         }
         self.directional(at.time, 1.0, into.f_time.as_mut_slice(), into.g_time.as_mut_slice());
+    }
+
+    /// The point of a linearisation, and f and g there.
+    pub fn stand(&mut self, at: Point<'_>, into: &mut Linearization) {
+        self.derivative(at, into.f.as_mut_slice());
+        self.outputs(at, into.g.as_mut_slice());
+        into.x.as_mut_slice().copy_from_slice(at.states);
+        into.u.as_mut_slice().copy_from_slice(at.inputs);
+        into.u_slope.as_mut_slice().copy_from_slice(at.slopes);
     }
 
     /// Derivatives of f and g in the direction that the scratch leaves hold.

@@ -57,6 +57,21 @@ impl LinearEngine {
         self.steps[kept].1.respond(initial, &forcing[..=degree], end);
     }
 
+    /// The linearisation at a point: the matrices are the same everywhere.
+    pub fn linearize(&mut self, dynamics: &mut Dynamics, at: Point<'_>, into: &mut Linearization) {
+        self.refresh(dynamics, at.inputs.len());
+        dynamics.stand(at, into);
+        let Linearization { a, b, c, d, b_slope, d_slope, f_time, g_time, .. } = &self.matrices;
+        into.a.copy_from(a);
+        into.b.copy_from(b);
+        into.c.copy_from(c);
+        into.d.copy_from(d);
+        into.b_slope.copy_from(b_slope);
+        into.d_slope.copy_from(d_slope);
+        into.f_time.copy_from(f_time);
+        into.g_time.copy_from(g_time);
+    }
+
     /// The matrices belong to one side of every switch: take them anew when a side has changed.
     fn refresh(&mut self, dynamics: &mut Dynamics, inputs: usize) {
         let now = dynamics.switches();

@@ -285,7 +285,10 @@ impl Linearize for NativeSystem {
             self.now.time.min(self.dynamics.next_switch(self.now.side).next_down())
         };
         let at = Point { time, states: &self.now.values, inputs: &self.now.inputs, slopes: &self.now.slopes };
-        self.dynamics.linearize(at, into);
+        match self.exact.as_deref_mut() {
+            Some(engine) => engine.linearize(&mut self.dynamics, at, into),
+            None => self.dynamics.linearize(at, into),
+        }
         Ok(())
     }
 }

@@ -30,44 +30,69 @@ pub enum Form {
 }
 
 /// A system's linear stand-in for one step.
+///
+/// What is read in every step lies close together: a model may have thousands of systems, and then memory decides.
 pub(crate) struct Estimator {
     options: EstimatorOptions,
-    /// For which matrices and which step the transfer was computed.
-    matrices: Linearization,
+    sizes: Sizes,
+    /// For which matrices, one after the other, and for which step the operators were computed.
+    matrices: Vec<f64>,
     size: f64,
-    pub transfer: Transfer,
-    control: ControlPart,
+    /// The operators of value, slope and curvature of each output, as rows: for each input those of its coefficients, then
+    /// those of the state, of `f_C` and of its rate.
+    operators: Vec<f64>,
     /// What does not depend on the inputs of the step: of value, slope and curvature of each output.
-    offsets: [Vec<f64>; 3],
+    offsets: Vec<f64>,
     /// `f_C`, and its rate.
     forcing: Vec<f64>,
     ramp: Vec<f64>,
+    control: ControlPart,
+    transfer: Box<Transfer>,
 }
+
+#[derive(Clone, Copy)]
+struct Sizes {
+    states: usize,
+    inputs: usize,
+    outputs: usize,
+    /// Coefficients of an input.
+    coefficients: usize,
+}
+
+impl Sizes {
+    /// The length of a row of operators.
+    fn row(&self) -> usize {
+        self.inputs * self.coefficients + 3 * self.states
+    }
+}
+
+/// Value, slope and curvature.
+const ORDERS: usize = 3;
 
 impl Estimator {
     /// Room for a system with this interface, under inputs of `degree`.
     pub fn new(interface: &Interface, degree: usize, options: EstimatorOptions) -> Self {
         let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+        let sizes = Sizes { states, inputs, outputs, coefficients: degree + 1 };
         Self {
             options,
-            matrices: Linearization::of(interface),
+            sizes,
+            matrices: vec![f64::NAN; (states + outputs) * (states + 2 * inputs)],
             size: f64::NAN,
-            transfer: Transfer::new(states, inputs, outputs, degree),
-            control: ControlPart::new(options.control, interface),
-            offsets: std::array::from_fn(|_| vec![0.0; outputs]),
+            operators: vec![0.0; ORDERS * outputs * sizes.row()],
+            offsets: vec![0.0; ORDERS * outputs],
             forcing: vec![0.0; states],
             ramp: vec![0.0; states],
+            control: ControlPart::new(options.control, interface),
+            transfer: Box::new(Transfer::new(states, inputs, outputs, degree)),
         }
     }
 
     /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24).
     pub fn refresh(&mut self, time: f64, here: &Linearization) {
+        let (x, u, u_slope) = (here.x.as_slice(), here.u.as_slice(), here.u_slope.as_slice());
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
-            let explained = || {
-                dot(&here.a, row, here.x.as_slice())
-                    + dot(&here.b, row, here.u.as_slice())
-                    + dot(&here.b_slope, row, here.u_slope.as_slice())
-            };
+            let explained = || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);
             let degraded = self.options.form == Form::Degraded;
             *forcing = if degraded { 0.0 } else { here.f[row] - explained() };
         }
@@ -84,65 +109,71 @@ impl Estimator {
 
     /// Gets ready for a step of `size`; true if the operators had to be computed anew.
     pub fn prepare(&mut self, size: f64, here: &Linearization) -> Result<bool, Pole> {
-        let stale = self.size != size || !same_matrices(&self.matrices, here);
+        let stale = self.size != size || !self.matrices.iter().zip(entries(here)).all(|(kept, new)| kept == new);
         if stale {
-            copy_matrices(here, &mut self.matrices);
+            self.matrices.iter_mut().zip(entries(here)).for_each(|(kept, new)| *kept = *new);
             self.size = f64::NAN; // until the operators are there
-            let Linearization { a, b, c, d, b_slope, d_slope, .. } = &self.matrices;
+            let Linearization { a, b, c, d, b_slope, d_slope, .. } = here;
             self.transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
+            self.collect();
             self.size = size;
         }
         self.compute_offsets(size, here);
         Ok(stale)
     }
 
+    /// Copies the operators into their rows.
+    fn collect(&mut self) {
+        let Sizes { states, inputs, outputs, .. } = self.sizes;
+        let mut place = self.operators.iter_mut();
+        for gains in &self.transfer.orders {
+            for output in 0..outputs {
+                let by_inputs = (0..inputs).flat_map(|i| gains.inputs.iter().map(move |gain| gain[(output, i)]));
+                let by_states = [&gains.state, &gains.forcing, &gains.ramp].into_iter();
+                let by_states = by_states.flat_map(|gain| (0..states).map(move |j| gain[(output, j)]));
+                by_inputs.chain(by_states).for_each(|gain| *place.next().expect("BUG: rows too short") = gain);
+            }
+        }
+    }
+
+    /// The operators of one derivative of one output.
+    fn row(&self, order: usize, output: usize) -> &[f64] {
+        let length = self.sizes.row();
+        &self.operators[(order * self.sizes.outputs + output) * length..][..length]
+    }
+
     /// `P x̃ + R f_C + ŷ_C`, with a forcing that grows with time.
     fn compute_offsets(&mut self, size: f64, here: &Linearization) {
-        for output in 0..self.offsets[0].len() {
+        let Sizes { inputs, outputs, coefficients, .. } = self.sizes;
+        for output in 0..outputs {
             let control = self.control.ahead(output, size);
-            for (order, gains) in self.transfer.orders.iter().enumerate() {
-                let force = |(j, (held, rate)): (usize, (&f64, &f64))| {
-                    gains.forcing[(output, j)] * held + gains.ramp[(output, j)] * rate
-                };
-                let forced = self.forcing.iter().zip(&self.ramp).enumerate().map(force).sum::<f64>();
-                self.offsets[order][output] = dot(&gains.state, output, here.x.as_slice()) + forced + control[order];
+            for (order, control) in control.into_iter().enumerate() {
+                let gains = &self.row(order, output)[inputs * coefficients..];
+                let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
+                let offset = control + gains.iter().zip(causes).map(|(gain, cause)| gain * cause).sum::<f64>();
+                self.offsets[order * outputs + output] = offset;
             }
         }
     }
 
     /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs, (38) and (39).
     pub fn estimate(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
-        self.offsets[order][output] + self.response(order, output, inputs)
-    }
-
-    /// The part of it that the inputs cause.
-    pub fn response(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
-        inputs.iter().enumerate().map(|(input, signal)| self.gain(order, output, input, signal)).sum()
+        let caused = inputs.iter().enumerate().map(|(input, signal)| self.gain(order, output, input, signal));
+        self.offsets[order * self.sizes.outputs + output] + caused.sum::<f64>()
     }
 
     /// What one input alone causes.
     pub fn gain(&self, order: usize, output: usize, input: usize, signal: &Signal) -> f64 {
-        let gains = &self.transfer.orders[order].inputs;
-        signal.coefficients().iter().zip(gains).map(|(c, gain)| gain[(output, input)] * c).sum()
+        let coefficients = self.sizes.coefficients;
+        let gains = &self.row(order, output)[input * coefficients..][..coefficients];
+        signal.coefficients().iter().zip(gains).map(|(coefficient, gain)| gain * coefficient).sum()
     }
 }
 
-fn same_matrices(one: &Linearization, other: &Linearization) -> bool {
-    one.a == other.a
-        && one.b == other.b
-        && one.c == other.c
-        && one.d == other.d
-        && one.b_slope == other.b_slope
-        && one.d_slope == other.d_slope
-}
-
-fn copy_matrices(from: &Linearization, to: &mut Linearization) {
-    to.a.copy_from(&from.a);
-    to.b.copy_from(&from.b);
-    to.c.copy_from(&from.c);
-    to.d.copy_from(&from.d);
-    to.b_slope.copy_from(&from.b_slope);
-    to.d_slope.copy_from(&from.d_slope);
+/// All that the operators depend on, but for the step.
+fn entries(here: &Linearization) -> impl Iterator<Item = &f64> {
+    let matrices = [&here.a, &here.b, &here.c, &here.d, &here.b_slope, &here.d_slope];
+    matrices.into_iter().flat_map(|matrix| matrix.as_slice())
 }
 
 /// A row of a matrix times a vector.
