@@ -14,12 +14,12 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scenario = arguments.changes.load(&arguments.model)?;
     let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let options = scenario.options(&choices)?;
-    scenario.check_method(&options)?;
+    let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
-    output::print(&findings(&scenario, &options))
+    output::print(&findings(&scenario, &options, chosen))
 }
 
-fn findings(scenario: &Scenario, options: &RunOptions) -> String {
+fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, Option<String>)) -> String {
     let connections = &scenario.connections;
     let mut text = format!(
         "{}: {} systems, {} connections, from {} to {} s\n\n",
@@ -41,6 +41,9 @@ fn findings(scenario: &Scenario, options: &RunOptions) -> String {
     let permitted: Vec<&str> =
         METHODS.iter().map(|(name, _)| *name).filter(|name| permits(scenario, options, name)).collect();
     let _ = writeln!(text, "Methods that the systems permit: {}.", permitted.join(", "));
+    if let Some(reason) = reason {
+        let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
+    }
     for warning in &scenario.warnings {
         let _ = writeln!(text, "Warning: {warning}.");
     }

@@ -172,7 +172,8 @@ fn inputs_are_smooth_at_every_communication_time() {
 
 #[test]
 fn a_system_without_rollback_is_refused_by_name() {
-    let poor = MECHANICAL.edited("[systems.right]\n", "[systems.right]\nrestrict = { rollback = false }\n");
+    let poor = MECHANICAL
+        .edited("[systems.right]\n", "[systems.right]\nrestrict = { rollback = false, linearization = false }\n");
     let mut choices = Choices::default();
     choices.set("method", "ifosmondi");
     let refused = poor.check_method(&poor.options(&choices).unwrap()).unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! The options of `f3ornits`, and which setting they ask for.
 
+use dovetail_core::{Capabilities, StepRule};
 use dovetail_methods::{Calibration, F3ornitsOptions, HIGHEST_DEGREE, Scale};
 
 use crate::diagnostic::Problem;
@@ -66,10 +67,14 @@ impl F3ornitsChoices {
     }
 }
 
-/// The options of a run from `start` to `stop`.
-pub(crate) fn options(run: &RunOptions, start: f64, stop: f64) -> F3ornitsOptions {
-    let paper = run.given.iter().any(|key| KEYS_OF_THE_PAPER.contains(&key.as_str()));
-    let base = if paper { F3ornitsOptions::of_paper(start, stop) } else { F3ornitsOptions::new(start, stop) };
+/// The options of a run of length `span`.
+pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]) -> F3ornitsOptions {
+    let asked = run.given.iter().any(|key| KEYS_OF_THE_PAPER.contains(&key.as_str()));
+    // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of cubics.
+    let imposed = capabilities.iter().any(|c| c.step_rule != StepRule::Free);
+    let paper = asked || imposed;
+    let tolerance = run.tolerance.unwrap_or(F3ornitsOptions::TOLERANCE);
+    let base = if paper { F3ornitsOptions::of_paper(span, tolerance) } else { F3ornitsOptions::new(span, tolerance) };
     let chosen = &run.f3ornits;
     let max_step = chosen.max_step.unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
     // Where only one of them is given, the other gives way.
@@ -80,7 +85,7 @@ pub(crate) fn options(run: &RunOptions, start: f64, stop: f64) -> F3ornitsOption
         scale: chosen.scale.unwrap_or(base.scale),
         damping: chosen.damping.unwrap_or(base.damping),
         max_degree: chosen.max_degree.unwrap_or(base.max_degree),
-        tolerance: run.tolerance.unwrap_or(base.tolerance),
+        tolerance,
         absolute_tolerance: chosen.absolute_tolerance.unwrap_or(base.absolute_tolerance),
         first_step: run.step.unwrap_or(base.first_step).clamp(min_step, max_step),
         min_step,

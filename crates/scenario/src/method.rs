@@ -96,7 +96,7 @@ pub(crate) fn make<'a>(
         }
         "f3ornits" => {
             let span = (scenario.start_time, scenario.stop_time);
-            let chosen = f3ornits::options(options, span.0, span.1);
+            let chosen = f3ornits::options(options, span.1 - span.0, capabilities);
             Box::new(F3ornits::new(connections, span, chosen, capabilities))
         }
         "missiles" => {

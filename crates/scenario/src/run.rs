@@ -137,6 +137,12 @@ impl Scenario {
         self.set_up(options).map(|_| ())
     }
 
+    /// The method that will run, and why where `auto` chose it.
+    pub fn chosen_method(&self, options: &RunOptions) -> Result<(&'static str, Option<String>), BadModel> {
+        let setup = self.set_up(options)?;
+        Ok((setup.method.name(), setup.reason))
+    }
+
     /// Names of what the method tells about itself.
     pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
         Ok(self.set_up(options)?.method.signals())

@@ -79,8 +79,10 @@ impl F3ornits<'_> {
         }
         for (k, event) in self.events.iter().enumerate() {
             self.tasks[k].due = self.steps[k].is_some();
-            if let Some(event) = event {
-                self.units[k].restart(*event, &self.tasks[k], &self.options);
+            match event {
+                Some(event) => self.units[k].restart(*event, &self.tasks[k], &self.options),
+                // A jump at one system is a bend at those it feeds: not another jump.
+                None => self.units[k].expect_bend(),
             }
         }
         Ok(())

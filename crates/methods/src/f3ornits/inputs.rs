@@ -84,6 +84,16 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// Whether an output of the system, just after its step, depends at once on an input that had to be reduced; not where the
+    /// system is about to switch, since a question would take it across.
+    pub fn misleads(&self, task: &Task) -> bool {
+        let (accepted, first) = (self.accepted[task.system], self.connections.inputs_of(task.system).start);
+        let reduced = |&input: &usize| self.memories[first + input].signal.degree() > accepted;
+        let outputs = &self.connections.interfaces()[task.system].outputs;
+        let at_event = task.response.next_event <= task.response.reached;
+        !at_event && outputs.iter().any(|output| output.depends_on.iter().any(|input| reduced(input)))
+    }
+
     /// For a system that takes constants only: the means over the part of its step between `from` and `to`, both elapsed times.
     pub fn place_means(&self, task: &mut Task, from: f64, to: f64) {
         for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {

@@ -20,6 +20,7 @@ use dovetail_core::{
     readable,
 };
 
+use crate::algebraic_loops;
 use crate::divergence::Divergence;
 use inputs::Inputs;
 use jump::Jumps;
@@ -34,8 +35,10 @@ const NAME: &str = "f3ornits";
 /// The highest degree of estimates that can be asked for.
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
+/// So large a share of steps at the shortest size is worth a warning.
+const MANY: f64 = 0.05;
 /// A step of a unit that takes constants only is cut into so many.
-const PARTS: usize = 4;
+const PARTS: usize = 1;
 
 /// How orders and steps are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,27 +79,27 @@ pub struct F3ornitsOptions {
     pub steering: Steering,
 }
 
-/// The first step of a run, where none is given, is this fraction of it.
-const FIRST_STEP: f64 = 1e-4;
-/// The shortest, likewise.
-const MIN_STEP: f64 = 1e-7;
-/// The longest: a run at rest still looks around so often.
+/// The longest step, as a fraction of the run: one at rest still looks around so often.
 const MAX_STEP: f64 = 0.02;
 
 impl F3ornitsOptions {
-    /// The default, for a run from `start` to `stop`: about half the steps of the paper's choice for the same error.
-    pub fn new(start: f64, stop: f64) -> Self {
-        let span = stop - start;
+    /// The tolerance, where none is given.
+    pub const TOLERANCE: f64 = 1e-4;
+
+    /// The default, for a run of length `span`: about half the steps of the paper's choice for the same error.
+    pub fn new(span: f64, tolerance: f64) -> Self {
+        // A run begins with held values, whose error grows with the square of the step.
+        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
         Self {
             calibration: Calibration::default(),
             smooth: false,
             scale: Scale::default(),
             damping: 0.05,
             max_degree: 3,
-            tolerance: 1e-4,
+            tolerance,
             absolute_tolerance: 1e-6,
-            first_step: FIRST_STEP * span,
-            min_step: MIN_STEP * span,
+            first_step,
+            min_step: 0.1 * first_step,
             max_step: MAX_STEP * span,
             max_growth: 1.5,
             steering: Steering::Averaged,
@@ -104,8 +107,8 @@ impl F3ornitsOptions {
     }
 
     /// The paper's choice of what it leaves free.
-    pub fn of_paper(start: f64, stop: f64) -> Self {
-        Self { max_degree: 2, max_growth: 1.05, steering: Steering::Plain, ..Self::new(start, stop) }
+    pub fn of_paper(span: f64, tolerance: f64) -> Self {
+        Self { max_degree: 2, max_growth: 1.05, steering: Steering::Plain, ..Self::new(span, tolerance) }
     }
 }
 
@@ -126,6 +129,8 @@ pub struct F3ornits<'a> {
     events: Vec<Option<f64>>,
     /// The outputs (stacked) just before an event.
     before_event: Vec<f64>,
+    /// Whether outputs depend on themselves at once.
+    loops: bool,
     jumps: Jumps,
     divergence: Divergence,
     signals: Vec<f64>,
@@ -157,6 +162,7 @@ impl<'a> F3ornits<'a> {
             standings: vec![standing; systems],
             events: vec![None; systems],
             before_event: vec![0.0; connections.outputs()],
+            loops: !algebraic_loops(connections).is_empty(),
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
@@ -234,9 +240,33 @@ impl<'a> F3ornits<'a> {
             }
             workers.advance(&mut self.tasks)?;
         }
+        self.restore_steps();
+        Ok(())
+    }
+
+    /// After questions of another kind: the tasks are again those that were planned.
+    fn restore_steps(&mut self) {
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
             (task.due, task.step) = (step.is_some(), step.unwrap_or(task.step));
         }
+    }
+
+    /// A unit that had to be given reduced inputs answers under those. What it tells of its inputs at once, it tells again under
+    /// what they really are at the end of the step.
+    fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let mut any = false;
+        for task in self.tasks.iter_mut().filter(|task| task.due) {
+            task.due = self.inputs.misleads(task);
+            if task.due {
+                task.step = MacroStep::instant(task.response.reached);
+                self.inputs.place_present(task);
+                any = true;
+            }
+        }
+        if any {
+            workers.advance(&mut self.tasks)?;
+        }
+        self.restore_steps();
         Ok(())
     }
 
@@ -246,7 +276,6 @@ impl<'a> F3ornits<'a> {
             let (k, unit) = (task.system, &mut self.units[task.system]);
             self.signals[2 * k] = unit.degree() as f64;
             self.signals[2 * k + 1] = task.step.size();
-            self.inputs.arrive(task);
             unit.learn(past, task, &self.options);
         }
     }
@@ -282,6 +311,8 @@ impl Method for F3ornits<'_> {
         self.place();
         let located = self.locates() && self.locate_jump(workers)?;
         self.advance(workers)?;
+        self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
+        self.ask_again(workers)?;
         self.learn(past);
         self.cross_events(past, located, workers)?;
         self.divergence.watch(NAME, self.connections, &self.tasks)?;
@@ -306,6 +337,16 @@ impl Method for F3ornits<'_> {
             }
             if self.options.smooth && !self.inputs.smooths(k) && !interface.inputs.is_empty() {
                 all.push(format!("the inputs of `{name}` were not smoothed: that takes inputs of degree 3"));
+            }
+            let unit = &self.units[k];
+            if unit.starved as f64 > MANY * unit.steps as f64 && capabilities.step_rule == StepRule::Free {
+                all.push(format!(
+                    "{} of {} steps of `{name}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{}",
+                    unit.starved,
+                    unit.steps,
+                    self.options.min_step,
+                    if self.loops { "; the algebraic loop of the model may be the reason" } else { "" }
+                ));
             }
             let last = self.scheduler.last_time(k);
             if last < self.span.1 {

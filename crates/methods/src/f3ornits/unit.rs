@@ -43,6 +43,9 @@ pub(crate) struct Unit {
     pub epoch: u64,
     /// It has communicated since its newest estimate.
     pub moved: bool,
+    /// Steps, and those of them whose error asked for a shorter one than is allowed.
+    pub steps: u64,
+    pub starved: u64,
 }
 
 impl Unit {
@@ -60,7 +63,16 @@ impl Unit {
         let estimate =
             || Estimate { made: f64::NEG_INFINITY, epoch: 0, signals: vec![Signal::constant(0.0); channels.len()] };
         let estimates = [estimate(), estimate()];
-        Self { channels, estimates, proposal: first_step, last_event: f64::NEG_INFINITY, epoch: 0, moved: true }
+        Self {
+            channels,
+            estimates,
+            proposal: first_step,
+            last_event: f64::NEG_INFINITY,
+            epoch: 0,
+            moved: true,
+            steps: 0,
+            starved: 0,
+        }
     }
 
     /// The start of the run: ranges begin at the first values.
@@ -124,8 +136,15 @@ impl Unit {
             channel.order.choose(options.steering, &points, size, value, options.max_degree);
             self.channels[position] = channel;
         }
+        self.steps += 1;
+        self.starved += u64::from(least < 1.0 && least * size < options.min_step);
         self.proposal = next_size(options, least, size, self.proposal);
         self.moved = true;
+    }
+
+    /// Something happened elsewhere: errors may be larger for a while.
+    pub fn expect_bend(&mut self) {
+        self.channels.iter_mut().for_each(|channel| channel.recent = RecentErrors::default());
     }
 
     /// Begins afresh on the far side of an event at `event`, with these answers there: what came before says nothing of what comes.

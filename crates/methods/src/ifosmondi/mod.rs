@@ -1,6 +1,6 @@
 //! IFOSMONDI and IFOSMONDI-JFM: find end-of-step inputs, values and slopes, that agree with the outputs they cause.
 //!
-//! Needs: trial and a step that can be shortened; cubic inputs and output slopes, or their substitutes.
+//! Needs: trial (or an estimate in its place: COSTARICA) and a step that can be shortened; cubic inputs and output slopes, or their substitutes.
 //! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
 //! Departures: (28) prints `max` where its text, "without exceeding δt_ref", asks for `min`. The unknowns are the *outputs* that
 //! feed something, rather than the inputs they feed: the same equations, each once. A rejected step does not leave the grid of
@@ -170,7 +170,10 @@ impl Method for Ifosmondi<'_> {
                 instead: instead.to_owned(),
             };
             if !capabilities.trial {
-                return Err(missing("rollback", "jacobi and gauss-seidel work without it"));
+                return Err(missing(
+                    "rollback, or a linearisation in its place",
+                    "jacobi and gauss-seidel work without",
+                ));
             }
             if let StepRule::Imposed(_) = capabilities.step_rule {
                 return Err(missing(

@@ -44,6 +44,8 @@ pub(super) struct Controller {
     /// The error that the solved step promises, in units of the target.
     promised: f64,
     rejections: usize,
+    /// The shortest and the longest step taken.
+    extent: (f64, f64),
     /// Steps that missed and could not be taken back, and the worst of them.
     missed: u64,
     worst: (f64, f64),
@@ -67,6 +69,7 @@ impl Controller {
             range: vec![Range::default(); variables],
             promised: 0.0,
             rejections: 0,
+            extent: (f64::INFINITY, 0.0),
             missed: 0,
             worst: (0.0, f64::NAN),
             disturbance: vec![Signal::constant(0.0); variables],
@@ -157,6 +160,13 @@ impl Controller {
     pub fn learn(&mut self, step: MacroStep, coupling: &Coupling<'_>) {
         self.before.copy_from_slice(&coupling.start);
         self.before_size = Some(step.size());
+        self.extent = (self.extent.0.min(step.size()), self.extent.1.max(step.size()));
+    }
+
+    /// What may interest the user.
+    pub fn remark(&self) -> Option<String> {
+        let (shortest, longest) = self.extent;
+        (longest > 0.0).then(|| format!("steps were chosen between {shortest:.2e} and {longest:.2e} s"))
     }
 
     /// The interface has jumped: the stretch after it starts as the run did.

@@ -295,6 +295,13 @@ impl Method for Missiles<'_> {
         all
     }
 
+    fn remarks(&self) -> Vec<String> {
+        match &self.steps {
+            Steps::Fixed(_) => Vec::new(),
+            Steps::Adaptive(controller) => controller.remark().into_iter().collect(),
+        }
+    }
+
     fn quality(&self) -> MethodQuality {
         let name = |variable: &crate::coupling::Variable| self.connections.output_name(variable.stacked);
         let counts = self.global.counts;
