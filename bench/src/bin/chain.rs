@@ -9,8 +9,8 @@ use dovetail_cases::chain;
 use dovetail_report::{Alignment, Table, significant};
 
 const SIZES: [usize; 3] = [100, 1000, 10_000];
-const STEPS: u32 = 40;
-const REPEATS: usize = 3;
+const STEPS: u32 = 25;
+const REPEATS: usize = 2;
 
 fn main() {
     let heads = ["systems", "linear ms/step", "growth", "nonlinear ms/step", "growth", "peak MB"];

@@ -17,6 +17,9 @@ use crate::scenario::Scenario;
 /// Without `--step`, fixed-step methods take so many steps.
 const DEFAULT_STEPS: f64 = 500.0;
 
+/// The options that have a flag of their own on the command line.
+const FLAGS: [&str; 5] = ["step", "tolerance", "solver", "integrator-tolerance", "petsc-options"];
+
 /// How a run ended, and what it cost.
 #[derive(Debug)]
 pub struct RunEnd {
@@ -166,7 +169,8 @@ impl Scenario {
         for key in &options.given {
             let concerns = OPTIONS.iter().find(|option| option.key == key).is_none_or(|option| option.concerns(method));
             if !concerns {
-                warnings.push(format!("{method} has no {key}: --{key} was not used"));
+                let flag = if FLAGS.contains(&key.as_str()) { "--" } else { "the option " };
+                warnings.push(format!("{method} has no {key}: {flag}{key} was not used"));
             } else if key == "tolerance" && method == "missiles" && options.step.is_some() {
                 warnings.push("missiles has no tolerance with a fixed step: --tolerance was not used".to_owned());
             }

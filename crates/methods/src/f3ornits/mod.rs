@@ -38,7 +38,7 @@ pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 /// So large a share of steps at the shortest size is worth a warning.
 const MANY: f64 = 0.05;
 /// A step of a unit that takes constants only is cut into so many.
-const PARTS: usize = 1;
+const PARTS: usize = 4;
 
 /// How orders and steps are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

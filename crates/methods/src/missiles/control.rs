@@ -166,7 +166,8 @@ impl Controller {
     /// What may interest the user.
     pub fn remark(&self) -> Option<String> {
         let (shortest, longest) = self.extent;
-        (longest > 0.0).then(|| format!("steps were chosen between {shortest:.2e} and {longest:.2e} s"))
+        let (shortest, longest) = (rounded(shortest), rounded(longest));
+        (longest > 0.0).then(|| format!("steps were chosen between {shortest} and {longest} s"))
     }
 
     /// The interface has jumped: the stretch after it starts as the run did.
@@ -216,6 +217,11 @@ impl Controller {
             self.effect.iter().zip(&self.range).map(|(error, range)| share(times * error, range, self.lasting));
         lasting.fold(passing, f64::max)
     }
+}
+
+/// Three digits are enough to tell.
+fn rounded(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 fn sum(one: &Signal, other: &Signal) -> Signal {
