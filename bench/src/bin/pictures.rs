@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use dovetail_cases::{
     BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, measure_run,
+    model,
 };
 use dovetail_equations::Monolithic;
 use dovetail_report::{Curve, Kind, Variables, error_plot, line_plot};
@@ -40,7 +41,7 @@ fn examples() -> [(&'static str, String); 8] {
     ]
 }
 
-fn book() -> [(&'static str, String); 10] {
+fn book() -> [(&'static str, String); 13] {
     [
         ("held-input", held_input()),
         ("jacobi-mechanical", jacobi_mechanical()),
@@ -52,6 +53,9 @@ fn book() -> [(&'static str, String); 10] {
         ("ifosmondi-solvers", solvers()),
         ("ifosmondi-errors", orders()),
         ("ifosmondi-plate", plate()),
+        ("costarica-steps", estimates()),
+        ("missiles-errors", one_integration_a_step()),
+        ("missiles-steps", chosen_steps()),
     ]
 }
 
@@ -203,6 +207,74 @@ fn solvers() -> String {
     let picture = error_plot("Solvers of ifosmondi, 1000 steps", "integrations per system", &curves);
     // Logarithmic plots are made for steps; here the other axis is the damper.
     picture.replace("step in s", "damper D of the plate")
+}
+
+/// The error of single estimated steps of the isolated prey, with and without interactions that depend on the time of the day.
+fn estimates() -> String {
+    let error = |name: &str, daily: bool, form: &str| {
+        let at = |step: &str| {
+            let mut scenario = isolated_prey(daily);
+            scenario.stop_time = number(step);
+            let exact = ("integrator-tolerance", "1e-14");
+            let done = measure_run(&scenario, &[("method", "missiles"), ("step", step), ("form", form), exact]);
+            (number(step), done.end.quality.discrepancy[0].1)
+        };
+        Curve { name: name.into(), points: ["0.1", "0.05", "0.02", "0.01", "0.005", "0.002", "0.001"].map(at).to_vec() }
+    };
+    let curves = [
+        error("degraded", false, "degraded"),
+        error("with time, held", true, "held"),
+        error("with time, full", true, "full"),
+        error("without time, held or full", false, "held"),
+    ];
+    error_plot("One estimated step of the prey", "error of the population", &curves)
+}
+
+/// The prey of the COSTARICA paper under predators that move along a parabola.
+fn isolated_prey(daily: bool) -> Scenario {
+    let factor = if daily { "(0.55 + 0.45 * sin(2 * pi * time / 2.4))" } else { "1" };
+    let (slope, curvature) = if daily { (-0.448, 1.034711837) } else { (-0.16, -0.22016) };
+    let text = format!(
+        "[systems.prey]\ninputs = {{ u = 0.8 }}\nstates = {{ x = 0.8 }}\n\
+         equations = \"der(x) = x * (0.67 - {factor} * 1.33 * u)\"\noutputs = {{ x = \"x\" }}\n\
+         [systems.predators]\ninputs = {{ prey = 0.8 }}\nstates = {{ u = 0.8, slope = {slope} }}\n\
+         equations = \"der(u) = slope; der(slope) = {curvature}\"\noutputs = {{ u = \"u\" }}\n\
+         [[connections]]\nfrom = \"predators.u\"\nto = \"prey.u\"\n\
+         [[connections]]\nfrom = \"prey.x\"\nto = \"predators.prey\"\n"
+    );
+    model(1.0, &text)
+}
+
+/// The error of methods on lotka-volterra: missiles between jacobi, at the same cost, and ifosmondi, at several times that.
+fn one_integration_a_step() -> String {
+    let scenario = LOTKA_VOLTERRA.scenario();
+    let error = |name: &str, more: &[(&str, &str)]| {
+        let at = |step: &str| {
+            let choices = [("step", step), ("integrator-tolerance", "1e-13")];
+            (number(step), measure_run(&scenario, &[&choices, more].concat()).nrmse("prey.population"))
+        };
+        Curve { name: name.into(), points: ["0.1", "0.05", "0.02", "0.01", "0.005", "0.002"].map(at).to_vec() }
+    };
+    let curves = [
+        error("jacobi", &[("method", "jacobi")]),
+        error("missiles, as-printed", &[("method", "missiles"), ("form", "as-printed")]),
+        error("missiles", &[("method", "missiles")]),
+        error("ifosmondi", &[("method", "ifosmondi"), ("tolerance", "1e-11")]),
+    ];
+    error_plot("Errors on lotka-volterra", "NRMSE of prey.population in %", &curves)
+}
+
+/// The steps that missiles chooses.
+fn chosen_steps() -> String {
+    let scenario = LOTKA_VOLTERRA.scenario();
+    let steps = |tolerance: &str| {
+        let done = measure_run(&scenario, &[("method", "missiles"), ("tolerance", tolerance)]);
+        let pairs = done.trajectory.times().windows(2);
+        let points = pairs.flat_map(|pair| [pair[0], pair[1]].map(|time| (time, pair[1] - pair[0]))).collect();
+        Curve { name: format!("tolerance {tolerance}"), points }
+    };
+    let curves = [steps("1e-3"), steps("1e-4"), steps("1e-5")];
+    line_plot("Chosen steps on lotka-volterra", "time in s", "step in s", &curves)
 }
 
 /// The predators as they are, and as the prey sees them.

@@ -47,11 +47,11 @@ pub(crate) struct Estimator {
     forcing: Vec<f64>,
     ramp: Vec<f64>,
     control: ControlPart,
-    transfer: Box<Transfer>,
 }
 
-#[derive(Clone, Copy)]
-struct Sizes {
+/// What there is of each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sizes {
     states: usize,
     inputs: usize,
     outputs: usize,
@@ -60,6 +60,11 @@ struct Sizes {
 }
 
 impl Sizes {
+    /// Room to compute operators in.
+    pub fn transfer(&self) -> Transfer {
+        Transfer::new(self.states, self.inputs, self.outputs, self.coefficients - 1)
+    }
+
     /// The length of a row of operators.
     fn row(&self) -> usize {
         self.inputs * self.coefficients + 3 * self.states
@@ -84,8 +89,12 @@ impl Estimator {
             forcing: vec![0.0; states],
             ramp: vec![0.0; states],
             control: ControlPart::new(options.control, interface),
-            transfer: Box::new(Transfer::new(states, inputs, outputs, degree)),
         }
+    }
+
+    /// What [`Self::prepare`] needs room for; systems of equal sizes can share it.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
     }
 
     /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24).
@@ -108,14 +117,14 @@ impl Estimator {
     }
 
     /// Gets ready for a step of `size`; true if the operators had to be computed anew.
-    pub fn prepare(&mut self, size: f64, here: &Linearization) -> Result<bool, Pole> {
+    pub fn prepare(&mut self, size: f64, here: &Linearization, transfer: &mut Transfer) -> Result<bool, Pole> {
         let stale = self.size != size || !self.matrices.iter().zip(entries(here)).all(|(kept, new)| kept == new);
         if stale {
             self.matrices.iter_mut().zip(entries(here)).for_each(|(kept, new)| *kept = *new);
             self.size = f64::NAN; // until the operators are there
             let Linearization { a, b, c, d, b_slope, d_slope, .. } = here;
-            self.transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
-            self.collect();
+            transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
+            self.collect(transfer);
             self.size = size;
         }
         self.compute_offsets(size, here);
@@ -123,10 +132,10 @@ impl Estimator {
     }
 
     /// Copies the operators into their rows.
-    fn collect(&mut self) {
+    fn collect(&mut self, transfer: &Transfer) {
         let Sizes { states, inputs, outputs, .. } = self.sizes;
         let mut place = self.operators.iter_mut();
-        for gains in &self.transfer.orders {
+        for gains in &transfer.orders {
             for output in 0..outputs {
                 let by_inputs = (0..inputs).flat_map(|i| gains.inputs.iter().map(move |gain| gain[(output, i)]));
                 let by_states = [&gains.state, &gains.forcing, &gains.ramp].into_iter();

@@ -11,17 +11,19 @@ mod control;
 mod estimator;
 
 pub use control::Control;
-pub(crate) use estimator::Estimator;
+pub(crate) use estimator::{Estimator, Sizes};
 pub use estimator::{EstimatorOptions, Form};
 
 use dovetail_core::{
     Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System, Trial,
 };
+use dovetail_numerics::Transfer;
 
 /// A system that answers trials by estimation and integrates what is accepted.
 pub struct Costarica<S> {
     system: S,
     estimator: Estimator,
+    transfer: Transfer,
     /// Where the system stands, if `local`.
     here: Linearization,
     local: bool,
@@ -37,7 +39,8 @@ impl<S: System> Costarica<S> {
         let degree = system.input_degree().min(MAX_DEGREE);
         let estimator = Estimator::new(system.interface(), degree, options);
         let here = Linearization::of(system.interface());
-        Ok(Self { system, estimator, here, local: false, next_event: f64::INFINITY })
+        let transfer = estimator.sizes().transfer();
+        Ok(Self { system, estimator, transfer, here, local: false, next_event: f64::INFINITY })
     }
 
     fn localize(&mut self, time: f64, response: &mut Response) -> Result<(), Error> {
@@ -114,7 +117,7 @@ impl<S: System> Trial for Costarica<S> {
             time: step.start,
             reason: Box::new(pole),
         };
-        self.estimator.prepare(step.size(), &self.here).map_err(meets_pole)?;
+        self.estimator.prepare(step.size(), &self.here, &mut self.transfer).map_err(meets_pole)?;
         for (output, knot) in response.outputs.iter_mut().enumerate() {
             let [value, slope, curvature] = [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
             *knot = Knot { value, slope, curvature };

@@ -6,7 +6,7 @@ use super::scheduler::usable;
 use super::unit::{Estimate, Unit};
 
 /// Smoothed inputs are cubics.
-const CUBIC: usize = 3;
+pub(super) const CUBIC: usize = 3;
 
 /// What is remembered of the inputs of all systems, stacked.
 pub(crate) struct Inputs<'a> {

@@ -38,7 +38,7 @@ pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 /// So large a share of steps at the shortest size is worth a warning.
 const MANY: f64 = 0.05;
 /// A step of a unit that takes constants only is cut into so many.
-const PARTS: usize = 4;
+const PARTS: usize = 2;
 
 /// How orders and steps are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,6 +117,8 @@ pub struct F3ornits<'a> {
     connections: &'a Connections,
     options: F3ornitsOptions,
     capabilities: Vec<Capabilities>,
+    /// Whether steps are tried before they are taken.
+    tries: bool,
     span: (f64, f64),
     scheduler: Scheduler,
     units: Vec<Unit>,
@@ -149,10 +151,11 @@ impl<'a> F3ornits<'a> {
         let coupled = |output: usize| connections.sources().contains(&Source::Output(output));
         let unit = |k: usize| Unit::new(connections.outputs_of(k).map(coupled), options.first_step);
         let standing = Standing { reached: start, wish: 0.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY };
-        Self {
+        let mut method = Self {
             connections,
             options,
             capabilities: capabilities.to_vec(),
+            tries: false,
             span: (start, stop),
             scheduler: Scheduler::new(connections, &rules, start, stop, options.max_step),
             units: (0..systems).map(unit).collect(),
@@ -166,7 +169,9 @@ impl<'a> F3ornits<'a> {
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
-        }
+        };
+        method.tries = method.locates();
+        method
     }
 
     /// Into how many sub-steps a step of `system` is cut: a free unit that takes constants only follows its inputs better so.
@@ -176,10 +181,16 @@ impl<'a> F3ornits<'a> {
         if follows || unit.step_rule != StepRule::Free { 1 } else { PARTS }
     }
 
-    /// Whether a step can be tried before it is taken, to find where an output jumps.
+    /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that answers at once under reduced
+    /// inputs would mislead: [`Self::ask_again`] is for steps that were taken.
     fn locates(&self) -> bool {
-        let systems = self.capabilities.iter().enumerate();
-        systems.into_iter().all(|(k, c)| c.trial && c.step_rule == StepRule::Free && self.parts(k) == 1)
+        let highest = if self.options.smooth { inputs::CUBIC } else { self.options.max_degree };
+        let honest = |k: usize| {
+            let mut outputs = self.connections.interfaces()[k].outputs.iter();
+            self.capabilities[k].input_degree >= highest || outputs.all(|output| output.depends_on.is_empty())
+        };
+        let tries = |k: usize| self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free;
+        (0..self.units.len()).all(|k| tries(k) && self.parts(k) == 1 && honest(k))
     }
 
     /// New estimates of those that have communicated.
@@ -309,7 +320,7 @@ impl Method for F3ornits<'_> {
             return Ok(Verdict::Finished);
         }
         self.place();
-        let located = self.locates() && self.locate_jump(workers)?;
+        let located = self.tries && self.locate_jump(workers)?;
         self.advance(workers)?;
         self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
         self.ask_again(workers)?;
@@ -330,7 +341,7 @@ impl Method for F3ornits<'_> {
             let (name, capabilities) = (&interface.name, &self.capabilities[k]);
             if self.inputs.reduced[k] > 0 {
                 let (accepted, asked) = (capabilities.input_degree, self.inputs.reduced[k]);
-                let how = if self.parts(k) > 1 { "taken in four sub-steps" } else { "reduced" };
+                let how = if self.parts(k) > 1 { "taken in two sub-steps" } else { "reduced" };
                 all.push(format!(
                     "`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were {how}, their means kept"
                 ));

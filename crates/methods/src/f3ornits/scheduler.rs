@@ -222,3 +222,6 @@ pub(crate) fn usable(made: [f64; 2], start: f64, last_event: f64) -> usize {
     let stepped_over = made[1] < last_event && last_event <= start;
     usize::from(made[0] > start && !stepped_over)
 }
+
+#[cfg(test)]
+mod tests;

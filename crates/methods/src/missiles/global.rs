@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use dovetail_core::{Capabilities, Connections, Error, LinearizeTask, Signal, Workers};
-use dovetail_numerics::{PatternLu, Pole, SingularPattern};
+use dovetail_numerics::{PatternLu, Pole, SingularPattern, Transfer};
 
-use crate::costarica::{Estimator, EstimatorOptions};
+use crate::costarica::{Estimator, EstimatorOptions, Sizes};
 use crate::coupling::Coupling;
 
 /// The global system, with the estimators it is made of.
@@ -14,6 +14,9 @@ use crate::coupling::Coupling;
 /// connections and never changes; rows are computed anew where an estimator has changed, factors where any row has.
 pub(super) struct Global {
     estimators: Vec<Estimator>,
+    /// Room to compute operators in, one for each combination of sizes, and which one each estimator uses.
+    transfers: Vec<Transfer>,
+    transfer_of: Vec<usize>,
     local: Vec<LinearizeTask>,
     matrix: PatternLu,
     /// For each system, its coupled outputs.
@@ -90,8 +93,14 @@ impl Global {
             let places = columns[variable.system].iter().map(|column| block(column).map(&mut place)).collect();
             rows[variable.system].push(Row { variable: c, position: variable.position, places, diagonal });
         }
+        let estimators: Vec<Estimator> =
+            interfaces.iter().map(|interface| Estimator::new(interface, degree, options)).collect();
+        let mut sizes = Vec::new();
+        let transfer_of = estimators.iter().map(|estimator| position_of(estimator.sizes(), &mut sizes)).collect();
         Self {
-            estimators: interfaces.iter().map(|interface| Estimator::new(interface, degree, options)).collect(),
+            estimators,
+            transfers: sizes.iter().map(Sizes::transfer).collect(),
+            transfer_of,
             local: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
             matrix: PatternLu::new(unknowns, listed),
             rows,
@@ -138,7 +147,8 @@ impl Global {
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
             }
-            let stale = estimator.prepare(size, here).map_err(|pole| Unsolved::Pole { system, pole });
+            let transfer = &mut self.transfers[self.transfer_of[system]];
+            let stale = estimator.prepare(size, here, transfer).map_err(|pole| Unsolved::Pole { system, pole });
             let stale = stale.inspect_err(|_| self.fresh = false)?;
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
@@ -223,6 +233,14 @@ impl Global {
         self.matrix.solve(right);
         right[half..].iter_mut().for_each(|slope| *slope /= size);
     }
+}
+
+/// Where `wanted` stands among `all`, at the end if it is new.
+fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
+    all.iter().position(|known| *known == wanted).unwrap_or_else(|| {
+        all.push(wanted);
+        all.len() - 1
+    })
 }
 
 fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize) -> Vec<Column> {
