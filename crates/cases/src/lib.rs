@@ -64,8 +64,17 @@ impl Case {
 
     /// The model with a part of its text replaced, which must be there.
     pub fn edited(&self, from: &str, to: &str) -> Scenario {
-        assert!(self.text.contains(from), "BUG: the model does not contain {from}");
-        load(self.name, &self.text.replace(from, to), &Overrides::default())
+        self.rewritten(&[(from, to)])
+    }
+
+    /// The model with parts of its text replaced, one after the other; each must be there.
+    pub fn rewritten(&self, replacements: &[(&str, &str)]) -> Scenario {
+        let mut text = self.text.to_owned();
+        for (from, to) in replacements {
+            assert!(text.contains(from), "BUG: the model does not contain {from}");
+            text = text.replace(from, to);
+        }
+        load(self.name, &text, &Overrides::default())
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Calibration {
 }
 
 /// The recent points of one output since the last event of its system, newest first. Times are counted from the newest.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Points {
     times: [f64; MOST],
     values: [f64; MOST],

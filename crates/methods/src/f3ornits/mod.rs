@@ -36,7 +36,7 @@ const NAME: &str = "f3ornits";
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
 /// So large a share of steps at the shortest size is worth a warning.
-const MANY: f64 = 0.05;
+const MANY: f64 = 0.1;
 /// A step of a unit that takes constants only is cut into so many.
 const PARTS: usize = 2;
 

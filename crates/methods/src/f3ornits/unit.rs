@@ -43,7 +43,7 @@ pub(crate) struct Unit {
     pub epoch: u64,
     /// It has communicated since its newest estimate.
     pub moved: bool,
-    /// Steps, and those of them whose error asked for a shorter one than is allowed.
+    /// Steps, and those of them that were as short as is allowed and not short enough.
     pub steps: u64,
     pub starved: u64,
 }
@@ -137,7 +137,7 @@ impl Unit {
             self.channels[position] = channel;
         }
         self.steps += 1;
-        self.starved += u64::from(least < 1.0 && least * size < options.min_step);
+        self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
         self.proposal = next_size(options, least, size, self.proposal);
         self.moved = true;
     }
