@@ -40,7 +40,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "M")]
     pub method: Option<String>,
 
-    /// Macro-step [default: 1/500 of the run]
+    /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub step: Option<String>,
 

@@ -3,6 +3,7 @@
 
 use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Past, Signal, Source, Task, Workers};
 
+use crate::predictions::Predictions;
 use crate::reinitialize;
 
 /// The outputs that feed something, as stacked positions: the coupling variables.
@@ -142,6 +143,24 @@ impl<'a> Coupling<'a> {
             };
         }
         Ok(())
+    }
+
+    /// What the step that was taken answered, beside what was predicted.
+    pub fn note_predictions(&self, predicted: &[f64], predictions: &mut Predictions) {
+        for (c, variable) in self.variables.iter().enumerate() {
+            let integrated = self.tasks[variable.system].response.outputs[variable.position].value;
+            predictions.note(c, self.step.end, predicted[c], integrated);
+        }
+    }
+
+    /// `system.variable` of a coupling variable.
+    pub fn full_name(&self, variable: usize) -> String {
+        self.connections.output_name(self.variables[variable].stacked)
+    }
+
+    /// The largest miss of each coupling variable, by name.
+    pub fn discrepancy(&self, predictions: &Predictions) -> Vec<(String, f64)> {
+        (0..self.variables.len()).map(|variable| self.full_name(variable)).zip(predictions.misses()).collect()
     }
 
     /// The next step starts where the inputs of this one ended.

@@ -12,6 +12,7 @@ mod initialization;
 mod jacobi;
 mod missiles;
 mod plan;
+mod predictions;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};

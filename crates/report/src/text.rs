@@ -106,7 +106,7 @@ impl RunSummary {
             let (linearizations, factorizations) = (kept.linearizations, kept.factorizations);
             let kept =
                 [counted(linearizations, "linearization"), counted(factorizations, "factorization")].join(" and ");
-            lines += &format!("kept from step to step: {kept}\n");
+            lines += &format!("kept from step to step: the operators of {kept}\n");
         }
         lines.extend(quality.remarks.iter().map(|remark| format!("note: {remark}\n")));
         lines.extend(quality.warnings.iter().map(|warning| format!("warning: {warning}\n")));
@@ -155,7 +155,7 @@ outputs at t = 10 s
 largest coupling residual: 1.250e-9 at mass.F
 largest estimated error: 3.250e-8 at mass.x
 largest distance of an integrated output from its prediction: 2.500e-7 at spring.F
-kept from step to step: 996 linearizations and 498 factorizations
+kept from step to step: the operators of 996 linearizations and 498 factorizations
 warning: `spring` takes its inputs as cubics, not quintics
 ";
         assert_eq!(example().to_text(), expected);

@@ -44,6 +44,7 @@ pub(crate) fn estimate(
     options: &RunOptions,
 ) -> Result<(Vec<Box<dyn System>>, Vec<String>), Problem> {
     let (mut all, mut warnings): (Vec<Box<dyn System>>, Vec<String>) = (Vec::new(), Vec::new());
+    let mut any = false;
     for mut system in systems {
         let poor = system.trial().is_none();
         if !options.rollback_free.unwrap_or(poor) {
@@ -53,6 +54,7 @@ pub(crate) fn estimate(
         let name = system.interface().name.clone();
         match Costarica::new(system, options.estimator) {
             Ok(wrapped) => {
+                any = true;
                 if poor {
                     warnings.push(format!(
                         "`{name}` cannot roll back: what it would answer was estimated (COSTARICA), and only accepted steps were \
@@ -70,6 +72,11 @@ pub(crate) fn estimate(
             }
         }
     }
+    let keys = ["control", "form", "laplace"].into_iter();
+    let unused = keys.filter(|key| !any && options.given.iter().any(|given| given == key));
+    warnings.extend(
+        unused.map(|key| format!("nothing was estimated, so that the option {key} was not used: see rollback-free")),
+    );
     Ok((all, warnings))
 }
 

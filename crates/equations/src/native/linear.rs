@@ -87,6 +87,7 @@ impl LinearEngine {
         dynamics.linearize(Point { time: 0.0, states, inputs, slopes: inputs }, &mut self.matrices);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
+        self.oldest = 0; // their room is used again
     }
 
     /// The coefficients of `B u + B' u' + c` as a polynomial in elapsed time; returns its degree.

@@ -35,8 +35,9 @@ const NAME: &str = "f3ornits";
 /// The highest degree of estimates that can be asked for.
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
-/// So large a share of steps at the shortest size is worth a warning.
+/// So large a share of steps at the shortest size is worth a warning, beyond the few with which a run begins.
 const MANY: f64 = 0.1;
+const FEW: u64 = 50;
 /// A step of a unit that takes constants only is cut into so many.
 const PARTS: usize = 2;
 
@@ -350,7 +351,8 @@ impl Method for F3ornits<'_> {
                 all.push(format!("the inputs of `{name}` were not smoothed: that takes inputs of degree 3"));
             }
             let unit = &self.units[k];
-            if unit.starved as f64 > MANY * unit.steps as f64 && capabilities.step_rule == StepRule::Free {
+            let many = unit.starved > FEW && unit.starved as f64 > MANY * unit.steps as f64;
+            if many && capabilities.step_rule == StepRule::Free {
                 all.push(format!(
                     "{} of {} steps of `{name}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{}",
                     unit.starved,

@@ -12,12 +12,14 @@ mod extrapolation;
 mod residual;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, Past, StepRule, Verdict, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
+    Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use crate::coupling::{Coupling, coupled_outputs};
 use crate::plan::Plan;
+use crate::predictions::Predictions;
 use extrapolation::Extrapolation;
 use residual::Residual;
 
@@ -47,6 +49,7 @@ pub struct Ifosmondi<'a> {
     first: Vec<f64>,
     /// For each unknown, in how many steps it was the last to converge.
     slowest: Vec<u64>,
+    predictions: Predictions,
     signals: [f64; 2],
 }
 
@@ -76,6 +79,7 @@ impl<'a> Ifosmondi<'a> {
             residual: vec![0.0; 2 * count],
             first: vec![0.0; 2 * count],
             slowest: vec![0; 2 * count],
+            predictions: Predictions::new(count),
             signals: [0.0; 2],
         }
     }
@@ -98,6 +102,7 @@ impl<'a> Ifosmondi<'a> {
         let step = self.coupling.step;
         workers.advance(&mut self.coupling.tasks)?;
         self.note_slowest();
+        self.coupling.note_predictions(&self.unknowns, &mut self.predictions);
         self.coupling.arrive(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
         if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end)
@@ -221,7 +226,14 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.coupling.substitutes()
+        let mut all = self.coupling.substitutes();
+        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all
+    }
+
+    /// Trials may have been estimates: then what was agreed on is a prediction.
+    fn quality(&self) -> MethodQuality {
+        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), kept: None }
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -15,8 +15,8 @@ use crate::coupling::Coupling;
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
-/// Rejections of one step before it is integrated all the same.
-const MOST_REJECTIONS: usize = 8;
+/// Rejections of one step before it is taken all the same.
+const MOST_REJECTIONS: usize = 20;
 /// Halvings of a step that cannot be solved.
 const MOST_HALVINGS: usize = 20;
 /// No step is shorter than this part of the run.
@@ -186,11 +186,11 @@ impl Controller {
     pub fn warning(&self) -> Option<String> {
         let (missed, time) = self.worst;
         let miss = missed * self.passing;
+        let steps = if self.missed == 1 { "1 step was".to_owned() } else { format!("{} steps were", self.missed) };
         (self.missed > 0).then(|| {
             format!(
-                "{} steps were less accurate than asked, the worst at t = {} s (about {miss:.1e} of the range of a coupling \
-                 variable), and could not be taken back: a smaller --tolerance or a fixed --step gives shorter steps",
-                self.missed,
+                "{steps} less accurate than asked, the worst at t = {} s (by about {miss:.1e} of the range of a coupling variable): \
+                 a smaller --tolerance or a fixed --step gives shorter steps",
                 readable(time)
             )
         })

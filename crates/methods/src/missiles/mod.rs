@@ -21,6 +21,7 @@ use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
 use crate::jacobi::{check_imposed_steps, meeting_event};
 use crate::plan::Plan;
+use crate::predictions::Predictions;
 use control::Controller;
 use global::{Global, Unsolved};
 
@@ -54,8 +55,7 @@ pub struct Missiles<'a> {
     solution: Vec<f64>,
     right: Vec<f64>,
     discrepancy: Vec<f64>,
-    /// The largest of each variable.
-    largest: Vec<f64>,
+    predictions: Predictions,
     signals: [f64; 2],
 }
 
@@ -93,7 +93,7 @@ impl<'a> Missiles<'a> {
             solution: vec![0.0; 2 * count],
             right: vec![0.0; 2 * count],
             discrepancy: vec![0.0; 2 * count],
-            largest: vec![0.0; count],
+            predictions: Predictions::new(count),
             signals: [0.0; 2],
         }
     }
@@ -172,12 +172,10 @@ impl<'a> Missiles<'a> {
     fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         self.local = false;
-        self.signals = [0.0, step.size()];
-        for (c, largest) in self.largest.iter_mut().enumerate() {
-            let miss = self.discrepancy[c].abs();
-            *largest = largest.max(miss);
-            self.signals[0] = self.signals[0].max(miss / (1.0 + self.solution[c].abs()));
-        }
+        let misses = self.discrepancy.iter().zip(&self.solution).take(self.coupling.variables.len());
+        let shares = misses.map(|(miss, solved)| miss.abs() / (1.0 + solved.abs()));
+        self.signals = [shares.fold(0.0, f64::max), step.size()];
+        self.coupling.note_predictions(&self.solution, &mut self.predictions);
         self.coupling.arrive(&self.solution);
         if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end) {
             self.global.forget();
@@ -289,6 +287,7 @@ impl Method for Missiles<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes();
+        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
         if let Steps::Adaptive(controller) = &self.steps {
             all.extend(controller.warning());
         }
@@ -303,10 +302,9 @@ impl Method for Missiles<'_> {
     }
 
     fn quality(&self) -> MethodQuality {
-        let name = |variable: &crate::coupling::Variable| self.connections.output_name(variable.stacked);
         let counts = self.global.counts;
         MethodQuality {
-            discrepancy: self.coupling.variables.iter().map(name).zip(self.largest.iter().copied()).collect(),
+            discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
         }
     }

@@ -1,0 +1,75 @@
+//! How well a method foresaw the outputs that were then integrated.
+
+use dovetail_core::readable;
+
+/// A prediction that missed by more than this part of the variable's range makes results doubtful.
+const DOUBTFUL: f64 = 0.05;
+
+/// For each coupling variable the largest distance of what was integrated from what was predicted.
+pub(crate) struct Predictions {
+    variables: Vec<Prediction>,
+}
+
+#[derive(Clone, Copy)]
+struct Prediction {
+    miss: f64,
+    time: f64,
+    low: f64,
+    high: f64,
+}
+
+impl Predictions {
+    pub fn new(variables: usize) -> Self {
+        let none = Prediction { miss: 0.0, time: f64::NAN, low: f64::INFINITY, high: f64::NEG_INFINITY };
+        Self { variables: vec![none; variables] }
+    }
+
+    /// At `time`, `variable` was predicted so and integrated so.
+    pub fn note(&mut self, variable: usize, time: f64, predicted: f64, integrated: f64) {
+        let known = &mut self.variables[variable];
+        (known.low, known.high) = (known.low.min(integrated), known.high.max(integrated));
+        let miss = (integrated - predicted).abs();
+        if miss > known.miss {
+            (known.miss, known.time) = (miss, time);
+        }
+    }
+
+    /// The largest miss of each variable.
+    pub fn misses(&self) -> impl Iterator<Item = f64> {
+        self.variables.iter().map(|known| known.miss)
+    }
+
+    /// What to say where a prediction was out of all proportion, and of which variable.
+    pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<String> {
+        let shares = self.variables.iter().map(|known| known.miss / (known.high - known.low));
+        let (worst, share) =
+            shares.enumerate().filter(|(_, share)| *share > DOUBTFUL).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some(format!(
+            "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from there on are doubtful: the step is \
+             too long for linearised systems, or something jumps there, or the coupling is close to singular; try a smaller \
+             --step or --tolerance, or --method ifosmondi where systems can roll back",
+            readable(self.variables[worst].time),
+            name(worst),
+            100.0 * share
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_large_beside_the_whole_range_is_doubtful() {
+        let mut predictions = Predictions::new(2);
+        predictions.note(0, 0.1, 1e-9, 2e-9); // early, when nothing has moved yet
+        predictions.note(0, 0.2, 1.0, 1.01);
+        predictions.note(1, 0.2, 0.0, 1.0);
+        assert_eq!(predictions.misses().collect::<Vec<_>>()[1], 1.0);
+        predictions.note(1, 0.3, 0.0, 0.0);
+        let warning = predictions.warning(|variable| format!("s.y{variable}")).unwrap();
+        assert!(warning.contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"), "{warning}");
+        predictions.note(1, 0.4, 100.0, 100.0);
+        assert_eq!(predictions.warning(|_| String::new()), None);
+    }
+}
