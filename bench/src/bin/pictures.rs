@@ -41,7 +41,7 @@ fn examples() -> [(&'static str, String); 8] {
     ]
 }
 
-fn book() -> [(&'static str, String); 13] {
+fn book() -> [(&'static str, String); 15] {
     [
         ("held-input", held_input()),
         ("jacobi-mechanical", jacobi_mechanical()),
@@ -56,6 +56,8 @@ fn book() -> [(&'static str, String); 13] {
         ("costarica-steps", estimates()),
         ("missiles-errors", one_integration_a_step()),
         ("missiles-steps", chosen_steps()),
+        ("f3ornits-steps", flexible_steps()),
+        ("f3ornits-errors", errors_for_steps()),
     ]
 }
 
@@ -275,6 +277,43 @@ fn chosen_steps() -> String {
     };
     let curves = [steps("1e-3"), steps("1e-4"), steps("1e-5")];
     line_plot("Chosen steps on lotka-volterra", "time in s", "step in s", &curves)
+}
+
+/// Steps that f3ornits chooses, before and after a change of behaviour.
+fn flexible_steps() -> String {
+    let scenario = BEHAVIOUR_CHANGE.scenario();
+    let steps = |scale: &str| {
+        let own = [("tolerance", "2e-4"), ("step", "0.01"), ("min-step", "0.01"), ("scale", scale)];
+        let done = measure_run(&scenario, &[&[("method", "f3ornits")], &own[..]].concat());
+        let pairs = done.trajectory.times().windows(2);
+        let points = pairs.flat_map(|pair| [pair[0], pair[1]].map(|time| (time, pair[1] - pair[0]))).collect();
+        Curve { name: scale.replace('-', " "), points }
+    };
+    let curves = [steps("amplitude"), steps("damped-amplitude"), steps("magnitude")];
+    line_plot("Steps of f3ornits on behaviour-change", "time in s", "step in s", &curves)
+}
+
+/// Errors of f3ornits against the number of steps: the default and the paper's setting, on three cases.
+fn errors_for_steps() -> String {
+    let curve = |name: &str, scenario: &Scenario, variable: &str, setting: &[(&str, &str)]| {
+        let at = |tolerance: &str| {
+            let options = [("method", "f3ornits"), ("tolerance", tolerance)];
+            let done = measure_run(scenario, &[&options, setting].concat());
+            (done.end.statistics.steps as f64, done.nrmse(variable))
+        };
+        Curve { name: name.into(), points: ["1e-2", "1e-3", "1e-4", "1e-5", "1e-6"].map(at).to_vec() }
+    };
+    let paper = [("scale", "damped-amplitude")];
+    let cases = [(BEHAVIOUR_CHANGE, "left.x"), (LOTKA_VOLTERRA, "prey.p"), (MECHANICAL, "left.x")];
+    let both = |(case, variable): (dovetail_cases::Case, &str)| {
+        let scenario = case.scenario();
+        let ours = curve(&format!("{}, default", case.name), &scenario, variable, &[]);
+        [ours, curve(&format!("{}, paper", case.name), &scenario, variable, &paper)]
+    };
+    let curves: Vec<Curve> = cases.into_iter().flat_map(both).collect();
+    let picture = error_plot("Errors of f3ornits", "NRMSE in %", &curves);
+    // Logarithmic plots are made for steps; here the axis counts them.
+    picture.replace("step in s", "number of steps")
 }
 
 /// The predators as they are, and as the prey sees them.

@@ -17,9 +17,10 @@ pub enum Error {
 
     /// A system answered with NaN or infinity.
     #[error(
-        "`{system}.{variable}` is {value} at t = {t} s, which no step can follow; look for a division by zero, a root or \
+        "`{system}.{variable}` is {v} at t = {t} s, which no step can follow; look for a division by zero, a root or \
          logarithm of a negative number, or a coupling that diverges (try a smaller --step)",
-        t = readable(*.time)
+        t = readable(*.time),
+        v = magnitude(*.value)
     )]
     NotFinite {
         /// Who.
@@ -132,6 +133,11 @@ pub enum Error {
         /// What went wrong.
         source: std::io::Error,
     },
+}
+
+/// A number that may be out of all proportion, in few digits.
+fn magnitude(value: f64) -> String {
+    if value.is_finite() { format!("{value:.3e}") } else { value.to_string() }
 }
 
 /// A time for people: 1.4 rather than 1.4000000000000001.

@@ -1,12 +1,15 @@
 //! How well the interfaces meet.
 
-use crate::{Connections, Error, Exchange, Observer};
+use crate::{Connections, Error, Exchange, Observer, Source};
 
 /// The largest coupling residual of a run: by how much an input, at the end of a step, differed from what its source answers
-/// there. Zero when interfaces really meet; the jump of a held input otherwise.
+/// there. Zero when interfaces really meet; the jump of a held input otherwise. Only what was answered for the same time is
+/// compared: not an event that the source has just crossed, nor systems that keep different times.
 pub struct CouplingResidual<'a> {
     connections: &'a Connections,
     outputs: Vec<f64>,
+    /// For which time each of them was answered; NaN on the far side of an event.
+    times: Vec<f64>,
     largest: f64,
     input: usize,
 }
@@ -14,7 +17,8 @@ pub struct CouplingResidual<'a> {
 impl<'a> CouplingResidual<'a> {
     /// Nothing measured yet.
     pub fn new(connections: &'a Connections) -> Self {
-        Self { connections, outputs: vec![f64::NAN; connections.outputs()], largest: 0.0, input: 0 }
+        let unknown = vec![f64::NAN; connections.outputs()];
+        Self { connections, outputs: unknown.clone(), times: unknown, largest: 0.0, input: 0 }
     }
 
     /// The largest residual so far.
@@ -32,14 +36,20 @@ impl<'a> CouplingResidual<'a> {
 impl Observer for CouplingResidual<'_> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         for task in exchange.tasks.iter().filter(|task| task.due) {
-            for (known, knot) in
-                self.outputs[self.connections.outputs_of(task.system)].iter_mut().zip(&task.response.outputs)
-            {
-                *known = knot.value;
+            let time = if task.step.is_instant() { f64::NAN } else { task.response.reached };
+            for (output, knot) in self.connections.outputs_of(task.system).zip(&task.response.outputs) {
+                (self.outputs[output], self.times[output]) = (knot.value, time);
             }
         }
         for task in exchange.tasks.iter().filter(|task| task.due && !task.step.is_instant()) {
             for (input, signal) in self.connections.inputs_of(task.system).zip(&task.inputs) {
+                let met = match self.connections.sources()[input] {
+                    Source::Output(output) => self.times[output] == task.response.reached,
+                    Source::Constant(_) => true,
+                };
+                if !met {
+                    continue;
+                }
                 let fed: f64 = self.connections.feed(input, &self.outputs);
                 let residual = (signal.value(task.step.size()) - fed).abs();
                 if residual > self.largest {

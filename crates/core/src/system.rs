@@ -117,6 +117,8 @@ pub struct Input {
     pub start: f64,
     /// Its unit, where the model gives one.
     pub unit: Option<String>,
+    /// Whether the system uses its slope, and not its value alone.
+    pub uses_slope: bool,
 }
 
 /// One output.

@@ -117,6 +117,25 @@ impl<'a> Coupling<'a> {
         })
     }
 
+    /// The slopes of a system's inputs at the start of the step; zero where they are not known.
+    pub fn start_slopes(&self, system: usize) -> impl Iterator<Item = f64> {
+        let slope = |variable: usize| self.start[variable].slope;
+        let known = |slope: &f64| slope.is_finite();
+        self.connections.inputs_of(system).map(move |input| self.feeders[input].map(slope).filter(known).unwrap_or(0.0))
+    }
+
+    /// Slopes at the start of a run, made consistent where all systems know theirs: then no step is a first step.
+    pub fn find_start_slopes(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        let (tasks, smooth) = reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
+        if smooth {
+            for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
+                *knot = tasks[variable.system].response.outputs[variable.position];
+            }
+            self.smooth = true;
+        }
+        Ok(())
+    }
+
     fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {
         for task in &mut self.tasks {
             task.step = self.step;
@@ -181,7 +200,7 @@ impl<'a> Coupling<'a> {
         workers.advance(&mut self.tasks)?;
         let jumps = self.variables.iter().zip(&self.start).any(|(variable, knot)| {
             let now = self.tasks[variable.system].response.outputs[variable.position];
-            let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * (1.0 + b.abs());
+            let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs());
             // A slope that is not known may have jumped.
             let known = self.capabilities[variable.system].output_derivatives > 0;
             !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
@@ -203,8 +222,8 @@ impl<'a> Coupling<'a> {
         self.place_signals(|knot, _| Signal::new(&[knot.value, knot.slope]));
     }
 
-    /// What systems were given instead of what they lack.
-    pub fn substitutes(&self) -> Vec<String> {
+    /// What systems were given instead of what they lack; `differences` in place of slopes, if the method uses them.
+    pub fn substitutes(&self, differences: bool) -> Vec<String> {
         let mut all = Vec::new();
         for (interface, capabilities) in self.connections.interfaces().iter().zip(&self.capabilities) {
             if capabilities.input_degree < 3 && !interface.inputs.is_empty() {
@@ -214,7 +233,7 @@ impl<'a> Coupling<'a> {
                     interface.name
                 ));
             }
-            if capabilities.output_derivatives == 0 && !interface.outputs.is_empty() {
+            if differences && capabilities.output_derivatives == 0 && !interface.outputs.is_empty() {
                 all.push(format!(
                     "`{}` does not know the slopes of its outputs: differences were used",
                     interface.name

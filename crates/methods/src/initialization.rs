@@ -28,9 +28,9 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    let mut start = Start::new(connections, time, derivatives);
+    let mut start = Start::new(connections, workers, time, derivatives);
     start.settle(workers)?;
-    if derivatives > 0 && start.uses_slopes() && start.settle_slopes(workers)? {
+    if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
         start.settle(workers)?;
     }
     Ok(start.tasks)
@@ -45,9 +45,10 @@ pub fn reinitialize(
     derivatives: usize,
     present: &[Knot],
 ) -> Result<(Vec<Task>, bool), Error> {
-    let mut start = Start::new(connections, time, derivatives);
+    let mut start = Start::new(connections, workers, time, derivatives);
     start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
-    start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = knot.slope);
+    let known = |slope: f64| if slope.is_finite() { slope } else { 0.0 };
+    start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = known(knot.slope));
     (0..connections.systems()).for_each(|system| start.dispatch(system));
     start.settle(workers)?;
     let settled = derivatives > 0 && start.settle_slopes(workers)?;
@@ -84,11 +85,13 @@ struct Start<'a> {
     tasks: Vec<Task>,
     outputs: Vec<f64>,
     slopes: Vec<f64>,
+    /// For each system, whether its inputs may have slopes.
+    takes_slopes: Vec<bool>,
     time: f64,
 }
 
 impl<'a> Start<'a> {
-    fn new(connections: &'a Connections, time: f64, derivatives: usize) -> Self {
+    fn new(connections: &'a Connections, workers: &dyn Workers, time: f64, derivatives: usize) -> Self {
         let mut tasks = connections.tasks(derivatives);
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(time));
         Self {
@@ -96,6 +99,7 @@ impl<'a> Start<'a> {
             tasks,
             outputs: vec![f64::NAN; connections.outputs()],
             slopes: vec![0.0; connections.outputs()],
+            takes_slopes: workers.capabilities().iter().map(|c| c.input_degree > 0).collect(),
             time,
         }
     }
@@ -117,6 +121,11 @@ impl<'a> Start<'a> {
         // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
         everyone.iter().for_each(|&system| self.dispatch(system));
         self.ask(workers, &everyone)
+    }
+
+    /// Whether anything depends on the slope of an input.
+    fn needs_slopes(&self) -> bool {
+        self.connections.interfaces().iter().flat_map(|i| &i.inputs).any(|input| input.uses_slope) || self.uses_slopes()
     }
 
     /// Whether some output depends on the slope of an input.
@@ -146,8 +155,8 @@ impl<'a> Start<'a> {
         for (signal, input) in self.tasks[system].inputs.iter_mut().zip(self.connections.inputs_of(system)) {
             let (value, source) = (self.connections.feed(input, &self.outputs), self.connections.sources()[input]);
             *signal = match source {
-                Source::Output(output) => Signal::new(&[value, self.slopes[output]]),
-                Source::Constant(_) => Signal::constant(value),
+                Source::Output(output) if self.takes_slopes[system] => Signal::new(&[value, self.slopes[output]]),
+                _ => Signal::constant(value),
             };
         }
     }

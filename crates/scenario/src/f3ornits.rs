@@ -94,3 +94,52 @@ pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]
         steering: base.steering,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dovetail_methods::Steering;
+
+    fn choices(given: &[(&str, &str)]) -> Choices {
+        let mut choices = Choices::default();
+        given.iter().for_each(|(key, value)| choices.set(key, *value));
+        choices
+    }
+
+    fn chosen(given: &[(&str, &str)]) -> F3ornitsOptions {
+        options(&choices(given).resolve().unwrap(), 100.0, &[])
+    }
+
+    #[test]
+    fn the_papers_setting_is_taken_with_the_papers_options_and_ours_otherwise() {
+        let ours = chosen(&[("step", "0.5"), ("tolerance", "1e-3"), ("max-step", "3"), ("absolute-tolerance", "0")]);
+        assert_eq!((ours.steering, ours.max_degree, ours.max_growth), (Steering::Averaged, 3, 1.5));
+        assert_eq!((ours.first_step, ours.max_step, ours.tolerance, ours.absolute_tolerance), (0.5, 3.0, 1e-3, 0.0));
+        for (key, value) in [("smooth", "false"), ("scale", "amplitude"), ("min-step", "0.01"), ("damping", "0.1")] {
+            let paper = chosen(&[(key, value)]);
+            assert_eq!((paper.steering, paper.max_degree, paper.max_growth), (Steering::Plain, 2, 1.05), "{key}");
+        }
+        assert_eq!(chosen(&[("max-degree", "4")]).max_growth, 1.05);
+        assert_eq!(chosen(&[("max-growth", "2")]).max_degree, 2);
+    }
+
+    #[test]
+    fn bounds_of_steps_never_cross() {
+        for given in [("min-step", "50"), ("max-step", "1e-9"), ("step", "99"), ("step", "1e-12")] {
+            let found = chosen(&[given]);
+            assert!(found.min_step <= found.first_step && found.first_step <= found.max_step, "{given:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_refused() {
+        let refused = |given: &[(&str, &str)]| choices(given).resolve().unwrap_err().message;
+        assert!(refused(&[("max-degree", "5")]).contains("a whole number from 0 to 4"));
+        assert!(refused(&[("max-degree", "1.5")]).contains("a whole number"));
+        assert!(refused(&[("damping", "-1")]).contains("zero or above"));
+        assert!(refused(&[("max-growth", "0.9")]).contains("at least 1"));
+        assert!(refused(&[("min-step", "2"), ("max-step", "1")]).contains("is longer than"));
+        assert!(refused(&[("scale", "size")]).contains("unknown scale"));
+        assert!(refused(&[("smooth", "yes")]).contains("unknown smooth"));
+    }
+}

@@ -40,7 +40,11 @@ impl RunOption {
 
 /// The options there are.
 pub const OPTIONS: &[RunOption] = &[
-    RunOption { key: "step", meaning: "macro-step; methods that choose theirs keep to this one", methods: &[] },
+    RunOption {
+        key: "step",
+        meaning: "macro-step; missiles, which chooses its own, keeps to it; f3ornits begins with it",
+        methods: &[],
+    },
     RunOption { key: "solver", meaning: "how ifosmondi solves the coupling", methods: &["ifosmondi"] },
     RunOption {
         key: "petsc-options",

@@ -44,12 +44,17 @@ impl Definition {
 
     /// The system's face. Feedthrough is that of the equations' structure.
     pub fn interface(&self) -> Interface {
-        let inputs = self.model.inputs.iter().zip(&self.inputs).zip(&self.input_units);
+        let inputs = self.model.inputs.iter().zip(&self.inputs).zip(&self.input_units).zip(&self.model.uses_slope);
         let outputs = self.model.outputs.iter().zip(&self.output_units).enumerate();
         Interface {
             name: self.name.clone(),
             inputs: inputs
-                .map(|((name, &start), unit)| Input { name: name.clone(), start, unit: unit.clone() })
+                .map(|(((name, &start), unit), &uses_slope)| Input {
+                    name: name.clone(),
+                    start,
+                    unit: unit.clone(),
+                    uses_slope,
+                })
                 .collect(),
             outputs: outputs
                 .map(|(j, (name, unit))| Output {

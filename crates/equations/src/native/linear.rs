@@ -34,7 +34,7 @@ impl LinearEngine {
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
             switches: vec![f64::NAN; switches.max(1)],
-            steps: Vec::with_capacity(KEPT),
+            steps: (0..KEPT).map(|_| (f64::NAN, LinearStep::new(states, MAX_DEGREE))).collect(),
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
@@ -120,10 +120,6 @@ impl LinearEngine {
         }
         let place = self.oldest;
         self.oldest = (place + 1) % KEPT;
-        if place == self.steps.len() {
-            // Made when they are needed: most runs have one size of step, and a model may have thousands of systems.
-            self.steps.push((f64::NAN, LinearStep::new(self.matrices.x.len(), MAX_DEGREE)));
-        }
         self.steps[place].0 = size;
         self.steps[place].1.compute(&self.matrices.a, size);
         place

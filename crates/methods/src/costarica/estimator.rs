@@ -35,6 +35,8 @@ pub enum Form {
 pub(crate) struct Estimator {
     options: EstimatorOptions,
     sizes: Sizes,
+    /// C, D and D', with rows for the states below those of the outputs, where states are watched.
+    watched: Option<[DMatrix<f64>; 3]>,
     /// For which matrices, one after the other, and for which step the operators were computed.
     matrices: Vec<f64>,
     size: f64,
@@ -55,6 +57,8 @@ pub(crate) struct Sizes {
     states: usize,
     inputs: usize,
     outputs: usize,
+    /// Outputs, and states where they are watched.
+    rows: usize,
     /// Coefficients of an input.
     coefficients: usize,
 }
@@ -62,7 +66,7 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// Room to compute operators in.
     pub fn transfer(&self) -> Transfer {
-        Transfer::new(self.states, self.inputs, self.outputs, self.coefficients - 1)
+        Transfer::new(self.states, self.inputs, self.rows, self.coefficients - 1)
     }
 
     /// The length of a row of operators.
@@ -75,16 +79,20 @@ impl Sizes {
 const ORDERS: usize = 3;
 
 impl Estimator {
-    /// Room for a system with this interface, under inputs of `degree`.
-    pub fn new(interface: &Interface, degree: usize, options: EstimatorOptions) -> Self {
+    /// Room for a system with this interface, under inputs of `degree`; with operators of the states as well, behind those of
+    /// the outputs, where states are watched.
+    pub fn new(interface: &Interface, degree: usize, options: EstimatorOptions, watch_states: bool) -> Self {
         let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
-        let sizes = Sizes { states, inputs, outputs, coefficients: degree + 1 };
+        let rows = outputs + if watch_states { states } else { 0 };
+        let sizes = Sizes { states, inputs, outputs, rows, coefficients: degree + 1 };
+        let watched = || [DMatrix::zeros(rows, states), DMatrix::zeros(rows, inputs), DMatrix::zeros(rows, inputs)];
         Self {
             options,
             sizes,
+            watched: watch_states.then(watched),
             matrices: vec![f64::NAN; (states + outputs) * (states + 2 * inputs)],
             size: f64::NAN,
-            operators: vec![0.0; ORDERS * outputs * sizes.row()],
+            operators: vec![0.0; ORDERS * rows * sizes.row()],
             offsets: vec![0.0; ORDERS * outputs],
             forcing: vec![0.0; states],
             ramp: vec![0.0; states],
@@ -123,6 +131,14 @@ impl Estimator {
             self.matrices.iter_mut().zip(entries(here)).for_each(|(kept, new)| *kept = *new);
             self.size = f64::NAN; // until the operators are there
             let Linearization { a, b, c, d, b_slope, d_slope, .. } = here;
+            if let Some(watched) = &mut self.watched {
+                watched
+                    .iter_mut()
+                    .zip([c, d, d_slope])
+                    .for_each(|(to, from)| to.rows_mut(0, from.nrows()).copy_from(from));
+                (0..self.sizes.states).for_each(|state| watched[0][(self.sizes.outputs + state, state)] = 1.0);
+            }
+            let [c, d, d_slope] = self.watched.as_ref().map_or([c, d, d_slope], |watched| watched.each_ref());
             transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
             self.collect(transfer);
             self.size = size;
@@ -133,10 +149,10 @@ impl Estimator {
 
     /// Copies the operators into their rows.
     fn collect(&mut self, transfer: &Transfer) {
-        let Sizes { states, inputs, outputs, .. } = self.sizes;
+        let Sizes { states, inputs, rows, .. } = self.sizes;
         let mut place = self.operators.iter_mut();
         for gains in &transfer.orders {
-            for output in 0..outputs {
+            for output in 0..rows {
                 let by_inputs = (0..inputs).flat_map(|i| gains.inputs.iter().map(move |gain| gain[(output, i)]));
                 let by_states = [&gains.state, &gains.forcing, &gains.ramp].into_iter();
                 let by_states = by_states.flat_map(|gain| (0..states).map(move |j| gain[(output, j)]));
@@ -148,7 +164,7 @@ impl Estimator {
     /// The operators of one derivative of one output.
     fn row(&self, order: usize, output: usize) -> &[f64] {
         let length = self.sizes.row();
-        &self.operators[(order * self.sizes.outputs + output) * length..][..length]
+        &self.operators[(order * self.sizes.rows + output) * length..][..length]
     }
 
     /// `P x̃ + R f_C + ŷ_C`, with a forcing that grows with time.
@@ -188,4 +204,14 @@ fn entries(here: &Linearization) -> impl Iterator<Item = &f64> {
 /// A row of a matrix times a vector.
 pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
     vector.iter().enumerate().map(|(j, v)| matrix[(row, j)] * v).sum()
+}
+
+/// An entry that is not finite (the slope of a root at zero, say) would spoil every estimate: without it they are only less
+/// accurate. True if there was one.
+pub(crate) fn tame(here: &mut Linearization) -> bool {
+    let matrices = [&mut here.a, &mut here.b, &mut here.c, &mut here.d, &mut here.b_slope, &mut here.d_slope];
+    let rates = [here.f_time.as_mut_slice(), here.g_time.as_mut_slice()];
+    let entries = matrices.into_iter().map(DMatrix::as_mut_slice).chain(rates).flatten();
+    let wild = entries.filter(|entry| !entry.is_finite());
+    wild.map(|entry| *entry = 0.0).count() > 0
 }

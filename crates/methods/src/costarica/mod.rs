@@ -11,7 +11,7 @@ mod control;
 mod estimator;
 
 pub use control::Control;
-pub(crate) use estimator::{Estimator, Sizes};
+pub(crate) use estimator::{Estimator, Sizes, tame};
 pub use estimator::{EstimatorOptions, Form};
 
 use dovetail_core::{
@@ -37,7 +37,7 @@ impl<S: System> Costarica<S> {
             return Err(system);
         }
         let degree = system.input_degree().min(MAX_DEGREE);
-        let estimator = Estimator::new(system.interface(), degree, options);
+        let estimator = Estimator::new(system.interface(), degree, options, false);
         let here = Linearization::of(system.interface());
         let transfer = estimator.sizes().transfer();
         Ok(Self { system, estimator, transfer, here, local: false, next_event: f64::INFINITY })
@@ -47,6 +47,7 @@ impl<S: System> Costarica<S> {
         if !self.local {
             let system = self.system.linearize().expect("BUG: it could be linearised when it was wrapped");
             system.linearize_into(&mut self.here)?;
+            tame(&mut self.here);
             response.linearized = true;
             self.estimator.refresh(time, &self.here);
             self.local = true;

@@ -82,14 +82,15 @@ impl Points {
             return Signal::constant(self.values[0]);
         }
         let last = degree + 1;
-        let mut weights = [0.0; MOST];
-        let (mut along, mut norm) = (0.0, 0.0);
-        for i in 1..=last {
+        let weight = |i: usize| {
             let distances = (0..=last).filter(|&j| j != i).map(|j| self.times[i] - self.times[j]);
-            weights[i] = 1.0 / distances.product::<f64>();
-            along += weights[i] * (self.values[i] - self.values[0]);
-            norm += weights[i] * weights[i];
-        }
+            1.0 / distances.product::<f64>()
+        };
+        // The newest point and those that do not take part stay as they are.
+        let weights: [f64; MOST] = std::array::from_fn(|i| if (1..=last).contains(&i) { weight(i) } else { 0.0 });
+        let along: f64 =
+            weights.iter().zip(&self.values).map(|(weight, value)| weight * (value - self.values[0])).sum();
+        let norm: f64 = weights.iter().map(|weight| weight * weight).sum();
         let mut fitted = *self;
         fitted.values.iter_mut().zip(&weights).for_each(|(value, weight)| *value -= weight * along / norm);
         fitted.extrapolate(degree)

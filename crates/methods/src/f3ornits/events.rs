@@ -29,7 +29,8 @@ impl F3ornits<'_> {
         }
         // An error that only grew past the limit is about the same on both sides: the step was too long, that is all.
         let jumps = excess > 2.0 * before || early == start;
-        let end = if jumps { late } else { early };
+        // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
+        let end = if jumps { late.max(start + self.options.min_step) } else { early };
         self.try_until(end, workers)?;
         for (step, task) in self.steps.iter_mut().zip(&self.tasks) {
             *step = step.map(|_| task.step);

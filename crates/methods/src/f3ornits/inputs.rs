@@ -91,7 +91,7 @@ impl<'a> Inputs<'a> {
         let reduced = |&input: &usize| self.memories[first + input].signal.degree() > accepted;
         let outputs = &self.connections.interfaces()[task.system].outputs;
         let at_event = task.response.next_event <= task.response.reached;
-        !at_event && outputs.iter().any(|output| output.depends_on.iter().any(|input| reduced(input)))
+        !at_event && outputs.iter().any(|output| output.depends_on.iter().any(reduced))
     }
 
     /// For a system that takes constants only: the means over the part of its step between `from` and `to`, both elapsed times.

@@ -97,3 +97,20 @@ impl Jumps {
         all
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_far_beyond_the_recent_errors_and_the_tolerance_is_a_jump() {
+        let mut recent = RecentErrors::default();
+        assert_eq!(recent.limit(), f64::INFINITY, "nothing is known yet");
+        (0..4).for_each(|_| recent.record(1e-3));
+        assert_eq!(recent.limit(), FAR, "errors within the tolerance are no jumps");
+        recent.record(5.0);
+        assert_eq!(recent.limit(), 5.0 * FAR);
+        (0..8).for_each(|_| recent.record(0.5));
+        assert_eq!(recent.limit(), FAR, "what lies back is forgotten");
+    }
+}

@@ -11,16 +11,17 @@ mod events;
 mod inputs;
 mod jump;
 mod order;
+mod report;
 mod scheduler;
 mod stepper;
 mod unit;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, MacroStep, Method, Past, Source, StepRule, Task, Verdict, Workers,
-    readable,
+    Capabilities, Connections, Error, Exchange, MacroStep, Method, Past, StepRule, Task, Verdict, Workers,
 };
 
 use crate::algebraic_loops;
+use crate::coupling::coupled_outputs;
 use crate::divergence::Divergence;
 use inputs::Inputs;
 use jump::Jumps;
@@ -35,9 +36,6 @@ const NAME: &str = "f3ornits";
 /// The highest degree of estimates that can be asked for.
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
-/// So large a share of steps at the shortest size is worth a warning, beyond the few with which a run begins.
-const MANY: f64 = 0.1;
-const FEW: u64 = 50;
 /// A step of a unit that takes constants only is cut into so many.
 const PARTS: usize = 2;
 
@@ -149,7 +147,8 @@ impl<'a> F3ornits<'a> {
     ) -> Self {
         let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
         let systems = connections.systems();
-        let coupled = |output: usize| connections.sources().contains(&Source::Output(output));
+        let outputs = coupled_outputs(connections);
+        let coupled = |output: usize| outputs.binary_search(&output).is_ok();
         let unit = |k: usize| Unit::new(connections.outputs_of(k).map(coupled), options.first_step);
         let standing = Standing { reached: start, wish: 0.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY };
         let mut method = Self {
@@ -337,52 +336,11 @@ impl Method for F3ornits<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        for (k, interface) in self.connections.interfaces().iter().enumerate() {
-            let (name, capabilities) = (&interface.name, &self.capabilities[k]);
-            if self.inputs.reduced[k] > 0 {
-                let (accepted, asked) = (capabilities.input_degree, self.inputs.reduced[k]);
-                let how = if self.parts(k) > 1 { "taken in two sub-steps" } else { "reduced" };
-                all.push(format!(
-                    "`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were {how}, their means kept"
-                ));
-            }
-            if self.options.smooth && !self.inputs.smooths(k) && !interface.inputs.is_empty() {
-                all.push(format!("the inputs of `{name}` were not smoothed: that takes inputs of degree 3"));
-            }
-            let unit = &self.units[k];
-            let many = unit.starved > FEW && unit.starved as f64 > MANY * unit.steps as f64;
-            if many && capabilities.step_rule == StepRule::Free {
-                all.push(format!(
-                    "{} of {} steps of `{name}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{}",
-                    unit.starved,
-                    unit.steps,
-                    self.options.min_step,
-                    if self.loops { "; the algebraic loop of the model may be the reason" } else { "" }
-                ));
-            }
-            let last = self.scheduler.last_time(k);
-            if last < self.span.1 {
-                all.push(format!(
-                    "`{name}` imposes its steps: its last one before the end of the run ends at t = {} s",
-                    readable(last)
-                ));
-            }
-        }
-        all.extend(self.jumps.warnings(self.connections));
-        all
+        let systems = (0..self.units.len()).flat_map(|k| self.warnings_of(k));
+        systems.chain(self.jumps.warnings(self.connections)).collect()
     }
 
     fn remarks(&self) -> Vec<String> {
-        let options = &self.options;
-        let (how, controller) = match options.steering {
-            Steering::Plain => ("as in the paper", "orders and steps by the newest error"),
-            Steering::Averaged => ("the default", "orders by averaged errors, steps by a PI controller"),
-        };
-        let setting = format!(
-            "setting: {how}; degrees up to {}, growth up to {}, {controller}",
-            options.max_degree, options.max_growth
-        );
-        [vec![setting], self.jumps.remarks(self.connections)].concat()
+        [vec![self.options.setting()], self.jumps.remarks(self.connections)].concat()
     }
 }

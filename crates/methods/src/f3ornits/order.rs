@@ -50,3 +50,50 @@ impl Order {
         if degree == self.degree { *average } else { HYSTERESIS * *average }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dovetail_core::{Connections, Interface, Knot, MacroStep, Output, Past};
+
+    /// The past of an output that follows `f`, at irregular times up to 1.
+    fn past(f: impl Fn(f64) -> f64) -> Points {
+        let output = Output { name: "y".into(), ..Output::default() };
+        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let connections = Connections::new(vec![interface], vec![]);
+        let (mut past, mut tasks) = (Past::new(&connections), connections.tasks(0));
+        for time in [0.0, 0.3, 0.5, 0.9, 1.0] {
+            tasks[0].step = MacroStep::new(time - 0.1, time);
+            tasks[0].response.reached = time;
+            tasks[0].response.outputs[0] = Knot::value_only(f(time));
+            past.record(&tasks);
+        }
+        Points::of(&past, 0, 0)
+    }
+
+    #[test]
+    fn the_degree_is_that_of_what_is_seen_and_no_higher_than_needed() {
+        let chosen = |f: fn(f64) -> f64, most: usize| {
+            let mut order = Order::new();
+            order.choose(Steering::Plain, &past(f), 0.25, f(1.25), most);
+            order.degree
+        };
+        assert_eq!(chosen(|_| 3.0, 3), 0, "ties go to the lower degree");
+        assert_eq!(chosen(|t| 2.0 - t * t, 3), 2);
+        assert_eq!(chosen(|t| 2.0 - t * t, 1), 1);
+        assert_eq!(chosen(|t| t.powi(3), 4), 3);
+    }
+
+    #[test]
+    fn an_averaged_choice_is_not_changed_by_a_single_error_that_is_a_little_better() {
+        let line = past(|t| t);
+        let mut order = Order::new();
+        order.choose(Steering::Averaged, &line, 0.2, 1.2, 1);
+        assert_eq!(order.degree, 1);
+        // Nearer to the held value than to the line, once.
+        order.choose(Steering::Averaged, &line, 0.2, 1.05, 1);
+        assert_eq!(order.degree, 1);
+        order.choose(Steering::Plain, &line, 0.2, 1.05, 1);
+        assert_eq!(order.degree, 0);
+    }
+}

@@ -56,11 +56,22 @@ pub(crate) struct Scheduler {
     feeders: Vec<Vec<usize>>,
     consumers: Vec<Vec<usize>>,
     /// Loops of systems, what they depend on before them.
-    order: Vec<Vec<usize>>,
+    loops: Vec<Vec<usize>>,
+    /// For each system its loop.
+    member_of: Vec<usize>,
     /// For each system its last time.
     last: Vec<f64>,
     /// The planned end of the step of each system that goes.
     ends: Vec<Option<f64>>,
+}
+
+/// What all who go now have in common.
+#[derive(Clone, Copy)]
+struct Round<'s> {
+    now: f64,
+    /// The next known event, of whichever system.
+    meeting: f64,
+    standings: &'s [Standing],
 }
 
 impl Scheduler {
@@ -71,8 +82,6 @@ impl Scheduler {
     }
 
     fn of_graph(feeders: Vec<Vec<usize>>, rules: &[StepRule], start: f64, stop: f64, longest: f64) -> Self {
-        let systems = feeders.len();
-        let feeds = |k: usize| (0..systems).filter(|&l| feeders[l].contains(&k)).collect();
         let pace = |rule: &StepRule| match rule {
             StepRule::Free => Pace::Free,
             StepRule::Imposed(size) => Pace::Imposed(whole_steps(start, stop, *size)),
@@ -82,16 +91,17 @@ impl Scheduler {
             Pace::Free => stop,
             Pace::Imposed(grid) => grid.time(grid.count()),
         };
-        Self {
-            stop,
-            longest,
-            consumers: (0..systems).map(feeds).collect(),
-            order: components(&feeders),
-            last: paces.iter().map(end).collect(),
-            ends: vec![None; systems],
-            feeders,
-            paces,
+        let loops = components(&feeders);
+        let mut consumers = vec![Vec::new(); feeders.len()];
+        let mut member_of = vec![0; feeders.len()];
+        for (k, fed_by) in feeders.iter().enumerate() {
+            fed_by.iter().for_each(|&l| consumers[l].push(k));
         }
+        for (position, members) in loops.iter().enumerate() {
+            members.iter().for_each(|&k| member_of[k] = position);
+        }
+        let (last, ends) = (paces.iter().map(end).collect(), vec![None; feeders.len()]);
+        Self { stop, longest, paces, feeders, consumers, loops, member_of, last, ends }
     }
 
     /// The last time of `system`.
@@ -108,8 +118,9 @@ impl Scheduler {
         if now == f64::INFINITY {
             return false;
         }
-        for position in 0..self.order.len() {
-            self.plan_loop(position, now, standings);
+        let round = Round { now, meeting: next_meeting(now, standings), standings };
+        for position in 0..self.loops.len() {
+            self.plan_loop(position, round);
         }
         for (k, end) in self.ends.iter().enumerate() {
             steps[k] = end.map(|end| match self.paces[k] {
@@ -121,69 +132,85 @@ impl Scheduler {
     }
 
     /// Plans the systems of one loop; those that it depends on are planned.
-    fn plan_loop(&mut self, position: usize, now: f64, standings: &[Standing]) {
-        let members = std::mem::take(&mut self.order[position]);
-        for &k in members.iter().filter(|&&k| standings[k].reached == now && now < self.last[k]) {
+    fn plan_loop(&mut self, position: usize, round: Round<'_>) {
+        let members = std::mem::take(&mut self.loops[position]);
+        let goes = |k: usize, last: &[f64]| round.standings[k].reached == round.now && round.now < last[k];
+        let mut all_free = true;
+        for &k in &members {
             if let Pace::Imposed(grid) = self.paces[k] {
-                self.ends[k] = Some(self.grid_time(k, &grid, now, standings));
+                all_free = false;
+                self.ends[k] = goes(k, &self.last).then(|| self.grid_time(k, &grid, round));
             }
         }
-        for &k in members.iter().filter(|&&k| standings[k].reached == now && now < self.last[k]) {
-            if let Pace::Free = self.paces[k] {
-                self.ends[k] = Some(self.free_end(k, &members, now, standings));
+        for &k in &members {
+            if matches!(self.paces[k], Pace::Free) && goes(k, &self.last) {
+                self.ends[k] = Some(self.free_end(k, round));
             }
         }
         // Rule 3, within a loop: wishes pull one another back until all agree.
-        let mut settled = false;
-        while !settled {
-            settled = true;
-            for &k in members.iter().filter(|&&k| matches!(self.paces[k], Pace::Free)) {
-                let Some(end) = self.ends[k] else { continue };
-                let horizon = self.feeders[k].iter().filter_map(|&l| self.ends[l]).fold(f64::INFINITY, f64::min);
-                if horizon < end {
-                    (self.ends[k], settled) = (Some(horizon), false);
-                }
+        if all_free && members.len() > 1 {
+            let earliest = members.iter().filter_map(|&k| self.ends[k]).fold(f64::INFINITY, f64::min);
+            members.iter().for_each(|&k| self.ends[k] = self.ends[k].map(|_| earliest));
+        } else {
+            while self.pull_back(&members) {}
+        }
+        self.loops[position] = members;
+    }
+
+    /// Pulls the free systems among `members` back to the horizons of those that go with them; true if one has moved.
+    fn pull_back(&mut self, members: &[usize]) -> bool {
+        let mut moved = false;
+        for &k in members.iter().filter(|&&k| matches!(self.paces[k], Pace::Free)) {
+            let Some(end) = self.ends[k] else { continue };
+            let horizon = self.feeders[k].iter().filter_map(|&l| self.ends[l]).fold(f64::INFINITY, f64::min);
+            if horizon < end {
+                (self.ends[k], moved) = (Some(horizon), true);
             }
         }
-        self.order[position] = members;
+        moved
     }
 
     /// How far a free system goes, but for the wishes of the free systems of its own loop.
-    fn free_end(&self, k: usize, members: &[usize], now: f64, standings: &[Standing]) -> f64 {
+    fn free_end(&self, k: usize, round: Round<'_>) -> f64 {
         let horizon = |&l: &usize| match self.ends[l] {
-            Some(_) if matches!(self.paces[l], Pace::Free) && members.contains(&l) => f64::INFINITY,
+            _ if matches!(self.paces[l], Pace::Free)
+                && self.member_of[l] == self.member_of[k]
+                && round.standings[l].reached <= round.now =>
+            {
+                f64::INFINITY
+            }
             Some(end) => end,
             // One that rests has nothing more to say.
-            None if standings[l].reached > now => standings[l].reached,
+            None if round.standings[l].reached > round.now => round.standings[l].reached,
             None => f64::INFINITY,
         };
         let horizon = self.feeders[k].iter().map(horizon).fold(self.stop, f64::min);
-        let limit = horizon.min(next_meeting(now, standings));
-        let wish = self.wish(k, now, standings);
-        let end = if now + wish * (1.0 + NEAR) >= limit { limit } else { now + wish };
+        let limit = horizon.min(round.meeting);
+        let wish = self.wish(k, round);
+        let end = if round.now + wish * (1.0 + NEAR) >= limit { limit } else { round.now + wish };
         // However small the wish, time moves on.
-        end.max(now.next_up())
+        end.max(round.now.next_up())
     }
 
     /// The size of the step that a free system would take if it were alone.
-    fn wish(&self, k: usize, now: f64, standings: &[Standing]) -> f64 {
+    fn wish(&self, k: usize, round: Round<'_>) -> f64 {
         let next = |l: &usize| match self.paces[*l] {
-            Pace::Imposed(grid) if now < self.last[*l] => Some(self.grid_time(*l, &grid, now, standings)),
+            Pace::Imposed(grid) if round.now < self.last[*l] => Some(self.grid_time(*l, &grid, round)),
             Pace::Imposed(_) => Some(self.stop), // it will not listen again
             Pace::Free => None,
         };
         let told = self.consumers[k].iter().map(next).try_fold(self.stop, |first, time| Some(first.min(time?)));
-        told.map_or(standings[k].wish, |time| time - now).min(self.longest)
+        told.map_or(round.standings[k].wish, |time| time - round.now).min(self.longest)
     }
 
-    /// The next grid time of system `k` after `now`, by rule 5.
-    fn grid_time(&self, k: usize, grid: &Grid, now: f64, standings: &[Standing]) -> f64 {
-        let time = grid.step(now, f64::INFINITY).end;
+    /// The next grid time of system `k`, by rule 5.
+    fn grid_time(&self, k: usize, grid: &Grid, round: Round<'_>) -> f64 {
+        let time = grid.step(round.now, f64::INFINITY).end;
         if time == self.last[k] {
             return time; // where it rests nobody waits for it
         }
         let near = |other: f64| (other - time).abs() <= ROUNDING * grid.size() + 4.0 * f64::EPSILON * time.abs();
-        let event = standings.iter().flat_map(|s| [s.next_event, s.last_event]).find(|&event| near(event));
+        let event = round.standings.iter().flat_map(|s| [s.next_event, s.last_event]).find(|&event| near(event));
         let listed_first = || {
             self.paces[..k].iter().find_map(|pace| match pace {
                 Pace::Imposed(grid) => Some(grid.time(grid.nearest(time))).filter(|&other| near(other)),
@@ -191,7 +218,7 @@ impl Scheduler {
             })
         };
         let same = event.or_else(listed_first).unwrap_or(time);
-        grid.step(now, same).end
+        grid.step(round.now, same).end
     }
 }
 

@@ -226,7 +226,7 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes();
+        let mut all = self.coupling.substitutes(true);
         all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
         all
     }

@@ -5,8 +5,8 @@
 //! and coupling before anything is integrated. And the integrated outputs minus the solved ones tell by how much the inputs ended
 //! at the wrong place; they are known after integrating, and reject a step only where all systems can roll back.
 //!
-//! Each part is measured twice, on the coupling variables: as the error of the interface at the end of the step, which the next step
-//! may repair, against the tolerance; and as what the states keep of it, which adds up over the run, against a smaller target.
+//! Each part is measured twice: as the error of the interface at the end of the step, which the next step may repair, against the
+//! tolerance; and as what the states of all systems keep of it, which adds up over the run, against a smaller target.
 
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
@@ -17,10 +17,16 @@ use crate::coupling::Coupling;
 const MARGIN: f64 = 2.0;
 /// Rejections of one step before it is taken all the same.
 const MOST_REJECTIONS: usize = 20;
-/// Halvings of a step that cannot be solved.
-const MOST_HALVINGS: usize = 20;
 /// No step is shorter than this part of the run.
-const SHORTEST: f64 = 1e-9;
+const SHORTEST: f64 = 1e-12;
+/// Nor than this one, once so many more steps were rejected or missed than were accurate: what jumps to and fro all the time (a
+/// friction that sticks and slips, a relay that slides) cannot be followed to any tolerance, and the run must end some day.
+const SHORTEST_IN_VAIN: f64 = 1e-5;
+const MOST_STRUGGLE: u32 = 100;
+/// Tighter than this the error is rounding.
+const TIGHTEST: f64 = 1e-13;
+/// The first step of a model in which nothing moves, as a part of the run.
+const FROM_REST: f64 = 1e-6;
 /// A step that could grow by less than this stays: operators and factors stay with it.
 const WORTHWHILE: f64 = 1.2;
 const GROWTH: f64 = 2.0;
@@ -34,28 +40,46 @@ pub(super) struct Controller {
     tolerance: f64,
     /// The next step; none at the start of a stretch without events.
     size: Option<f64>,
-    /// How fast states moved at the start of the stretch.
-    time_scale: f64,
     /// The interface at the start of the step before, and that step's size.
     before: Vec<Knot>,
     before_size: Option<f64>,
-    /// Lowest and highest value of each variable, and what it must be measured by at least.
-    range: Vec<Range>,
-    /// The error that the solved step promises, in units of the target.
+    outputs: Ranges,
+    states: Ranges,
+    /// The error that the solved step promises, in units of what is allowed.
     promised: f64,
     rejections: usize,
-    /// The shortest and the longest step taken.
-    extent: (f64, f64),
-    /// Steps that missed and could not be taken back, and the worst of them.
-    missed: u64,
-    worst: (f64, f64),
+    /// Rejections and misses, less the steps that were accurate.
+    struggle: u32,
+    /// The step that was integrated and rejected last: its size, what it missed, and the size that was planned before.
+    rejected: Option<Rejected>,
+    tally: Tally,
+    /// Room: the inputs, what disturbs them, and what that does to the interface.
+    inputs: Vec<Signal>,
     disturbance: Vec<Signal>,
     effect: Vec<f64>,
 }
 
+#[derive(Clone, Copy)]
+struct Rejected {
+    size: f64,
+    missed: f64,
+    planned: f64,
+}
+
+/// What is told when the run is over.
+struct Tally {
+    /// The shortest and the longest step taken.
+    extent: (f64, f64),
+    /// Steps that missed and were taken all the same; by how much, and when, the worst of them.
+    missed: u64,
+    worst: (f64, f64),
+}
+
 impl Controller {
-    /// Steps over the span of `grid`, for so many coupling variables.
-    pub fn new(grid: Grid, tolerance: f64, variables: usize) -> Self {
+    /// Steps over the span of `grid`, for so many coupling variables and states.
+    pub fn new(grid: Grid, tolerance: f64, variables: usize, states: usize) -> Self {
+        let tolerance = tolerance.max(TIGHTEST);
+        let nothing = vec![Signal::constant(0.0); variables];
         Self {
             grid,
             // Equal local errors: at order 4 their number grows as tol^(-1/4).
@@ -63,16 +87,17 @@ impl Controller {
             passing: 0.2 * tolerance,
             tolerance,
             size: None,
-            time_scale: f64::INFINITY,
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
-            range: vec![Range::default(); variables],
+            outputs: Ranges::new(variables),
+            states: Ranges::new(states),
             promised: 0.0,
             rejections: 0,
-            extent: (f64::INFINITY, 0.0),
-            missed: 0,
-            worst: (0.0, f64::NAN),
-            disturbance: vec![Signal::constant(0.0); variables],
+            struggle: 0,
+            rejected: None,
+            tally: Tally { extent: (f64::INFINITY, 0.0), missed: 0, worst: (0.0, f64::NAN) },
+            inputs: nothing.clone(),
+            disturbance: nothing,
             effect: vec![0.0; 2 * variables],
         }
     }
@@ -82,46 +107,55 @@ impl Controller {
         let stop = self.grid.time(self.grid.count());
         let limit = if event > reached { event.min(stop) } else { stop };
         let (span, rest) = (self.span(), limit - reached);
-        if self.size.is_none() {
-            self.time_scale = time_scale(global).min(span);
-            let wanted = (0.3 * self.tolerance.powf(0.25) * self.time_scale).min(0.1 * span).min(rest / 3.0);
-            self.size = Some(wanted.max(SHORTEST * span));
-        }
-        let size = self.size.unwrap_or(rest);
-        for (range, knot) in self.range.iter_mut().zip(&coupling.start) {
-            range.include(knot.value);
-        }
+        let wanted = || match time_scale(coupling, global) {
+            known if known.is_finite() => 0.3 * self.tolerance.powf(0.25) * known,
+            _ => FROM_REST * span, // everything rests: nothing tells what is to come
+        };
+        let size = self.size.unwrap_or_else(|| wanted().min(0.1 * span).min(rest / 3.0)).max(self.shortest(reached));
+        self.size = Some(size);
+        self.outputs.include(coupling.start.iter().map(|knot| knot.value));
+        self.states.include(global.local().iter().flat_map(|task| task.linearization.x.iter().copied()));
         if rest <= 1.01 * size {
-            MacroStep::new(reached, limit)
-        } else {
-            MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size })
+            return MacroStep::new(reached, limit);
         }
+        let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
+        // Far from zero the clock is coarse: then a step is what the clock makes of it.
+        let rounded = MacroStep::new(reached, part.end);
+        if (rounded.size() - part.size()).abs() > 1e-12 * part.size() { rounded } else { part }
     }
 
     fn span(&self) -> f64 {
         self.grid.time(self.grid.count()) - self.grid.time(0)
     }
 
+    /// The shortest step that makes sense at a time.
+    fn shortest(&self, time: f64) -> f64 {
+        let part = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN } else { SHORTEST };
+        (part * self.span()).max(16.0 * f64::EPSILON * time.abs())
+    }
+
     /// Whether the step, solved, promises to be accurate; if not the next one is shorter.
     pub fn admits(&mut self, step: MacroStep, coupling: &Coupling<'_>, solution: &[f64], global: &mut Global) -> bool {
-        let count = self.before.len();
-        for (range, (value, slope)) in self.range.iter_mut().zip(solution[..count].iter().zip(&solution[count..])) {
-            range.least = range.least.max(0.1 * value.abs()).max(0.1 * slope.abs() * self.time_scale);
-        }
-        self.promised = 0.0;
-        let (Some(before_size), true) = (self.before_size, coupling.smooth) else { return true };
-        let size = step.size();
-        for c in 0..count {
+        let (size, count) = (step.size(), self.before.len());
+        self.outputs.expect(coupling.start.iter().zip(solution).map(|(knot, end)| end - knot.value));
+        self.states.expect(global.local().iter().flat_map(|task| task.linearization.f.iter().map(|f| f * size)));
+        for (c, start) in coupling.start.iter().enumerate() {
             let end = Knot { value: solution[c], slope: solution[count + c], curvature: f64::NAN };
-            let input = Signal::hermite(size, coupling.start[c], end);
-            self.disturbance[c] = quartic(size, &input, before_size, self.before[c]);
+            let parabola = Signal::parabola_to(size, start.value, end);
+            self.inputs[c] = if coupling.smooth { Signal::hermite(size, *start, end) } else { parabola };
+            self.disturbance[c] = match self.before_size {
+                Some(before_size) if coupling.smooth => quartic(size, &self.inputs[c], before_size, self.before[c]),
+                // A first step: what the known slope at its start has changed is at least what a cubic misses.
+                _ => sum(&self.inputs[c], &parabola, -1.0),
+            };
         }
-        global.disturb(&self.disturbance, &mut self.effect);
+        global.disturb(&self.disturbance, &self.inputs, &mut self.effect);
         global.solve(&mut self.effect);
-        self.promised = self.shares(size, 1.0, global);
-        let admitted = self.promised <= MARGIN || self.at_shortest(size) || self.rejections >= MOST_REJECTIONS;
+        self.promised = self.shares(size, 1.0, global, true);
+        let admitted = self.promised <= MARGIN || self.cannot_shrink(step);
         if !admitted {
             self.rejections += 1;
+            self.struggle += 1;
             self.size = Some(size * (0.9 * self.promised.powf(-0.2)).clamp(0.3, 0.8));
         }
         admitted
@@ -133,41 +167,50 @@ impl Controller {
         global.solve(&mut self.effect);
         self.disturbance.fill(Signal::constant(0.0));
         // The inputs were wrong in this step at its end, and will be in the next at its start.
-        let missed = self.shares(step.size(), 2.0, global);
+        let missed = self.shares(step.size(), 2.0, global, false);
         let factor = (0.9 * self.promised.powf(-0.2)).min(0.9 * missed.powf(-0.25)).clamp(0.3, GROWTH);
-        let accurate = self.promised + missed <= MARGIN || self.at_shortest(step.size());
-        if !accurate && revocable && self.rejections < MOST_REJECTIONS {
+        let accurate = self.promised + missed <= MARGIN;
+        let planned = self.rejected.map_or(self.size.unwrap_or(step.size()), |rejected| rejected.planned);
+        // Where a shorter step misses as much, something jumps, or rounding speaks: shorter still would not help.
+        let in_vain = self.rejected.is_some_and(|r| missed > 0.5 * r.missed && step.size() < 0.7 * r.size);
+        if !accurate && revocable && !in_vain && !self.cannot_shrink(step) {
             self.rejections += 1;
+            self.struggle += 1;
+            self.rejected = Some(Rejected { size: step.size(), missed, planned });
             self.size = Some(step.size() * factor.min(0.8));
             return false;
         }
-        if !accurate && self.promised + missed > 2.0 * MARGIN {
-            self.missed += 1;
-            if missed > self.worst.0 {
-                self.worst = (missed, step.start);
+        let error = self.promised + missed;
+        self.struggle = if accurate { self.struggle.saturating_sub(1) } else { self.struggle + 1 };
+        // Before anything has moved there is nothing to measure by.
+        if error > 2.0 * MARGIN && self.tally.extent.1 > 0.0 {
+            self.tally.missed += 1;
+            if error > self.tally.worst.0 {
+                self.tally.worst = (error, step.start);
             }
         }
-        self.rejections = 0;
-        // A step that was cut for an event or the end says little about the size that would have been allowed.
-        let size = self.size.unwrap_or(step.size()).min(step.size() * factor.max(1.0));
-        let grown = if (1.0..WORTHWHILE).contains(&factor) { size } else { step.size() * factor };
-        let whole = self.size.is_some_and(|planned| step.size() >= 0.99 * planned);
-        self.size = Some(if whole || factor < 1.0 { grown } else { self.size.unwrap_or(grown) });
+        (self.rejections, self.rejected) = (0, None);
+        let whole = self.size.is_some_and(|size| step.size() >= 0.9 * size);
+        self.size = Some(match factor {
+            _ if in_vain => planned,
+            shrunk if shrunk < 1.0 => step.size() * shrunk,
+            // A step that was cut for an event or the end says little about the size that would have been allowed.
+            grown if whole && grown >= WORTHWHILE => step.size() * grown,
+            _ => self.size.unwrap_or(step.size()),
+        });
         true
+    }
+
+    fn cannot_shrink(&self, step: MacroStep) -> bool {
+        self.rejections >= MOST_REJECTIONS || step.size() <= self.shortest(step.start)
     }
 
     /// The step has been taken.
     pub fn learn(&mut self, step: MacroStep, coupling: &Coupling<'_>) {
         self.before.copy_from_slice(&coupling.start);
         self.before_size = Some(step.size());
-        self.extent = (self.extent.0.min(step.size()), self.extent.1.max(step.size()));
-    }
-
-    /// What may interest the user.
-    pub fn remark(&self) -> Option<String> {
-        let (shortest, longest) = self.extent;
-        let (shortest, longest) = (rounded(shortest), rounded(longest));
-        (longest > 0.0).then(|| format!("steps were chosen between {shortest} and {longest} s"))
+        let (shortest, longest) = self.tally.extent;
+        self.tally.extent = (shortest.min(step.size()), longest.max(step.size()));
     }
 
     /// The interface has jumped: the stretch after it starts as the run did.
@@ -179,43 +222,43 @@ impl Controller {
     pub fn halve(&mut self, step: MacroStep) -> bool {
         self.size = Some(step.size() / 2.0);
         self.rejections += 1;
-        self.rejections <= MOST_HALVINGS && step.start + step.size() / 2.0 > step.start
+        !self.cannot_shrink(step)
+    }
+
+    /// What may interest the user.
+    pub fn remark(&self) -> Option<String> {
+        let (shortest, longest) = self.tally.extent;
+        let (shortest, longest) = (rounded(shortest), rounded(longest));
+        (longest > 0.0).then(|| format!("steps were chosen between {shortest} and {longest} s"))
     }
 
     /// What the user should know.
     pub fn warning(&self) -> Option<String> {
-        let (missed, time) = self.worst;
-        let miss = missed * self.passing;
-        let steps = if self.missed == 1 { "1 step was".to_owned() } else { format!("{} steps were", self.missed) };
-        (self.missed > 0).then(|| {
+        let Tally { missed, worst: (error, time), .. } = self.tally;
+        let steps = if missed == 1 { "1 step was".to_owned() } else { format!("{missed} steps were") };
+        (missed > 0).then(|| {
             format!(
-                "{steps} less accurate than asked, the worst at t = {} s (by about {miss:.1e} of the range of a coupling variable): \
-                 a smaller --tolerance or a fixed --step gives shorter steps",
+                "{steps} less accurate than asked, the worst by a factor of {error:.0} at t = {} s, where shorter steps did not help \
+                 or a step could not be taken back; a smaller --tolerance or a fixed --step gives shorter steps",
                 readable(time)
             )
         })
     }
 
-    fn at_shortest(&self, size: f64) -> bool {
-        size <= SHORTEST * self.span()
-    }
-
     /// The largest error, in units of what is allowed: of the interface, whose end is wrong by `effect`, and of what the states
     /// keep of that and of the disturbance within the step, so many times.
-    fn shares(&mut self, size: f64, times: f64, global: &Global) -> f64 {
-        let count = self.range.len();
-        let share = |error: f64, range: &Range, allowed: f64| error.abs() / (range.scale() * allowed);
-        let passing = self.effect.iter().zip(&self.range).map(|(error, range)| share(*error, range, self.passing));
-        let passing = passing.fold(0.0, f64::max);
+    fn shares(&mut self, size: f64, times: f64, global: &Global, reduced: bool) -> f64 {
+        let count = self.before.len();
+        let passing = self.outputs.largest_share(&self.effect[..count]) / self.passing;
         for (c, disturbance) in self.disturbance.iter_mut().enumerate() {
             let knot = |value: f64, slope: f64| Knot { value, slope, curvature: f64::NAN };
             let moved = Signal::hermite(size, knot(0.0, 0.0), knot(self.effect[c], self.effect[count + c]));
-            *disturbance = sum(disturbance, &moved);
+            *disturbance = sum(disturbance, &moved, 1.0);
         }
-        global.disturb_states(&self.disturbance, &mut self.effect);
-        let lasting =
-            self.effect.iter().zip(&self.range).map(|(error, range)| share(times * error, range, self.lasting));
-        lasting.fold(passing, f64::max)
+        let inputs = reduced.then_some(&self.inputs[..]);
+        global.disturb_states(&self.disturbance, inputs, &mut self.states.errors);
+        let lasting = times * self.states.largest_own_share() / self.lasting;
+        passing.max(lasting)
     }
 }
 
@@ -224,11 +267,11 @@ fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-fn sum(one: &Signal, other: &Signal) -> Signal {
+/// `one + factor · other`.
+pub(super) fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     let mut coefficients = [0.0; MAX_DEGREE + 1];
-    for signal in [one, other] {
-        coefficients.iter_mut().zip(signal.coefficients()).for_each(|(sum, c)| *sum += c);
-    }
+    coefficients.iter_mut().zip(one.coefficients()).for_each(|(sum, c)| *sum += c);
+    coefficients.iter_mut().zip(other.coefficients()).for_each(|(sum, c)| *sum += factor * c);
     Signal::new(&coefficients[..=one.degree().max(other.degree())])
 }
 
@@ -245,11 +288,15 @@ fn quartic(size: f64, input: &Signal, before_size: f64, before: Knot) -> Signal 
 }
 
 /// In what time states move or turn by as much as they are large.
-fn time_scale(global: &Global) -> f64 {
+fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
     let mut shortest = f64::INFINITY;
-    for here in global.local().iter().map(|task| &task.linearization) {
+    for (task, local) in coupling.tasks.iter().zip(global.local()) {
+        let here = &local.linearization;
         for (i, (x, rate)) in here.x.iter().zip(&here.f).enumerate() {
-            let turn: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(i, j)] * f).sum::<f64>() + here.f_time[i];
+            let inner: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(i, j)] * f).sum();
+            let slopes = coupling.start_slopes(task.system).enumerate();
+            let outer: f64 = slopes.map(|(j, slope)| here.b[(i, j)] * slope).sum();
+            let turn = inner + outer + here.f_time[i];
             let scales = [x.abs() / rate.abs(), (x.abs() / turn.abs()).sqrt()];
             // A state at zero tells nothing.
             shortest = scales.iter().filter(|scale| **scale > 0.0).fold(shortest, |least, scale| least.min(*scale));
@@ -258,30 +305,62 @@ fn time_scale(global: &Global) -> f64 {
     shortest
 }
 
-/// A variable is measured by no less than this, whatever its unit: one that stays at zero has no range.
-const SMALLEST_SCALE: f64 = 1e-6;
+/// What errors of variables are measured by: their ranges so far.
+struct Ranges {
+    all: Vec<Range>,
+    /// Room for one error each.
+    errors: Vec<f64>,
+}
 
-/// What a variable's errors are measured by.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     low: f64,
     high: f64,
-    least: f64,
+    /// How far the variable is about to move.
+    ahead: f64,
 }
 
-impl Default for Range {
-    fn default() -> Self {
-        Self { low: f64::INFINITY, high: f64::NEG_INFINITY, least: SMALLEST_SCALE }
+/// A variable that hardly moves is measured by this part of its value: less would be rounding.
+const LEAST_OF_VALUE: f64 = 1e-3;
+/// And by no less than this part of the largest range: one that is zero has no range but rounding.
+const LEAST_OF_ALL: f64 = 1e-14;
+
+impl Ranges {
+    fn new(count: usize) -> Self {
+        let none = Range { low: f64::INFINITY, high: f64::NEG_INFINITY, ahead: 0.0 };
+        Self { all: vec![none; count], errors: vec![0.0; count] }
+    }
+
+    fn include(&mut self, values: impl Iterator<Item = f64>) {
+        for (range, value) in self.all.iter_mut().zip(values) {
+            (range.low, range.high) = (range.low.min(value), range.high.max(value));
+        }
+    }
+
+    fn expect(&mut self, moves: impl Iterator<Item = f64>) {
+        self.all.iter_mut().zip(moves).for_each(|(range, ahead)| range.ahead = ahead.abs());
+    }
+
+    /// The largest of these errors, each relative to the range of its variable.
+    fn largest_share(&self, errors: &[f64]) -> f64 {
+        let floor = LEAST_OF_ALL * self.all.iter().map(Range::scale).fold(0.0, f64::max);
+        // What has never moved and is not about to has no range to be measured by.
+        let share = |(error, range): (&f64, &Range)| match range.scale().max(floor) {
+            0.0 => 0.0,
+            scale => error.abs() / scale,
+        };
+        errors.iter().zip(&self.all).map(share).fold(0.0, f64::max)
+    }
+
+    fn largest_own_share(&self) -> f64 {
+        self.largest_share(&self.errors)
     }
 }
 
 impl Range {
-    fn include(&mut self, value: f64) {
-        (self.low, self.high) = (self.low.min(value), self.high.max(value));
-    }
-
     fn scale(&self) -> f64 {
-        (self.high - self.low).max(self.least)
+        let value = self.low.abs().max(self.high.abs());
+        (self.high - self.low).max(self.ahead).max(LEAST_OF_VALUE * value)
     }
 }
 
@@ -290,8 +369,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_quartic_is_the_error_of_a_cubic_on_a_quintic() {
-        // A quartic is met exactly; so is the mean over the step of a quintic's error, but for its odd part.
+    fn the_quartic_is_the_error_of_a_cubic_on_a_quartic() {
         let exact = Signal::new(&[1.0, -0.5, 0.3, 0.2, -0.7]);
         let (size, before_size) = (0.4, 0.3);
         let cubic = Signal::hermite(size, exact.at(0.0), exact.at(size));
@@ -300,5 +378,21 @@ mod tests {
             let expected = exact.value(elapsed) - cubic.value(elapsed);
             assert!((error.value(elapsed) - expected).abs() < 1e-14);
         }
+    }
+
+    #[test]
+    fn what_rests_is_not_measured() {
+        let mut ranges = Ranges::new(1);
+        ranges.include([0.0].into_iter());
+        assert_eq!(ranges.largest_share(&[1.0]), 0.0);
+    }
+
+    #[test]
+    fn what_is_zero_but_for_rounding_is_not_measured_by_it() {
+        let mut ranges = Ranges::new(2);
+        ranges.include([1.0, 0.0].into_iter());
+        ranges.include([3.0, 1e-17].into_iter());
+        assert!(ranges.largest_share(&[0.0, 1e-18]) < 1e-3);
+        assert_eq!(ranges.largest_share(&[0.5, 0.0]), 0.25);
     }
 }

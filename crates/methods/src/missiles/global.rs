@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use dovetail_core::{Capabilities, Connections, Error, LinearizeTask, Signal, Workers};
 use dovetail_numerics::{PatternLu, Pole, SingularPattern, Transfer};
 
-use crate::costarica::{Estimator, EstimatorOptions, Sizes};
+use super::control::sum;
+use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
 
 /// The global system, with the estimators it is made of.
@@ -23,11 +24,15 @@ pub(super) struct Global {
     rows: Vec<Vec<Row>>,
     /// For each system, its inputs that others feed.
     columns: Vec<Vec<Column>>,
+    /// The degree of the inputs that each system takes.
+    degrees: Vec<usize>,
     /// Size and smoothness of the step that the matrix was made for.
     shape: Option<(f64, bool)>,
     /// Whether the estimators have yet to learn of the linearisations.
     fresh: bool,
     pub counts: Counts,
+    /// The first system, and when, whose linearisation was not finite.
+    pub tamed: Option<(usize, f64)>,
 }
 
 /// What could be kept from step to step, and what not.
@@ -69,8 +74,16 @@ impl From<SingularPattern> for Unsolved {
 }
 
 impl Global {
-    /// The system of these connections; operators for inputs of `degree`.
-    pub fn new(connections: &Connections, coupling: &Coupling<'_>, degree: usize, options: EstimatorOptions) -> Self {
+    /// The system of these connections. Where disturbances are to be followed (`watchful`), operators are for quartics too,
+    /// and those of the states are there.
+    pub fn new(
+        connections: &Connections,
+        coupling: &Coupling<'_>,
+        capabilities: &[Capabilities],
+        options: EstimatorOptions,
+        watchful: bool,
+    ) -> Self {
+        let degree = if watchful { 4 } else { 3 };
         let interfaces = connections.interfaces();
         let columns: Vec<Vec<Column>> = (0..interfaces.len()).map(|k| columns_of(connections, coupling, k)).collect();
         let unknowns = 2 * coupling.variables.len();
@@ -94,7 +107,7 @@ impl Global {
             rows[variable.system].push(Row { variable: c, position: variable.position, places, diagonal });
         }
         let estimators: Vec<Estimator> =
-            interfaces.iter().map(|interface| Estimator::new(interface, degree, options)).collect();
+            interfaces.iter().map(|interface| Estimator::new(interface, degree, options, watchful)).collect();
         let mut sizes = Vec::new();
         let transfer_of = estimators.iter().map(|estimator| position_of(estimator.sizes(), &mut sizes)).collect();
         Self {
@@ -105,16 +118,24 @@ impl Global {
             matrix: PatternLu::new(unknowns, listed),
             rows,
             columns,
+            degrees: capabilities.iter().map(|c| c.input_degree).collect(),
             shape: None,
             fresh: false,
             counts: Counts::default(),
+            tamed: None,
         }
     }
 
     /// All systems are linearised where they stand.
-    pub fn localize(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+    pub fn localize(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.fresh = true;
-        workers.linearize(&mut self.local)
+        workers.linearize(&mut self.local)?;
+        for task in &mut self.local {
+            if tame(&mut task.linearization) {
+                self.tamed.get_or_insert((task.system, time));
+            }
+        }
+        Ok(())
     }
 
     /// An event was crossed.
@@ -131,28 +152,28 @@ impl Global {
     /// estimators answer to the inputs that are placed goes into `answers`.
     ///
     /// All that is done with a system's estimator is done at once: with many systems, fetching them from memory is what takes time.
-    pub fn prepare(
-        &mut self,
-        coupling: &Coupling<'_>,
-        capabilities: &[Capabilities],
-        answers: &mut [f64],
-    ) -> Result<(), Unsolved> {
+    pub fn prepare(&mut self, coupling: &Coupling<'_>, answers: &mut [f64]) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.smooth));
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
-        for (system, capabilities) in capabilities.iter().enumerate() {
+        for system in 0..self.estimators.len() {
             let (estimator, here) = (&mut self.estimators[system], &self.local[system].linearization);
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
             }
             let transfer = &mut self.transfers[self.transfer_of[system]];
-            let stale = estimator.prepare(size, here, transfer).map_err(|pole| Unsolved::Pole { system, pole });
-            let stale = stale.inspect_err(|_| self.fresh = false)?;
+            let stale = match estimator.prepare(size, here, transfer) {
+                Ok(stale) => stale,
+                Err(pole) => {
+                    self.refresh_from(system + 1, coupling.step.start);
+                    return Err(Unsolved::Pole { system, pole });
+                }
+            };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(system, size, coupling.basis(capabilities.input_degree));
+                self.assemble(system, size, coupling.basis(self.degrees[system]));
                 changed = true;
             }
             self.estimate(system, coupling, answers);
@@ -166,6 +187,15 @@ impl Global {
         }
         self.shape = shape;
         Ok(())
+    }
+
+    /// The estimators from here on learn of the linearisations, although the step will not be solved.
+    fn refresh_from(&mut self, first: usize, time: f64) {
+        if std::mem::take(&mut self.fresh) {
+            for (estimator, task) in self.estimators.iter_mut().zip(&self.local).skip(first) {
+                estimator.refresh(time, &task.linearization);
+            }
+        }
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1 and for an end slope of 1.
@@ -192,33 +222,46 @@ impl Global {
     }
 
     /// What a disturbance of the coupling variables within the step, as signals, does to values and slopes at its end, through
-    /// one system each.
-    pub fn disturb(&self, disturbance: &[Signal], into: &mut [f64]) {
+    /// one system each. A system that does not take all of its `inputs` is disturbed by what was taken away as well.
+    pub fn disturb(&self, disturbance: &[Signal], inputs: &[Signal], into: &mut [f64]) {
         let half = disturbance.len();
         for (row, system) in self.all_rows() {
-            let caused = |order: usize| {
-                let gain = |column: &Column| {
-                    let signal = &disturbance[column.variable];
-                    self.estimators[system].gain(order, row.position, column.input, signal)
-                };
-                self.columns[system].iter().map(gain).sum::<f64>()
-            };
+            let caused = |order: usize| self.caused(system, order, row.position, disturbance, Some(inputs));
             (into[row.variable], into[half + row.variable]) = (caused(0), caused(1));
         }
     }
 
-    /// The same through the states alone, on values: what stays when the inputs are right again.
-    pub fn disturb_states(&self, disturbance: &[Signal], into: &mut [f64]) {
-        let (size, _) = self.shape.expect("BUG: asked before it was prepared");
-        for (row, system) in self.all_rows() {
-            let here = &self.local[system].linearization;
-            let gain = |column: &Column| {
-                let (signal, place) = (&disturbance[column.variable], (row.position, column.input));
-                let direct = here.d[place] * signal.value(size) + here.d_slope[place] * signal.derivative(1, size);
-                self.estimators[system].gain(0, row.position, column.input, signal) - direct
-            };
-            into[row.variable] = self.columns[system].iter().map(gain).sum();
+    /// What it does to the states of all systems, stacked.
+    pub fn disturb_states(&self, disturbance: &[Signal], inputs: Option<&[Signal]>, into: &mut [f64]) {
+        let mut places = into.iter_mut();
+        for (system, task) in self.local.iter().enumerate() {
+            let first = task.linearization.g.len();
+            for (state, place) in (0..task.linearization.x.len()).zip(&mut places) {
+                *place = self.caused(system, 0, first + state, disturbance, inputs);
+            }
         }
+    }
+
+    fn caused(
+        &self,
+        system: usize,
+        order: usize,
+        row: usize,
+        disturbance: &[Signal],
+        inputs: Option<&[Signal]>,
+    ) -> f64 {
+        let (size, degree) = (self.shape.map_or(0.0, |(size, _)| size), self.degrees[system]);
+        let gain = |column: &Column| {
+            let signal = match inputs {
+                Some(inputs) if inputs[column.variable].degree() > degree => {
+                    let whole = &inputs[column.variable];
+                    sum(&disturbance[column.variable], &sum(whole, &whole.reduced(size, degree), -1.0), 1.0)
+                }
+                _ => disturbance[column.variable],
+            };
+            self.estimators[system].gain(order, row, column.input, &signal)
+        };
+        self.columns[system].iter().map(gain).sum()
     }
 
     fn all_rows(&self) -> impl Iterator<Item = (&Row, usize)> {

@@ -13,7 +13,7 @@ mod global;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
-    Workers,
+    Workers, readable,
 };
 
 use crate::algebraic_loops;
@@ -74,13 +74,13 @@ impl<'a> Missiles<'a> {
         capabilities: &[Capabilities],
     ) -> Self {
         let coupling = Coupling::new(connections, JUMP, capabilities);
-        // The error of cubic inputs is a quartic.
-        let degree = if options.tolerance.is_some() { 4 } else { 3 };
-        let global = Global::new(connections, &coupling, degree, options.estimator);
+        let adaptive = options.tolerance.is_some();
+        let global = Global::new(connections, &coupling, capabilities, options.estimator, adaptive);
+        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let count = coupling.variables.len();
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, count))),
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, count, states))),
         };
         Self {
             connections,
@@ -88,7 +88,7 @@ impl<'a> Missiles<'a> {
             coupling,
             global,
             steps,
-            revocable: options.tolerance.is_some() && capabilities.iter().all(|c| c.trial),
+            revocable: adaptive && capabilities.iter().all(|c| c.trial),
             local: false,
             solution: vec![0.0; 2 * count],
             right: vec![0.0; 2 * count],
@@ -114,7 +114,7 @@ impl<'a> Missiles<'a> {
             self.solution[count + c] = if knot.slope.is_finite() { knot.slope } else { 0.0 };
         }
         self.coupling.place(&self.solution);
-        self.global.prepare(&self.coupling, &self.capabilities, &mut self.right)?;
+        self.global.prepare(&self.coupling, &mut self.right)?;
         self.right.iter_mut().zip(&self.solution).for_each(|(right, start)| *right -= start);
         self.global.solve(&mut self.right);
         self.solution.iter_mut().zip(&self.right).for_each(|(end, change)| *end += change);
@@ -192,6 +192,7 @@ impl<'a> Missiles<'a> {
     /// The next step is half of this one, if that is still allowed.
     fn halve(&mut self, step: MacroStep) -> bool {
         match &mut self.steps {
+            Steps::Fixed(_) if self.capabilities.iter().any(|c| c.step_rule != StepRule::Free) => false,
             Steps::Fixed(plan) => plan.shorten(step),
             Steps::Adaptive(controller) => controller.halve(step),
         }
@@ -254,9 +255,14 @@ impl Method for Missiles<'_> {
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
         if past.points(0) == 1 && !self.coupling.smooth {
             self.coupling.begin(past);
+            if let Steps::Adaptive(_) = self.steps
+                && !self.local
+            {
+                self.coupling.find_start_slopes(past, workers)?;
+            }
         }
         if !self.local {
-            self.global.localize(workers)?;
+            self.global.localize(past.reached(), workers)?;
             self.local = true;
         }
         let step = self.plan_step(past, workers);
@@ -286,7 +292,14 @@ impl Method for Missiles<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes();
+        let mut all = self.coupling.substitutes(false);
+        all.extend(self.global.tamed.map(|(system, time)| {
+            format!(
+                "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
+                self.connections.interfaces()[system].name,
+                readable(time)
+            )
+        }));
         all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
         if let Steps::Adaptive(controller) = &self.steps {
             all.extend(controller.warning());

@@ -1,0 +1,72 @@
+//! What there is to say of a run.
+
+use dovetail_core::{StepRule, readable};
+
+use super::{F3ornits, F3ornitsOptions, Steering};
+
+/// So large a share of steps at the shortest size is worth a warning, beyond the few with which a run begins.
+const MANY: f64 = 0.1;
+const FEW: u64 = 50;
+
+impl F3ornitsOptions {
+    /// Which of the two settings this is.
+    pub(super) fn setting(&self) -> String {
+        let (how, controller) = match self.steering {
+            Steering::Plain => ("as in the paper", "orders and steps by the newest error"),
+            Steering::Averaged => ("the default", "orders by averaged errors, steps by a PI controller"),
+        };
+        let (degree, growth) = (self.max_degree, self.max_growth);
+        format!("setting: {how}; degrees up to {degree}, growth up to {growth}, {controller}")
+    }
+}
+
+impl F3ornits<'_> {
+    /// What the user should know of a system.
+    pub(super) fn warnings_of(&self, k: usize) -> Vec<String> {
+        [self.reduction(k), self.corners(k), self.short_steps(k), self.early_end(k)].into_iter().flatten().collect()
+    }
+
+    fn name(&self, k: usize) -> &str {
+        &self.connections.interfaces()[k].name
+    }
+
+    /// Its inputs had to be reduced.
+    fn reduction(&self, k: usize) -> Option<String> {
+        let (accepted, asked) = (self.capabilities[k].input_degree, self.inputs.reduced[k]);
+        let how = if self.parts(k) > 1 { "taken in two sub-steps" } else { "reduced" };
+        let name = self.name(k);
+        (asked > 0).then(|| {
+            format!("`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were {how}, their means kept")
+        })
+    }
+
+    /// Its inputs could not be smoothed.
+    fn corners(&self, k: usize) -> Option<String> {
+        let rough = self.options.smooth && !self.inputs.smooths(k) && !self.connections.inputs_of(k).is_empty();
+        rough.then(|| format!("the inputs of `{}` were not smoothed: that takes inputs of degree 3", self.name(k)))
+    }
+
+    /// Its steps were not as short as they should have been.
+    fn short_steps(&self, k: usize) -> Option<String> {
+        let (starved, steps) = (self.units[k].starved, self.units[k].steps);
+        let free = self.capabilities[k].step_rule == StepRule::Free;
+        let many = starved > FEW && starved as f64 > MANY * steps as f64;
+        let reason = if self.loops { "; the algebraic loop of the model may be the reason" } else { "" };
+        (free && many).then(|| {
+            format!(
+                "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{reason}",
+                self.name(k),
+                readable(self.options.min_step)
+            )
+        })
+    }
+
+    /// Its grid does not meet the end of the run.
+    fn early_end(&self, k: usize) -> Option<String> {
+        let last = self.scheduler.last_time(k);
+        (last < self.span.1).then(|| {
+            let (name, last) = (self.name(k), readable(last));
+            format!("`{name}` imposes its steps: its last one before the end of the run ends at t = {last} s")
+        })
+    }
+}
