@@ -36,6 +36,9 @@ pub struct Linearization {
     pub f_time: DVector<f64>,
     /// `∂g/∂t`.
     pub g_time: DVector<f64>,
+    /// Not zero for a system that is affine as it stands, with no time of its own: then all of this but `x`, `u`, `u_slope`, `f` and
+    /// `g` stays the same for as long as this number does.
+    pub affine: u64,
 }
 
 impl Linearization {
@@ -60,6 +63,7 @@ impl Linearization {
             g: DVector::zeros(outputs),
             f_time: DVector::zeros(states),
             g_time: DVector::zeros(outputs),
+            affine: 0,
         }
     }
 }

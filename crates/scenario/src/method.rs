@@ -38,12 +38,11 @@ pub(crate) fn choose<'o>(options: &'o RunOptions, capabilities: &[Capabilities])
     (name, Some(reason.to_owned()))
 }
 
+type Systems = Vec<Box<dyn System>>;
+
 /// Systems behind COSTARICA, where the options or their lack of rollback ask for it; and what to say of it.
-pub(crate) fn estimate(
-    systems: Vec<Box<dyn System>>,
-    options: &RunOptions,
-) -> Result<(Vec<Box<dyn System>>, Vec<String>), Problem> {
-    let (mut all, mut warnings): (Vec<Box<dyn System>>, Vec<String>) = (Vec::new(), Vec::new());
+pub(crate) fn estimate(systems: Systems, options: &RunOptions) -> Result<(Systems, Vec<String>), Problem> {
+    let (mut all, mut warnings) = (Systems::new(), Vec::new());
     let mut any = false;
     for mut system in systems {
         let poor = system.trial().is_none();

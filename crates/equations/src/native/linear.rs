@@ -2,6 +2,8 @@
 //!
 //! `x' = A x + B u + B' u' + c` under polynomial inputs has a closed solution in matrix exponentials and phi functions.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
 use dovetail_numerics::{LinearStep, exponential_rounding};
 
@@ -14,6 +16,9 @@ pub(crate) const MOST_STATES: usize = 200;
 
 /// Step sizes for which the exponentials are kept: those of a fixed step, its halves, and the remains beside an event.
 const KEPT: usize = 4;
+
+/// Numbers for [`Linearization::affine`], each given once: systems may share the room for their linearisations.
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// The exact stepper, with the exponentials it has computed.
 pub(crate) struct LinearEngine {
@@ -61,6 +66,10 @@ impl LinearEngine {
     pub fn linearize(&mut self, dynamics: &mut Dynamics, at: Point<'_>, into: &mut Linearization) {
         self.refresh(dynamics, at.inputs.len());
         dynamics.stand(at, into);
+        if into.affine == self.matrices.affine {
+            return; // filled before
+        }
+        into.affine = self.matrices.affine;
         let Linearization { a, b, c, d, b_slope, d_slope, f_time, g_time, .. } = &self.matrices;
         into.a.copy_from(a);
         into.b.copy_from(b);
@@ -85,6 +94,7 @@ impl LinearEngine {
         let (inputs, states) = (&self.zeros[..inputs], &self.zeros[..states]);
         // At the origin f is the constant part.
         dynamics.linearize(Point { time: 0.0, states, inputs, slopes: inputs }, &mut self.matrices);
+        self.matrices.affine = NUMBERS.fetch_add(1, Ordering::Relaxed);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
         self.oldest = 0; // their room is used again

@@ -95,6 +95,11 @@ impl ControlPart {
         self.values[age * self.sizes[3] + output]
     }
 
+    /// Whether anything has been recorded since the last event.
+    pub fn is_known(&self) -> bool {
+        self.kept > 0
+    }
+
     fn time(&self, age: usize) -> f64 {
         self.times[(self.newest + DEPTH - age) % DEPTH]
     }

@@ -40,6 +40,8 @@ pub(crate) struct Estimator {
     /// For which matrices, one after the other, and for which step the operators were computed.
     matrices: Vec<f64>,
     size: f64,
+    /// The number of the affine system that is known already, see [`Linearization::affine`]; zero if none is.
+    affine: u64,
     /// The operators of value, slope and curvature of each output, as rows: for each input those of its coefficients, then
     /// those of the state, of `f_C` and of its rate.
     operators: Vec<f64>,
@@ -92,6 +94,7 @@ impl Estimator {
             watched: watch_states.then(watched),
             matrices: vec![f64::NAN; (states + outputs) * (states + 2 * inputs)],
             size: f64::NAN,
+            affine: 0,
             operators: vec![0.0; ORDERS * rows * sizes.row()],
             offsets: vec![0.0; ORDERS * outputs],
             forcing: vec![0.0; states],
@@ -107,6 +110,9 @@ impl Estimator {
 
     /// The system stands at `time`, where it is `here`: `f_C = f̃ − A x̃ − B ũ` (24).
     pub fn refresh(&mut self, time: f64, here: &Linearization) {
+        if here.affine != 0 && here.affine == self.affine && self.control.is_known() {
+            return; // f_C and y_C are what they were
+        }
         let (x, u, u_slope) = (here.x.as_slice(), here.u.as_slice(), here.u_slope.as_slice());
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
             let explained = || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);
@@ -126,7 +132,10 @@ impl Estimator {
 
     /// Gets ready for a step of `size`; true if the operators had to be computed anew.
     pub fn prepare(&mut self, size: f64, here: &Linearization, transfer: &mut Transfer) -> Result<bool, Pole> {
-        let stale = self.size != size || !self.matrices.iter().zip(entries(here)).all(|(kept, new)| kept == new);
+        let known = here.affine != 0 && here.affine == self.affine;
+        let same = known || self.matrices.iter().zip(entries(here)).all(|(kept, new)| kept == new);
+        self.affine = here.affine;
+        let stale = self.size != size || !same;
         if stale {
             self.matrices.iter_mut().zip(entries(here)).for_each(|(kept, new)| *kept = *new);
             self.size = f64::NAN; // until the operators are there
