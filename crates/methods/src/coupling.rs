@@ -168,6 +168,7 @@ impl<'a> Coupling<'a> {
     pub fn note_predictions(&self, predicted: &[f64], predictions: &mut Predictions) {
         for (c, variable) in self.variables.iter().enumerate() {
             let integrated = self.tasks[variable.system].response.outputs[variable.position].value;
+            predictions.include(c, self.start[c].value);
             predictions.note(c, self.step.end, predicted[c], integrated);
         }
     }

@@ -24,10 +24,16 @@ impl Predictions {
         Self { variables: vec![none; variables] }
     }
 
+    /// A value that the variable had.
+    pub fn include(&mut self, variable: usize, value: f64) {
+        let known = &mut self.variables[variable];
+        (known.low, known.high) = (known.low.min(value), known.high.max(value));
+    }
+
     /// At `time`, `variable` was predicted so and integrated so.
     pub fn note(&mut self, variable: usize, time: f64, predicted: f64, integrated: f64) {
+        self.include(variable, integrated);
         let known = &mut self.variables[variable];
-        (known.low, known.high) = (known.low.min(integrated), known.high.max(integrated));
         let miss = (integrated - predicted).abs();
         if miss > known.miss {
             (known.miss, known.time) = (miss, time);
@@ -42,8 +48,10 @@ impl Predictions {
     /// What to say where a prediction was out of all proportion, and of which variable.
     pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<String> {
         let shares = self.variables.iter().map(|known| known.miss / (known.high - known.low));
-        let (worst, share) =
-            shares.enumerate().filter(|(_, share)| *share > DOUBTFUL).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        let (worst, share) = shares
+            .enumerate()
+            .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())
+            .max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(format!(
             "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from there on are doubtful: the step is \
              too long for linearised systems, or something jumps there, or the coupling is close to singular; try a smaller \

@@ -308,3 +308,48 @@ fn equal_runs_give_equal_bits_whatever_the_threads() {
         }
     }
 }
+
+/// A source with a known jump between the grid times of four gains in a row, each of which passes on what it gets at once.
+fn gains_in_a_row() -> Scenario {
+    let mut text = String::from(
+        "[systems.source]\nequations = \"\"\noutputs = { y = \"sin(time) + (if time < 5.31 then 0 else 1)\" }\n\
+         [systems.plant]\ninputs = { u = 0.0 }\nstates = { z = 0.0 }\nequations = \"der(z) = u - z\"\noutputs = { z = \"z\" }\n",
+    );
+    let mut wires = vec!["source.y -> g0.u".to_owned(), "g3.y -> plant.u".to_owned()];
+    for k in 0..4 {
+        text += &format!(
+            "[systems.g{k}]\ninputs = {{ u = 0.0 }}\nequations = \"\"\noutputs = {{ y = \"u\" }}\nimposed-step = 0.05\n"
+        );
+        if k > 0 {
+            wires.push(format!("g{}.y -> g{k}.u", k - 1));
+        }
+    }
+    model(20.0, &(text + &connections(&wires.iter().map(String::as_str).collect::<Vec<_>>())))
+}
+
+#[test]
+fn a_jump_that_travels_through_imposed_steps_is_not_amplified() {
+    let scenario = gains_in_a_row();
+    let run = |more: &[(&str, &str)]| measure_run(&scenario, &[&[("method", "f3ornits")], more].concat());
+    let (ours, held) = (run(&[]), run(&[("max-degree", "0")]));
+    for variable in ["g3.y", "plant.z"] {
+        assert!(
+            ours.nrmse(variable) < held.nrmse(variable),
+            "{variable}: {} and {}",
+            ours.nrmse(variable),
+            held.nrmse(variable)
+        );
+    }
+}
+
+#[test]
+fn steps_that_are_too_long_for_the_tolerance_are_said_to_be() {
+    let warned = |done: &Measured| done.end.warnings.iter().any(|w| w.contains("times the tolerance away"));
+    let text = "restrict = { imposed-step = 7.0 }";
+    let coarse = BEHAVIOUR_CHANGE.edited("[systems.left]\n", &format!("[systems.left]\n{text}\n"));
+    assert!(warned(&measure_run(&coarse, &[("method", "f3ornits")])));
+    let few =
+        measure_run(&BEHAVIOUR_CHANGE.scenario(), &[("method", "f3ornits"), ("min-step", "9"), ("max-step", "9")]);
+    assert!(warned(&few), "{:?}", few.end.warnings);
+    assert!(!warned(&measure_run(&BEHAVIOUR_CHANGE.scenario(), &[("method", "f3ornits")])));
+}

@@ -4,6 +4,8 @@ use dovetail_core::{Error, MacroStep, Past, Signal, Source, Workers};
 
 use super::F3ornits;
 
+/// An error so many times the tolerance, on the step after an event of a feeder, is the echo of that event.
+const ECHO: f64 = 10.0;
 /// A jump is located to this fraction of the run.
 const RESOLUTION: f64 = 1e-10;
 
@@ -98,6 +100,9 @@ impl F3ornits<'_> {
             self.events[k] = if announced > task.step.start && announced <= reached {
                 Some(announced)
             } else if ahead <= reached || reached < task.step.end {
+                Some(reached)
+            } else if self.units[k].worst_error() > ECHO && self.inputs.echoes(k) {
+                // What it depends on at once has jumped where it could not follow, between its own times: it does now.
                 Some(reached)
             } else {
                 let jumped = self.units[k].channels.iter().position(|channel| channel.jumped);

@@ -29,12 +29,19 @@ struct Memory {
     /// Where the last step left it, and of which epoch that was.
     end: Knot,
     end_epoch: Option<u64>,
+    /// Whether an event of the feeder lay between that step and the one before it.
+    crossed: bool,
 }
 
 impl<'a> Inputs<'a> {
     pub fn new(connections: &'a Connections, smooth: bool, capabilities: &[Capabilities]) -> Self {
-        let nothing =
-            Memory { signal: Signal::constant(0.0), epoch: None, end: Knot::value_only(f64::NAN), end_epoch: None };
+        let nothing = Memory {
+            signal: Signal::constant(0.0),
+            epoch: None,
+            end: Knot::value_only(f64::NAN),
+            end_epoch: None,
+            crossed: false,
+        };
         Self {
             connections,
             smooth,
@@ -77,6 +84,7 @@ impl<'a> Inputs<'a> {
         let k = task.system;
         for input in self.connections.inputs_of(k) {
             let memory = &mut self.memories[input];
+            memory.crossed = memory.end_epoch.is_some() && memory.end_epoch != memory.epoch;
             (memory.end, memory.end_epoch) = (memory.signal.at(task.step.size()), memory.epoch);
             if memory.signal.degree() > self.accepted[k] {
                 self.reduced[k] = self.reduced[k].max(memory.signal.degree());
@@ -92,6 +100,13 @@ impl<'a> Inputs<'a> {
         let outputs = &self.connections.interfaces()[task.system].outputs;
         let at_event = task.response.next_event <= task.response.reached;
         !at_event && outputs.iter().any(|output| output.depends_on.iter().any(reduced))
+    }
+
+    /// Whether an output of the system depends at once on an input whose feeder had an event since the step before.
+    pub fn echoes(&self, system: usize) -> bool {
+        let first = self.connections.inputs_of(system).start;
+        let crossed = |&input: &usize| self.memories[first + input].crossed;
+        self.connections.interfaces()[system].outputs.iter().any(|output| output.depends_on.iter().any(crossed))
     }
 
     /// For a system that takes constants only: the means over the part of its step between `from` and `to`, both elapsed times.

@@ -92,7 +92,8 @@ impl Jumps {
     fn tell(&self, located: bool, count: u64, sentence: impl Fn(&Jump) -> String) -> Vec<String> {
         let mut all: Vec<String> = self.told.iter().filter(|jump| jump.located == located).map(sentence).collect();
         if count > all.len() as u64 {
-            all.push(format!("so did outputs {} more times", count - all.len() as u64));
+            let more = count - all.len() as u64;
+            all.push(format!("so it was {more} more {}", if more == 1 { "time" } else { "times" }));
         }
         all
     }

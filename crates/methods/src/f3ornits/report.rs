@@ -7,6 +7,8 @@ use super::{F3ornits, F3ornitsOptions, Steering};
 /// So large a share of steps at the shortest size is worth a warning, beyond the few with which a run begins.
 const MANY: f64 = 0.1;
 const FEW: u64 = 50;
+/// And so large a share of steps with errors far beyond the tolerance.
+const OFTEN: f64 = 0.05;
 
 impl F3ornitsOptions {
     /// Which of the two settings this is.
@@ -23,7 +25,8 @@ impl F3ornitsOptions {
 impl F3ornits<'_> {
     /// What the user should know of a system.
     pub(super) fn warnings_of(&self, k: usize) -> Vec<String> {
-        [self.reduction(k), self.corners(k), self.short_steps(k), self.early_end(k)].into_iter().flatten().collect()
+        let steps = self.short_steps(k).or_else(|| self.rough_steps(k));
+        [self.reduction(k), self.corners(k), steps, self.early_end(k)].into_iter().flatten().collect()
     }
 
     fn name(&self, k: usize) -> &str {
@@ -57,6 +60,24 @@ impl F3ornits<'_> {
                 "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{reason}",
                 self.name(k),
                 readable(self.options.min_step)
+            )
+        })
+    }
+
+    /// Its outputs were far from their estimates: on an imposed grid, or on steps that were asked for.
+    fn rough_steps(&self, k: usize) -> Option<String> {
+        let unit = &self.units[k];
+        let many = unit.rough > 2 && unit.rough as f64 > OFTEN * unit.steps as f64;
+        let (name, worst) = (self.name(k), unit.worst);
+        let way_out = match self.capabilities[k].step_rule {
+            StepRule::Free => "a smaller first step, min-step or tolerance helps",
+            StepRule::Imposed(_) => "its imposed step is too long for what it is connected to",
+        };
+        (many || (unit.rough > 0 && unit.steps < FEW)).then(|| {
+            format!(
+                "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from what their readers were told, at worst \
+                 {worst:.0e} times: {way_out}",
+                unit.rough, unit.steps
             )
         })
     }

@@ -8,6 +8,11 @@ use super::jump::RecentErrors;
 use super::order::Order;
 use super::stepper::{Range, dilatation, next_size};
 
+/// A step is rough when an error is so many times the tolerance.
+const ROUGH: f64 = 10.0;
+/// But not among the first of a stretch: there values are held, and ranges small.
+const UNSETTLED: u64 = 8;
+
 /// Estimates of all outputs of a system, made when it communicated.
 pub(crate) struct Estimate {
     /// When; the signals count time from there.
@@ -46,6 +51,11 @@ pub(crate) struct Unit {
     /// Steps, and those of them that were as short as is allowed and not short enough.
     pub steps: u64,
     pub starved: u64,
+    /// Steps whose errors were far beyond the tolerance, and the largest error, in units of the tolerance.
+    pub rough: u64,
+    pub worst: f64,
+    /// Steps since it began, or began afresh.
+    settled: u64,
 }
 
 impl Unit {
@@ -72,6 +82,9 @@ impl Unit {
             moved: true,
             steps: 0,
             starved: 0,
+            rough: 0,
+            worst: 0.0,
+            settled: 0,
         }
     }
 
@@ -136,10 +149,21 @@ impl Unit {
             channel.order.choose(options.steering, &points, size, value, options.max_degree);
             self.channels[position] = channel;
         }
+        self.settled += 1;
+        if self.settled > UNSETTLED {
+            let worst = self.worst_error();
+            self.rough += u64::from(worst > ROUGH);
+            self.worst = self.worst.max(worst);
+        }
         self.steps += 1;
         self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
         self.proposal = next_size(options, least, size, self.proposal);
         self.moved = true;
+    }
+
+    /// The largest error of the newest step, in units of the tolerance.
+    pub fn worst_error(&self) -> f64 {
+        self.channels.iter().filter(|channel| channel.coupled).map(|channel| channel.before).fold(0.0, f64::max)
     }
 
     /// Something happened elsewhere: errors may be larger for a while.
@@ -153,6 +177,7 @@ impl Unit {
             channel.range.include(knot.value, 0.0, options.damping);
             (channel.order, channel.recent, channel.before) = (Order::new(), RecentErrors::default(), 1.0);
         }
+        self.settled = 0;
         self.proposal = options.first_step;
         self.last_event = event;
         self.epoch += 1;

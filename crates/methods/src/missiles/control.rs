@@ -111,7 +111,7 @@ impl Controller {
             known if known.is_finite() => 0.3 * self.tolerance.powf(0.25) * known,
             _ => FROM_REST * span, // everything rests: nothing tells what is to come
         };
-        let size = self.size.unwrap_or_else(|| wanted().min(0.1 * span).min(rest / 3.0)).max(self.shortest(reached));
+        let size = self.size.unwrap_or_else(|| wanted().min(0.1 * span).min(rest / 3.0)).max(shortest(span, reached));
         self.size = Some(size);
         self.outputs.include(coupling.start.iter().map(|knot| knot.value));
         self.states.include(global.local().iter().flat_map(|task| task.linearization.x.iter().copied()));
@@ -128,10 +128,10 @@ impl Controller {
         self.grid.time(self.grid.count()) - self.grid.time(0)
     }
 
-    /// The shortest step that makes sense at a time.
-    fn shortest(&self, time: f64) -> f64 {
-        let part = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN } else { SHORTEST };
-        (part * self.span()).max(16.0 * f64::EPSILON * time.abs())
+    /// Below this a step is not cut any more.
+    fn short_enough(&self, time: f64) -> f64 {
+        let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
+        shortest(self.span(), time).max(in_vain)
     }
 
     /// Whether the step, solved, promises to be accurate; if not the next one is shorter.
@@ -198,11 +198,15 @@ impl Controller {
             grown if whole && grown >= WORTHWHILE => step.size() * grown,
             _ => self.size.unwrap_or(step.size()),
         });
+        if step.size() < self.short_enough(step.start) {
+            // Out of what cannot be resolved, but not at one bound: predictions reach no further than what they stand on.
+            self.size = self.size.map(|size| size.max(GROWTH * step.size()));
+        }
         true
     }
 
     fn cannot_shrink(&self, step: MacroStep) -> bool {
-        self.rejections >= MOST_REJECTIONS || step.size() <= self.shortest(step.start)
+        self.rejections >= MOST_REJECTIONS || step.size() <= self.short_enough(step.start)
     }
 
     /// The step has been taken.
@@ -238,7 +242,7 @@ impl Controller {
         let steps = if missed == 1 { "1 step was".to_owned() } else { format!("{missed} steps were") };
         (missed > 0).then(|| {
             format!(
-                "{steps} less accurate than asked, the worst by a factor of {error:.0} at t = {} s, where shorter steps did not help \
+                "{steps} less accurate than asked, the worst by a factor of {error:.1e} at t = {} s, where shorter steps did not help \
                  or a step could not be taken back; a smaller --tolerance or a fixed --step gives shorter steps",
                 readable(time)
             )
@@ -260,6 +264,11 @@ impl Controller {
         let lasting = times * self.states.largest_own_share() / self.lasting;
         passing.max(lasting)
     }
+}
+
+/// The shortest step that makes sense at a time.
+fn shortest(span: f64, time: f64) -> f64 {
+    (SHORTEST * span).max(16.0 * f64::EPSILON * time.abs())
 }
 
 /// Three digits are enough to tell.
