@@ -2,11 +2,13 @@
 //!
 //! Each model has one source, its file; tests and benchmarks take it from here.
 
+mod allocations;
 mod families;
 mod known;
 mod measured;
 mod text;
 
+pub use allocations::{AllocationWatch, Counting, allocations};
 pub use families::{chain, ring};
 pub use known::Known;
 pub use measured::{Measured, measure_run};

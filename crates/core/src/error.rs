@@ -135,6 +135,13 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// A method needs something that `system` lacks; what to do instead.
+    pub fn missing(method: &'static str, system: &str, need: impl Into<String>, instead: impl Into<String>) -> Self {
+        Self::MissingCapability { method, system: system.to_owned(), need: need.into(), instead: instead.into() }
+    }
+}
+
 /// A number that may be out of all proportion, in few digits.
 fn magnitude(value: f64) -> String {
     if value.is_finite() { format!("{value:.3e}") } else { value.to_string() }

@@ -75,14 +75,11 @@ pub(crate) fn check_imposed_steps(method: &'static str, grid: &Grid, workers: &d
         if let StepRule::Imposed(size) = capabilities.step_rule
             && !grid.consists_of(size)
         {
-            return Err(Error::MissingCapability {
-                method,
-                system: interface.name.clone(),
-                need: format!("steps of {} s up to t = {} s", grid.size(), grid.time(grid.count())),
-                instead: format!(
-                    "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
-                ),
-            });
+            let need = format!("steps of {} s up to t = {} s", grid.size(), grid.time(grid.count()));
+            let instead = format!(
+                "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
+            );
+            return Err(Error::missing(method, &interface.name, need, instead));
         }
     }
     Ok(())

@@ -1,54 +1,13 @@
 //! Nothing is allocated per macro-step once a run is under way.
-#![allow(unsafe_code, reason = "a global allocator that counts is an unsafe trait by nature; it only adds to a number")]
 
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use dovetail_cases::{BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring};
-use dovetail_core::{Error, Exchange, Observer};
+use dovetail_cases::{AllocationWatch, BEHAVIOUR_CHANGE, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring};
 use dovetail_report::{CsvFile, Recorder, Variables};
 use dovetail_scenario::{Choices, Scenario};
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those the system's allocator asks for.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Notes the count after the first steps and at the end.
-#[derive(Default)]
-struct Watch {
-    steps: u64,
-    early: u64,
-    late: u64,
-}
-
-impl Observer for Watch {
-    fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
-        self.steps += 1;
-        let now = ALLOCATIONS.load(Ordering::Relaxed);
-        if self.steps == 10 {
-            self.early = now;
-        }
-        self.late = now;
-        Ok(())
-    }
-}
 
 fn set(choices: &mut Choices, text: &str) {
     let (key, value) = text.split_once('=').unwrap();
@@ -68,10 +27,10 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     let everything = Variables::of(&scenario.connections).everything();
     let file = CsvFile::new(std::io::sink(), &everything.names()).unwrap();
     let mut recorder = Recorder::new(&scenario.connections, &everything, file, "nowhere");
-    let mut watch = Watch::default();
+    let mut watch = AllocationWatch::default();
     let never = AtomicBool::new(false);
     scenario.run(&options, &mut [&mut recorder, &mut watch], &never).unwrap().ending.unwrap();
-    (watch.steps, watch.late - watch.early)
+    watch.found()
 }
 
 // One test, since another thread's allocations would be counted too.

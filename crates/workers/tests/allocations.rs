@@ -1,55 +1,17 @@
 //! Nothing is allocated per macro-step once a run in threads is under way.
-#![allow(unsafe_code, reason = "a global allocator that counts is an unsafe trait by nature; it only adds to a number")]
 
-use std::alloc::{GlobalAlloc, Layout, System as Heap};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use dovetail_cases::{DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring};
-use dovetail_core::{Error, Exchange, LinearizeTask, Observer, Workers};
+use dovetail_cases::{
+    AllocationWatch, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, allocations as counted, ring,
+};
+use dovetail_core::{LinearizeTask, Workers};
 use dovetail_scenario::{Choices, Placement, RunOptions, Scenario};
 use dovetail_workers::Threads;
 
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is handed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promises are those the system's allocator asks for.
-        unsafe { Heap.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
-        unsafe { Heap.dealloc(pointer, layout) }
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
-
-/// Notes the count after the first steps and at the end.
-#[derive(Default)]
-struct Watch {
-    steps: u64,
-    early: u64,
-    late: u64,
-}
-
-impl Observer for Watch {
-    fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
-        self.steps += 1;
-        let now = ALLOCATIONS.load(Ordering::Relaxed);
-        if self.steps == 10 {
-            self.early = now;
-        }
-        self.late = now;
-        Ok(())
-    }
-}
 
 fn options(scenario: &Scenario, method: &str, threads: usize) -> RunOptions {
     let mut choices = Choices::default();
@@ -59,10 +21,10 @@ fn options(scenario: &Scenario, method: &str, threads: usize) -> RunOptions {
 }
 
 fn allocations(scenario: &Scenario, method: &str, threads: usize) -> (u64, u64) {
-    let (mut watch, never) = (Watch::default(), AtomicBool::new(false));
+    let (mut watch, never) = (AllocationWatch::default(), AtomicBool::new(false));
     let options = options(scenario, method, threads);
     scenario.run(&options, &mut [&mut watch], &never).unwrap().ending.unwrap();
-    (watch.steps, watch.late - watch.early)
+    watch.found()
 }
 
 fn allocations_of_linearizations(scenario: &Scenario, threads: NonZeroUsize) -> u64 {
@@ -72,7 +34,7 @@ fn allocations_of_linearizations(scenario: &Scenario, threads: NonZeroUsize) -> 
     let mut tasks: Vec<_> = interfaces.map(|(system, interface)| LinearizeTask::new(system, interface)).collect();
     let mut ask = |times: usize| {
         (0..times).for_each(|_| workers.linearize(&mut tasks).unwrap());
-        ALLOCATIONS.load(Ordering::Relaxed)
+        counted()
     };
     let early = ask(10);
     ask(500) - early

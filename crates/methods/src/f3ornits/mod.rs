@@ -303,12 +303,9 @@ impl Method for F3ornits<'_> {
             if let StepRule::Imposed(size) = capabilities.step_rule
                 && !scheduler::has_room(start, stop, size)
             {
-                return Err(Error::MissingCapability {
-                    method: NAME,
-                    system: interface.name.clone(),
-                    need: format!("a step that fits into the run from {start} to {stop} s"),
-                    instead: format!("its own step is {size} s: let the run be that long (--stop-time)"),
-                });
+                let need = format!("a step that fits into the run from {start} to {stop} s");
+                let instead = format!("its own step is {size} s: let the run be that long (--stop-time)");
+                return Err(Error::missing(NAME, &interface.name, need, instead));
             }
         }
         Ok(())

@@ -168,12 +168,7 @@ impl Method for Ifosmondi<'_> {
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
         for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
-            let missing = |need: &str, instead: &str| Error::MissingCapability {
-                method: NAME,
-                system: interface.name.clone(),
-                need: need.to_owned(),
-                instead: instead.to_owned(),
-            };
+            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.trial {
                 return Err(missing(
                     "rollback, or a linearisation in its place",

@@ -230,12 +230,7 @@ impl Method for Missiles<'_> {
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
         for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
-            let missing = |need: &str, instead: &str| Error::MissingCapability {
-                method: NAME,
-                system: interface.name.clone(),
-                need: need.to_owned(),
-                instead: instead.to_owned(),
-            };
+            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.linearize {
                 return Err(missing("a linearisation", "ifosmondi needs rollback instead, gauss-seidel nothing"));
             }
