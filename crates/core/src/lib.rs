@@ -42,6 +42,6 @@ pub use past::Past;
 pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
-pub use system::{Capabilities, Input, Interface, Linearize, Output, StepRule, System, Trial};
+pub use system::{Capabilities, Input, Interface, Linearize, Nature, Output, StepRule, System, Trial};
 pub use task::{LinearizeTask, Response, Task};
 pub use workers::{SingleThread, Work, Workers};

@@ -119,6 +119,8 @@ pub struct Input {
     pub unit: Option<String>,
     /// Whether the system uses its slope, and not its value alone.
     pub uses_slope: bool,
+    /// What its values are.
+    pub nature: Nature,
 }
 
 /// One output.
@@ -132,6 +134,20 @@ pub struct Output {
     pub depends_on_slopes: Vec<usize>,
     /// Its unit, where the model gives one.
     pub unit: Option<String>,
+    /// What its values are.
+    pub nature: Nature,
+}
+
+/// What the values of a variable are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nature {
+    /// A quantity that changes in the course of time: it has slopes and may be predicted.
+    #[default]
+    Continuous,
+    /// A number that jumps: an integer, a truth value, a quantity that a controller sets. It is held, never predicted.
+    Discrete,
+    /// A text, of which only those who exchange it know what its number stands for. It is held and not recorded.
+    Text,
 }
 
 impl Interface {

@@ -38,6 +38,8 @@ pub struct Hint {
 /// What an integration has learnt and what it cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
+    /// The time reached: the end, unless [`Rhs::arrived`] ended it before.
+    pub reached: f64,
     /// For an integration that goes on from here.
     pub hint: Hint,
     /// Steps accepted.
@@ -155,6 +157,9 @@ impl Integrator {
             let attempt = self.attempt(turn.method, rhs, course.time, step, state, tolerance);
             course.take(step, attempt);
             last = attempt.verdict;
+            if last == Verdict::Accepted && rhs.arrived(course.time, state).is_break() {
+                break;
+            }
             turn.spent += rhs.cost() - before;
             turn.steps += usize::from(last == Verdict::Accepted);
             let easy = self.is_easy(&turn, course.proposed, tolerance);
@@ -277,6 +282,7 @@ impl Integrator {
 
 fn outcome<R: ?Sized>(course: &Course, rhs: &Counted<R>, hint: Hint) -> Outcome {
     Outcome {
+        reached: course.time,
         hint,
         steps: course.accepted,
         rejected: course.rejected,

@@ -1,5 +1,7 @@
 //! The right-hand side of `x' = f(t, x)`, as a black box.
 
+use std::ops::ControlFlow;
+
 use nalgebra::DMatrix;
 
 /// Up to this many states, [`finite_differences`] keeps its scratch on the stack.
@@ -7,7 +9,8 @@ const STATES_ON_THE_STACK: usize = 256;
 
 /// `x' = f(t, x)`, with `t` counted as in the call that integrates (usually elapsed since its start).
 ///
-/// Two methods are required. An exact Jacobian is a help to stiff problems, never a need.
+/// Two methods are required. An exact Jacobian is a help to stiff problems, never a need; whoever watches for events
+/// hears of every step.
 pub trait Rhs {
     /// The number of states.
     fn size(&self) -> usize;
@@ -18,6 +21,11 @@ pub trait Rhs {
     /// Writes `∂f/∂x` to `jacobian`; the default takes finite differences.
     fn jacobian(&mut self, time: f64, state: &[f64], jacobian: &mut DMatrix<f64>) {
         finite_differences(self, time, state, jacobian);
+    }
+
+    /// The integration has come to `time`; breaking ends it there. The default goes on.
+    fn arrived(&mut self, _time: f64, _state: &[f64]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }
 
@@ -32,6 +40,10 @@ impl<R: Rhs + ?Sized> Rhs for &mut R {
 
     fn jacobian(&mut self, time: f64, state: &[f64], jacobian: &mut DMatrix<f64>) {
         (**self).jacobian(time, state, jacobian);
+    }
+
+    fn arrived(&mut self, time: f64, state: &[f64]) -> ControlFlow<()> {
+        (**self).arrived(time, state)
     }
 }
 
@@ -126,6 +138,10 @@ impl<R: Rhs + ?Sized> Rhs for Counted<'_, R> {
     fn jacobian(&mut self, time: f64, state: &[f64], jacobian: &mut DMatrix<f64>) {
         self.jacobians += 1;
         self.rhs.jacobian(time, state, jacobian);
+    }
+
+    fn arrived(&mut self, time: f64, state: &[f64]) -> ControlFlow<()> {
+        self.rhs.arrived(time, state)
     }
 }
 

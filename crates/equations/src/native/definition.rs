@@ -54,6 +54,7 @@ impl Definition {
                     start,
                     unit: unit.clone(),
                     uses_slope,
+                    ..Input::default()
                 })
                 .collect(),
             outputs: outputs
@@ -62,6 +63,7 @@ impl Definition {
                     depends_on: self.model.output_dependencies(j).inputs,
                     depends_on_slopes: self.model.output_dependencies(j).slopes,
                     unit: unit.clone(),
+                    ..Output::default()
                 })
                 .collect(),
             states: self.model.states.clone(),

@@ -1,0 +1,111 @@
+/* Calls into foreign libraries that may crash, and the one callback of FMI 2.0 that is variadic. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where to go on when the call under way in this thread crashes. */
+static __thread sigjmp_buf *volatile escape = NULL;
+
+static const int CAUGHT[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+enum { CAUGHT_COUNT = sizeof CAUGHT / sizeof CAUGHT[0] };
+static struct sigaction previous[CAUGHT_COUNT];
+
+/* How long the process may take, after a crash, to show that its memory can still be used. */
+enum { SECONDS_TO_RECOVER = 10 };
+
+static void say(const char *text) {
+    ssize_t written = write(STDERR_FILENO, text, strlen(text));
+    (void)written;
+}
+
+static void on_alarm(int number) {
+    (void)number;
+    say("error: an FMU crashed and left the memory of the program unusable, so that it must end at once\n");
+    _exit(1);
+}
+
+static void on_crash(int number, siginfo_t *info, void *context) {
+    (void)info;
+    (void)context;
+    sigjmp_buf *target = escape;
+    if (target != NULL) {
+        escape = NULL;
+        signal(SIGALRM, on_alarm);
+        alarm(SECONDS_TO_RECOVER);
+        siglongjmp(*target, number);
+    }
+    /* Not ours: whoever caught it before us has it, on the second try. */
+    for (int i = 0; i < CAUGHT_COUNT; i++) {
+        if (CAUGHT[i] == number) {
+            sigaction(number, &previous[i], NULL);
+        }
+    }
+    raise(number);
+}
+
+/* An FMU that calls exit() takes the program with it; at least it is said, and no success is reported. */
+static void on_exit_inside(void) {
+    if (escape != NULL) {
+        say("error: an FMU ended the whole program by calling exit(); what was not yet written is lost. Try --workers processes\n");
+        _exit(1);
+    }
+}
+
+/* Installs the guard, once per process. */
+void dovetail_guard_install(void) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_crash;
+    /* On the alternate stack, which Rust gives every thread: a stack overflow is a crash too. */
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < CAUGHT_COUNT; i++) {
+        sigaction(CAUGHT[i], &action, &previous[i]);
+    }
+    atexit(on_exit_inside);
+}
+
+/* Calls body(context). Returns 0, or the signal that ended it. */
+int dovetail_guard(void (*body)(void *), void *context) {
+    sigjmp_buf here;
+    sigjmp_buf *outer = escape;
+    int number = sigsetjmp(here, 0);
+    if (number == 0) {
+        escape = &here;
+        body(context);
+    }
+    escape = outer;
+    return number;
+}
+
+/* The memory of the process can still be used after a crash: the alarm is off. */
+void dovetail_guard_recovered(void) {
+    alarm(0);
+}
+
+/* Formats a log message of FMI 2.0 and hands it on. */
+typedef void (*MessageSink)(void *environment, int status, const char *category, const char *message);
+static MessageSink message_sink = NULL;
+
+void dovetail_log_sink(MessageSink sink) {
+    message_sink = sink;
+}
+
+void dovetail_fmi2_logger(void *environment, const char *instance, int status, const char *category, const char *format, ...) {
+    (void)instance;
+    if (message_sink == NULL || format == NULL) {
+        return;
+    }
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    message_sink(environment, status, category, text);
+}

@@ -1,0 +1,109 @@
+//! What a unit can really do: what it declares, less what did not stand the probe.
+
+use dovetail_core::{MAX_DEGREE, StepRule};
+
+use crate::description::{Description, Kind, Version};
+use crate::layout::Layout;
+
+/// How inputs reach a unit during a communication step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InputWay {
+    /// Held.
+    Held,
+    /// As polynomials of this degree, through their derivatives (2.0).
+    Derivatives(usize),
+    /// Whenever the unit asks for them (3.0).
+    Intermediate,
+}
+
+/// How the derivatives of outputs are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slopes {
+    /// They are not.
+    Unknown,
+    /// The unit tells so many.
+    Told(usize),
+    /// From directional derivatives and the derivatives of the states.
+    Chained,
+}
+
+/// What a unit can do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Abilities {
+    /// Its state can be saved and restored.
+    pub rollback: bool,
+    /// It can be linearised.
+    pub linearizes: bool,
+    /// How it takes inputs.
+    pub inputs: InputWay,
+    /// How the derivatives of its outputs are known.
+    pub slopes: Slopes,
+    /// The communication steps it takes.
+    pub step: StepRule,
+    /// Events are handled in a mode of their own (3.0).
+    pub event_mode: bool,
+    /// A communication step is made in so many parts, each under the mean of its inputs.
+    pub sub_steps: u64,
+    /// Directional derivatives can be asked for.
+    pub directional: bool,
+    /// States and inputs, for directional derivatives.
+    pub(crate) knowns: Vec<u32>,
+    /// Derivatives and outputs, for directional derivatives.
+    pub(crate) unknowns: Vec<u32>,
+}
+
+impl Abilities {
+    /// What a Co-Simulation unit declares.
+    pub(crate) fn declared(description: &Description, kind: &Kind, layout: &Layout, default_step: f64) -> Self {
+        let three = description.version == Version::Three;
+        let has_states = !layout.state_references.is_empty();
+        // A unit without states has nothing hidden: its outputs alone are linearised.
+        let stateless = description.structure.derivatives.is_empty();
+        let directional = kind.directional_derivatives && !layout.smooth_outputs.is_empty();
+        let told = kind.output_derivatives.min(2);
+        let inputs = match description.version {
+            Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
+                InputWay::Derivatives(MAX_DEGREE)
+            }
+            Version::Three if kind.intermediate_update && layout.intermediate_inputs => InputWay::Intermediate,
+            _ => InputWay::Held,
+        };
+        let imposed = if kind.variable_step {
+            kind.fixed_internal_step.filter(|size| *size > 0.0)
+        } else {
+            Some(default_step)
+        };
+        Self {
+            rollback: kind.state,
+            linearizes: directional && has_states,
+            inputs,
+            slopes: match (told, directional && (has_states || stateless)) {
+                (1.., _) => Slopes::Told(told),
+                (0, true) if has_states => Slopes::Chained,
+                _ => Slopes::Unknown,
+            },
+            step: imposed.map_or(StepRule::Free, StepRule::Imposed),
+            event_mode: three && kind.event_mode,
+            sub_steps: 1,
+            directional,
+            knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
+            unknowns: [layout.derivative_references.as_slice(), &layout.smooth_outputs].concat(),
+        }
+    }
+
+    /// What a Model Exchange unit offers through our integrator.
+    pub(crate) fn of_model_exchange(kind: &Kind, layout: &Layout) -> Self {
+        Self {
+            rollback: true,
+            linearizes: true,
+            inputs: InputWay::Intermediate,
+            slopes: Slopes::Chained,
+            step: StepRule::Free,
+            event_mode: true,
+            sub_steps: 1,
+            directional: kind.directional_derivatives,
+            knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
+            unknowns: [layout.derivative_references.as_slice(), &layout.smooth_outputs].concat(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Reads `modelDescription.xml` of both versions.
+
+use std::collections::{HashMap, HashSet};
+
+use super::findings::{DescriptionError, Findings, Strictness, Warning, quoted};
+use super::structure::{self, Positions};
+use super::variables::{Listed, variables};
+use super::xml::{Document, Element};
+use super::{Description, Dimension, Experiment, UnitDefinition, Variable, Version, encoding, kind, units};
+
+/// The largest file that is read.
+const LIMIT: usize = 256 << 20;
+
+/// Reads a description. Lenient, it takes what it can understand and tells where that departs from the standard; strict, it
+/// refuses what the standard forbids.
+pub fn read(text: &[u8], strictness: Strictness) -> Result<(Description, Vec<Warning>), DescriptionError> {
+    if text.len() > LIMIT {
+        return Err(DescriptionError::TooLarge { size: text.len(), limit: LIMIT });
+    }
+    let findings = Findings::new(strictness);
+    let text = encoding::decode(text, &findings)?;
+    let description = {
+        let document = Document::parse(&text, &findings)?;
+        describe(document.root())?
+    };
+    Ok((description, findings.into_warnings()))
+}
+
+fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
+    if !root.name().eq_ignore_ascii_case("fmiModelDescription") {
+        let message = format!("the file begins with <{}>, where <fmiModelDescription> was expected", root.name());
+        return Err(root.invalid(message));
+    }
+    let (version, fmi_version) = version(root)?;
+    check_outline(root, version)?;
+    let model_name = root.expected("modelName")?.unwrap_or_default();
+    let first = |name: &str| root.child(name);
+    let co_simulation =
+        first("CoSimulation").map(|element| kind::co_simulation(element, version, model_name)).transpose()?;
+    let model_exchange =
+        first("ModelExchange").map(|element| kind::model_exchange(element, version, model_name)).transpose()?;
+    let scheduled_execution = version == Version::Three && first("ScheduledExecution").is_some();
+    if co_simulation.is_none() && model_exchange.is_none() && !scheduled_execution {
+        root.departure("the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run".into())?;
+    }
+    let units = first("UnitDefinitions").map(units::units).transpose()?.unwrap_or_default();
+    let types = first("TypeDefinitions").map(|list| units::types(list, version)).transpose()?.unwrap_or_default();
+    let listed = match first("ModelVariables") {
+        Some(list) => variables(list, version, &types)?,
+        None => {
+            root.departure("the file has no <ModelVariables>, which the standard asks for".into())?;
+            Vec::new()
+        }
+    };
+    check_names(&listed, version)?;
+    check_units(&listed, &units)?;
+    let (variables, positions) = connect(listed, version)?;
+    let needs_states = co_simulation.is_none() && model_exchange.is_some();
+    let reader = structure::Reader { root, variables: &variables, positions: &positions, needs_states };
+    let mut structure = reader.read()?;
+    if version == Version::Two {
+        structure.indicator_count = root.integer("numberOfEventIndicators")?.unwrap_or(0);
+    }
+    Ok(Description {
+        version,
+        fmi_version,
+        model_name: model_name.to_owned(),
+        token: token(root, version)?,
+        description: root.owned("description")?,
+        generation_tool: root.owned("generationTool")?,
+        co_simulation,
+        model_exchange,
+        scheduled_execution,
+        variables,
+        units,
+        structure,
+        experiment: first("DefaultExperiment").map(experiment).transpose()?.unwrap_or_default(),
+        log_categories: first("LogCategories").map(log_categories).transpose()?.unwrap_or_default(),
+    })
+}
+
+/// The version, and how it is written.
+fn version(root: Element<'_>) -> Result<(Version, String), DescriptionError> {
+    let Some(written) = root.text("fmiVersion")?.map(str::trim) else {
+        let (version, guess) =
+            if root.has("instantiationToken") { (Version::Three, "3.0") } else { (Version::Two, "2.0") };
+        root.departure(format!("<fmiModelDescription> has no attribute `fmiVersion`; `{guess}` is assumed"))?;
+        return Ok((version, guess.to_owned()));
+    };
+    let mut parts = written.splitn(2, '.');
+    let version = match (parts.next(), parts.next()) {
+        (Some("2"), Some("0")) => Version::Two,
+        (Some("3"), Some(minor)) if minor.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => Version::Three,
+        (Some("2"), rest) if rest.is_none_or(|rest| rest.starts_with('0')) => {
+            root.departure(format!("`fmiVersion` is {}, where `2.0` was expected", quoted(written)))?;
+            Version::Two
+        }
+        (Some("3"), _) => {
+            let taken = "the unit is read as one of version 3.0";
+            root.departure(format!("`fmiVersion` is {}, which is not a released version; {taken}", quoted(written)))?;
+            Version::Three
+        }
+        _ => {
+            let version = quoted(written).trim_matches('`').to_owned();
+            return Err(DescriptionError::Version { line: root.line(), version });
+        }
+    };
+    Ok((version, written.to_owned()))
+}
+
+/// Whether the root holds what it may hold, once.
+fn check_outline(root: Element<'_>, version: Version) -> Result<(), DescriptionError> {
+    const ATTRIBUTES: &[&str] = &[
+        "fmiVersion",
+        "modelName",
+        "description",
+        "author",
+        "version",
+        "copyright",
+        "license",
+        "generationTool",
+        "generationDateAndTime",
+        "variableNamingConvention",
+    ];
+    const ELEMENTS: [&str; 8] = [
+        "ModelExchange",
+        "CoSimulation",
+        "UnitDefinitions",
+        "TypeDefinitions",
+        "LogCategories",
+        "DefaultExperiment",
+        "ModelVariables",
+        "ModelStructure",
+    ];
+    let own: &[&str] = match version {
+        Version::Two => &["guid", "numberOfEventIndicators"],
+        Version::Three => &["instantiationToken"],
+    };
+    root.only(&[ATTRIBUTES, own])?;
+    let mut seen = HashSet::new();
+    for child in root.children() {
+        let name = child.name();
+        let scheduled = version == Version::Three && name == "ScheduledExecution";
+        if !scheduled && !ELEMENTS.contains(&name) {
+            child.misplaced("fmiModelDescription")?;
+        } else if !seen.insert(name) {
+            child.departure(format!("<{name}> is there twice; the first one holds"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What `instantiate` must be given.
+fn token(root: Element<'_>, version: Version) -> Result<String, DescriptionError> {
+    let (right, wrong) = match version {
+        Version::Two => ("guid", "instantiationToken"),
+        Version::Three => ("instantiationToken", "guid"),
+    };
+    if !root.has(right)
+        && let Some(token) = root.text(wrong)?
+    {
+        root.departure(format!("the attribute `{wrong}` should be spelled `{right}`; it is taken for it"))?;
+        return Ok(token.to_owned());
+    }
+    Ok(root.expected(right)?.unwrap_or_default().to_owned())
+}
+
+/// Whether names, and in 3.0 value references, are unique.
+fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionError> {
+    let mut names = HashSet::with_capacity(listed.len());
+    let mut references = HashMap::with_capacity(listed.len());
+    for (element, variable, _) in listed {
+        for name in std::iter::once(&variable.name).chain(&variable.aliases) {
+            if !names.insert(name) {
+                element.departure(format!(
+                    "there are two variables of the name {}; the first one is found by it",
+                    quoted(name)
+                ))?;
+            }
+        }
+        if version == Version::Three
+            && let Some(first) = references.insert(variable.reference, &variable.name)
+        {
+            let (first, second) = (quoted(first), quoted(&variable.name));
+            element.departure(format!("{first} and {second} share the value reference `{}`", variable.reference))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the units of variables are defined.
+fn check_units(listed: &Listed<'_>, units: &[UnitDefinition]) -> Result<(), DescriptionError> {
+    let defined: HashSet<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
+    let mut told = HashSet::new();
+    for (element, variable, _) in listed {
+        if let Some(unit) = &variable.unit
+            && !defined.contains(unit.as_str())
+            && told.insert(unit)
+        {
+            let names = (quoted(unit), quoted(&variable.name));
+            element.departure(format!("the unit {} of {} is not defined in <UnitDefinitions>", names.0, names.1))?;
+        }
+    }
+    Ok(())
+}
+
+/// Resolves what variables say of each other.
+fn connect(listed: Listed<'_>, version: Version) -> Result<(Vec<Variable>, Positions), DescriptionError> {
+    let mut variables = Vec::with_capacity(listed.len());
+    let mut rest = Vec::with_capacity(listed.len());
+    for (element, variable, derivative) in listed {
+        variables.push(variable);
+        rest.push((element, derivative));
+    }
+    let positions = Positions::of(version, &variables);
+    for (at, (element, derivative)) in rest.into_iter().enumerate() {
+        let name = quoted(&variables[at].name);
+        if let Some(said) = derivative {
+            match positions.find(said) {
+                Some(state) if state != at => variables[at].derivative_of = Some(state),
+                _ => element
+                    .departure(format!("`derivative` of {name} is `{said}`, which is no state; it is ignored"))?,
+            }
+        }
+        for dimension in &variables[at].dimensions {
+            if let Dimension::Parameter(reference) = dimension
+                && positions.find(*reference).is_none()
+            {
+                // Nobody could tell how many values to set or get.
+                let message = format!(
+                    "the size of {name} is the variable with the value reference {reference}, which is not there"
+                );
+                return Err(element.invalid(message));
+            }
+        }
+    }
+    Ok((variables, positions))
+}
+
+fn experiment(element: Element<'_>) -> Result<Experiment, DescriptionError> {
+    element.only(&[&["startTime", "stopTime", "tolerance", "stepSize"]])?;
+    let finite = |name: &str| {
+        let value = element.float(name)?;
+        if let Some(value) = value.filter(|value| !value.is_finite()) {
+            element.departure(format!("`{name}` is `{value}`, where a finite number was expected; it is left out"))?;
+        }
+        Ok::<_, DescriptionError>(value.filter(|value| value.is_finite()))
+    };
+    let positive = |name: &str| {
+        let value = finite(name)?;
+        if let Some(value) = value.filter(|value| *value <= 0.0) {
+            element
+                .departure(format!("`{name}` is `{value}`, where a positive number was expected; it is left out"))?;
+        }
+        Ok::<_, DescriptionError>(value.filter(|value| *value > 0.0))
+    };
+    Ok(Experiment {
+        start_time: finite("startTime")?,
+        stop_time: finite("stopTime")?,
+        tolerance: positive("tolerance")?,
+        step_size: positive("stepSize")?,
+    })
+}
+
+fn log_categories(list: Element<'_>) -> Result<Vec<String>, DescriptionError> {
+    let mut names = Vec::new();
+    for element in list.children() {
+        match element.name() {
+            "Category" => names.extend(element.expected("name")?.map(str::to_owned)),
+            _ => element.misplaced("LogCategories")?,
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,192 @@
+//! The right-hand side of a Model Exchange unit under input signals, with a watch for its events.
+
+use std::ops::ControlFlow;
+
+use dovetail_core::Signal;
+use dovetail_numerics::Rhs;
+
+use crate::instance::{CallError, Instance};
+use crate::layout::Layout;
+
+/// Between two steps of the integrator the indicators are looked at here too: a step of high order is long.
+const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
+
+/// Where a sign of an indicator changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Suspect {
+    /// No event up to here, in elapsed time.
+    pub before: f64,
+    /// Something has changed by here.
+    pub after: f64,
+}
+
+/// Buffers that live as long as the system.
+pub(crate) struct FlowBuffers {
+    /// Values of the double-precision inputs.
+    pub inputs: Vec<f64>,
+    /// Signs of the indicators where no event has happened yet.
+    pub positive: Vec<bool>,
+    pub indicators: Vec<f64>,
+    /// The state at the last step of the integrator, and its derivative.
+    pub last: Vec<f64>,
+    pub last_rate: Vec<f64>,
+    rate: Vec<f64>,
+    between: Vec<f64>,
+}
+
+impl FlowBuffers {
+    pub fn new(states: usize, inputs: usize, indicators: usize) -> Self {
+        let zeros = vec![0.0; states];
+        Self {
+            inputs: vec![0.0; inputs],
+            positive: vec![false; indicators],
+            indicators: vec![0.0; indicators],
+            last: zeros.clone(),
+            last_rate: zeros.clone(),
+            rate: zeros.clone(),
+            between: zeros,
+        }
+    }
+}
+
+/// `x' = f` under input signals, in time elapsed since the macro-step began.
+pub(crate) struct Flow<'a, I> {
+    pub instance: &'a mut I,
+    pub layout: &'a Layout,
+    pub inputs: &'a [Signal],
+    /// The time at which the macro-step began.
+    pub start: f64,
+    /// No evaluation is later than this: a time event belongs to the other side.
+    pub latest: f64,
+    pub buffers: &'a mut FlowBuffers,
+    /// Whether the unit is told of completed steps: not in a trial, which leaves no trace.
+    pub completes: bool,
+    /// Elapsed time of the last step of the integrator.
+    pub arrived: f64,
+    pub suspect: Option<Suspect>,
+    /// The unit asked for an event after a completed step.
+    pub step_event: bool,
+    /// The first failure: a right-hand side has no other way to tell.
+    pub error: Option<CallError>,
+}
+
+impl<I: Instance> Flow<'_, I> {
+    /// Puts the unit at a place.
+    pub fn place(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
+        self.instance.set_time((self.start + elapsed).min(self.latest))?;
+        if !state.is_empty() {
+            self.instance.set_states(state)?;
+        }
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+            *value = self.inputs[position].value(elapsed);
+        }
+        self.instance.set_floats(&self.layout.float_inputs, &self.buffers.inputs)
+    }
+
+    /// Whether a sign has changed at this place.
+    pub fn changed(&mut self, elapsed: f64, state: &[f64]) -> Result<bool, CallError> {
+        self.place(elapsed, state)?;
+        let (indicators, positive) = (&mut self.buffers.indicators, &self.buffers.positive);
+        self.instance.get_indicators(indicators)?;
+        Ok(indicators.iter().zip(positive).any(|(&z, &was)| (z > 0.0) != was))
+    }
+
+    /// Signs as they are at this place, from which changes count.
+    pub fn note_signs(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
+        if self.buffers.indicators.is_empty() {
+            return Ok(());
+        }
+        self.changed(elapsed, state)?;
+        let buffers = &mut *self.buffers;
+        buffers.positive.iter_mut().zip(&buffers.indicators).for_each(|(positive, &z)| *positive = z > 0.0);
+        buffers.last.copy_from_slice(state);
+        self.arrived = elapsed;
+        if state.is_empty() { Ok(()) } else { self.instance.get_derivatives(&mut self.buffers.last_rate) }
+    }
+
+    fn rate(&mut self, elapsed: f64, state: &[f64], derivative: &mut [f64]) -> Result<(), CallError> {
+        self.place(elapsed, state)?;
+        self.instance.get_derivatives(derivative)
+    }
+
+    /// Looks for events between the last step of the integrator and this one.
+    fn look(&mut self, elapsed: f64, state: &[f64]) -> Result<Option<Suspect>, CallError> {
+        let before = self.arrived;
+        let size = elapsed - before;
+        let mut rate = std::mem::take(&mut self.buffers.rate);
+        let mut between = std::mem::take(&mut self.buffers.between);
+        let mut found = None;
+        self.place(elapsed, state)?;
+        if !state.is_empty() {
+            self.instance.get_derivatives(&mut rate)?;
+        }
+        for share in LOOKS {
+            for (i, value) in between.iter_mut().enumerate() {
+                let signal = Signal::hermite(
+                    size,
+                    knot(self.buffers.last[i], self.buffers.last_rate[i]),
+                    knot(state[i], rate[i]),
+                );
+                *value = signal.value(share * size);
+            }
+            let at = before + share * size;
+            if self.changed(at, &between)? {
+                found = Some(Suspect { before, after: at });
+                break;
+            }
+        }
+        if found.is_none() && self.changed(elapsed, state)? {
+            found = Some(Suspect { before, after: elapsed });
+        }
+        if found.is_none() {
+            self.buffers.last.copy_from_slice(state);
+            self.buffers.last_rate.copy_from_slice(&rate);
+            self.arrived = elapsed;
+        }
+        (self.buffers.rate, self.buffers.between) = (rate, between);
+        Ok(found)
+    }
+
+    fn arrive(&mut self, elapsed: f64, state: &[f64]) -> Result<ControlFlow<()>, CallError> {
+        if !self.buffers.indicators.is_empty() {
+            self.suspect = self.look(elapsed, state)?;
+            if self.suspect.is_some() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        if self.completes {
+            self.place(elapsed, state)?;
+            self.step_event = self.instance.completed_step()?;
+            if self.step_event {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn knot(value: f64, slope: f64) -> dovetail_core::Knot {
+    dovetail_core::Knot { value, slope, curvature: f64::NAN }
+}
+
+impl<I: Instance> Rhs for Flow<'_, I> {
+    fn size(&self) -> usize {
+        self.layout.states.len()
+    }
+
+    fn derivative(&mut self, elapsed: f64, state: &[f64], derivative: &mut [f64]) {
+        if let Err(error) = self.rate(elapsed, state, derivative) {
+            // What a unit refuses here it may accept nearer by: the integrator shortens its step at a NaN.
+            self.error.get_or_insert(error);
+            derivative.fill(f64::NAN);
+        }
+    }
+
+    fn arrived(&mut self, elapsed: f64, state: &[f64]) -> ControlFlow<()> {
+        self.error = None; // the step was accepted after all
+        self.arrive(elapsed, state).unwrap_or_else(|error| {
+            self.error = Some(error);
+            ControlFlow::Break(())
+        })
+    }
+}

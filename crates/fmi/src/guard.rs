@@ -1,0 +1,105 @@
+//! Calls into libraries that may crash.
+//!
+//! A unit runs inside our process. If it makes a segmentation fault or aborts, the call ends with a [`Crash`] and the
+//! program goes on, long enough to keep the results and to name the culprit. The unit itself is never called again.
+
+#![allow(unsafe_code, reason = "signals and long jumps are the business of C")]
+
+use std::ffi::{c_int, c_void};
+use std::sync::Once;
+
+unsafe extern "C" {
+    fn dovetail_guard_install();
+    fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void) -> c_int;
+    fn dovetail_guard_recovered();
+}
+
+/// A call that ended by a signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Crash {
+    signal: c_int,
+}
+
+impl std::fmt::Display for Crash {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The numbers of Linux on x86 and ARM.
+        let name = match self.signal {
+            4 => "an illegal instruction",
+            6 => "a call of abort()",
+            7 => "a bus error",
+            8 => "an arithmetic exception, such as an integer division by zero",
+            11 => "a segmentation fault",
+            _ => return write!(f, "signal {}", self.signal),
+        };
+        f.write_str(name)
+    }
+}
+
+/// Room for a closure and its answer, behind one pointer.
+struct Context<F, R> {
+    body: Option<F>,
+    answer: Option<R>,
+}
+
+/// Called by C. Its frame owns nothing, so that a jump over it skips no destructor.
+extern "C" fn call<F: FnOnce() -> R, R>(context: *mut c_void) {
+    // SAFETY: `guarded` passes a pointer to a live `Context<F, R>` of its own.
+    let context = unsafe { &mut *context.cast::<Context<F, R>>() };
+    if let Some(body) = context.body.take() {
+        context.answer = Some(body());
+    }
+}
+
+/// Calls `body`, which calls foreign code and captures nothing that must be dropped.
+#[inline]
+pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(body: F) -> Result<R, Crash> {
+    static INSTALLED: Once = Once::new();
+    // SAFETY: installs signal handlers, once; it has no other requirement.
+    INSTALLED.call_once(|| unsafe { dovetail_guard_install() });
+    let mut context = Context { body: Some(body), answer: None };
+    // SAFETY: `call` is instantiated for the very types of `context`, which outlives the call.
+    let signal = unsafe { dovetail_guard(call::<F, R>, (&raw mut context).cast()) };
+    match context.answer {
+        Some(answer) if signal == 0 => Ok(answer),
+        _ => Err(recover(signal)),
+    }
+}
+
+/// A crash inside the allocator may leave it locked: whoever allocates then waits for ever, until the alarm that the
+/// handler has set ends the program with a message. Once an allocation has worked the alarm is called off.
+#[cold]
+fn recover(signal: c_int) -> Crash {
+    for size in [16, 512, 1 << 14, 1 << 20] {
+        std::hint::black_box(vec![0_u8; size]);
+    }
+    // SAFETY: turns off the alarm; it has no requirement.
+    unsafe { dovetail_guard_recovered() };
+    Crash { signal }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_works_answers() {
+        assert_eq!(guarded(|| 6 * 7), Ok(42));
+    }
+
+    #[test]
+    fn a_crash_is_survived_again_and_again() {
+        for _ in 0..3 {
+            // SAFETY: reading address 8 is exactly the fault that is to be caught.
+            let crash = guarded(|| unsafe { std::ptr::read_volatile(8 as *const u64) });
+            assert_eq!(crash, Err(Crash { signal: 11 }));
+        }
+    }
+
+    #[test]
+    fn a_crash_in_one_thread_does_not_disturb_another() {
+        let fine = std::thread::spawn(|| (0..1000).all(|i| guarded(|| i) == Ok(i)));
+        // SAFETY: as above.
+        let crash = guarded(|| unsafe { std::ptr::read_volatile(8 as *const u64) });
+        assert!(crash.is_err() && fine.join().unwrap());
+    }
+}

@@ -1,0 +1,283 @@
+//! One instance of a unit, whatever the version of the standard.
+
+use std::time::Instant;
+
+use dovetail_core::{MacroStep, Signal};
+
+use crate::description::{Value, ValueType};
+use crate::guard::Crash;
+use crate::journal::{Journal, Sampler};
+use crate::library::MissingSymbol;
+
+/// Why a call of a unit's function did not do what it should.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CallError {
+    /// It said so.
+    #[error("{function} returned {status}{}", said(.message))]
+    Refused {
+        /// The function.
+        function: &'static str,
+        /// The name of the status.
+        status: &'static str,
+        /// What the unit said last.
+        message: Option<String>,
+    },
+    /// It crashed.
+    #[error("{function} crashed the unit by {crash}{}; nothing more can be asked of it", said(.message))]
+    Crashed {
+        /// The function.
+        function: &'static str,
+        /// How.
+        crash: Crash,
+        /// What the unit said last.
+        message: Option<String>,
+    },
+    /// It is not there.
+    #[error("{0}")]
+    Missing(#[from] MissingSymbol),
+    /// An earlier call left the unit unusable.
+    #[error("it cannot be used any more after an earlier failure")]
+    Dead,
+    /// `instantiate` gave nothing.
+    #[error("{function} gave no instance{}", said(.message))]
+    NotInstantiated {
+        /// The function.
+        function: &'static str,
+        /// What the unit said last.
+        message: Option<String>,
+    },
+    /// A value that the type of a variable cannot hold.
+    #[error("the value {value} does not fit a variable of type {value_type:?}")]
+    DoesNotFit {
+        /// The value.
+        value: f64,
+        /// The type.
+        value_type: ValueType,
+    },
+    /// The unit wants to end the run.
+    #[error("it asked for the end of the simulation{}", said(.message))]
+    Terminated {
+        /// What the unit said last.
+        message: Option<String>,
+    },
+}
+
+fn said(message: &Option<String>) -> String {
+    message.as_ref().map_or_else(String::new, |text| format!("; it said: {text}"))
+}
+
+/// What a successful call came back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    Fine,
+    Discard,
+    Pending,
+}
+
+/// What a call is for, when its time is counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Purpose {
+    Step,
+    Values,
+    State,
+    /// Before the run.
+    Setup,
+}
+
+/// How a communication step ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StepEnd {
+    /// The unit did not do the whole step, and stands where `last` says (2.0) or where it stood (3.0).
+    pub discarded: bool,
+    /// The time up to which it did.
+    pub last: f64,
+    /// An event must be handled before it goes on (3.0).
+    pub event: bool,
+    /// It wants to end the run.
+    pub terminate: bool,
+}
+
+/// What an event changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Discrete {
+    pub terminate: bool,
+    /// The continuous states have new values.
+    pub states_changed: bool,
+    /// Infinite if none is known.
+    pub next_event: f64,
+}
+
+/// What a communication step is given and asked for, in one go.
+pub(crate) struct StepRequest<'a> {
+    pub step: MacroStep,
+    /// The state before the step will not be asked for again.
+    pub final_step: bool,
+    pub input_references: &'a [u32],
+    pub input_values: &'a [f64],
+    pub output_references: &'a [u32],
+}
+
+/// The functions of a unit, the same for both versions.
+pub(crate) trait Instance: Send {
+    /// The environment of its callbacks.
+    fn journal(&self) -> &Journal;
+
+    fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError>;
+    fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError>;
+    /// Numbers of any type as floating-point numbers; texts by their numbers.
+    fn get_values(&mut self, kind: ValueType, references: &[u32], values: &mut [f64]) -> Result<(), CallError>;
+    fn set_values(&mut self, kind: ValueType, references: &[u32], values: &[f64]) -> Result<(), CallError>;
+    /// A start value or parameter, all elements of it.
+    fn set_start(&mut self, kind: ValueType, reference: u32, values: &[Value]) -> Result<(), CallError>;
+
+    /// Structural parameters may be set between these two (3.0).
+    fn enter_configuration(&mut self) -> Result<(), CallError>;
+    fn exit_configuration(&mut self) -> Result<(), CallError>;
+    fn enter_initialization(&mut self, start: f64, stop: f64, tolerance: Option<f64>) -> Result<(), CallError>;
+    fn exit_initialization(&mut self) -> Result<(), CallError>;
+    fn terminate(&mut self) -> Result<(), CallError>;
+
+    /// Saves the state into the one room that the instance has for it, and goes back to it.
+    fn save(&mut self) -> Result<(), CallError>;
+    fn restore(&mut self) -> Result<(), CallError>;
+
+    /// `sensitivity = ∂unknowns/∂knowns · seed`.
+    fn directional(
+        &mut self,
+        unknowns: &[u32],
+        knowns: &[u32],
+        seed: &[f64],
+        sensitivity: &mut [f64],
+    ) -> Result<(), CallError>;
+    /// Derivatives of these outputs, all of one order.
+    fn output_derivatives(&mut self, references: &[u32], orders: &[i32], values: &mut [f64]) -> Result<(), CallError>;
+    /// Derivatives of these inputs (2.0).
+    fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<(), CallError>;
+    /// Inputs that are to be set whenever the unit asks for them during the next step (3.0).
+    fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64);
+
+    /// Sets inputs, steps, gets outputs.
+    fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError>;
+
+    /// Handles an event: into event mode, discrete states until nothing changes. Inputs may be set in between by `inputs`.
+    fn enter_event_mode(&mut self) -> Result<(), CallError>;
+    fn update_discrete_states(&mut self) -> Result<Discrete, CallError>;
+    /// Back from event mode: to step mode (Co-Simulation), to continuous time (Model Exchange).
+    fn leave_event_mode(&mut self) -> Result<(), CallError>;
+
+    fn set_time(&mut self, time: f64) -> Result<(), CallError>;
+    fn set_states(&mut self, states: &[f64]) -> Result<(), CallError>;
+    fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError>;
+    fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError>;
+    fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError>;
+    /// The integrator has completed a step; whether an event is to be handled.
+    fn completed_step(&mut self) -> Result<bool, CallError>;
+}
+
+/// What both versions do around every call.
+pub(crate) struct Shell {
+    pub journal: Box<Journal>,
+    pub sampler: Sampler,
+    /// A unit that crashed or said "fatal" must not be called again, not even to free it.
+    pub dead: bool,
+    /// This call's time stands for so many.
+    pub weight: Option<f64>,
+}
+
+impl Shell {
+    pub fn new(journal: Box<Journal>) -> Self {
+        Self { journal, sampler: Sampler::new(), dead: false, weight: None }
+    }
+
+    /// Whether calls may go the short way: nobody writes them down or takes their time.
+    #[inline]
+    pub fn is_quick(&mut self) -> bool {
+        self.weight = self.sampler.due();
+        self.weight.is_none() && self.journal.log.is_none()
+    }
+
+    /// Calls a function that returns a status.
+    pub fn call(
+        &mut self,
+        function: &'static str,
+        purpose: Purpose,
+        arguments: impl Fn() -> String,
+        body: impl FnOnce() -> i32,
+    ) -> Result<Status, CallError> {
+        if self.dead {
+            return Err(CallError::Dead);
+        }
+        let timed = self.weight.filter(|_| !matches!(purpose, Purpose::Setup)).map(|weight| (weight, Instant::now()));
+        let ended = crate::guard::guarded(body);
+        if let Some((weight, before)) = timed {
+            let time = before.elapsed();
+            let seconds = weight * time.as_secs_f64();
+            self.journal.monitor.spend(|costs| match purpose {
+                Purpose::Step => costs.step += seconds,
+                Purpose::Values => costs.values += seconds,
+                _ => costs.state += seconds,
+            });
+            if matches!(purpose, Purpose::Step) {
+                self.sampler.took(time);
+            }
+        }
+        if let Some(log) = &self.journal.log {
+            let status = ended.map_or_else(|crash| format!("crash by {crash}"), |status| name(status).to_owned());
+            log.write(&self.journal.instance, format_args!("{function}({}) -> {status}", arguments()));
+        }
+        self.judge(function, ended)
+    }
+
+    /// What a status means.
+    #[inline]
+    pub fn judge(&mut self, function: &'static str, ended: Result<i32, Crash>) -> Result<Status, CallError> {
+        match ended {
+            Ok(0 | 1) => Ok(Status::Fine),
+            Ok(2) => Ok(Status::Discard),
+            Ok(5) => Ok(Status::Pending),
+            ended => Err(self.failure(function, ended)),
+        }
+    }
+
+    #[cold]
+    fn failure(&mut self, function: &'static str, ended: Result<i32, Crash>) -> CallError {
+        let message = self.journal.explanation();
+        match ended {
+            Ok(status) => {
+                self.dead |= status != 3;
+                CallError::Refused { function, status: name(status), message }
+            }
+            Err(crash) => {
+                self.dead = true;
+                CallError::Crashed { function, crash, message }
+            }
+        }
+    }
+
+    /// A call that may not be discarded.
+    pub fn demand(
+        &mut self,
+        function: &'static str,
+        purpose: Purpose,
+        arguments: impl Fn() -> String,
+        body: impl FnOnce() -> i32,
+    ) -> Result<(), CallError> {
+        match self.call(function, purpose, arguments, body)? {
+            Status::Fine => Ok(()),
+            Status::Discard => Err(self.refused(function, "discard")),
+            Status::Pending => Err(self.refused(function, "pending")),
+        }
+    }
+
+    pub fn refused(&self, function: &'static str, status: &'static str) -> CallError {
+        CallError::Refused { function, status, message: self.journal.explanation() }
+    }
+}
+
+/// The name of a status.
+fn name(status: i32) -> &'static str {
+    ["ok", "warning", "discard", "error", "fatal", "pending"]
+        .get(usize::try_from(status).unwrap_or(usize::MAX))
+        .copied()
+        .unwrap_or("a status that does not exist")
+}

@@ -1,0 +1,205 @@
+//! What a unit says and does, as its instance's environment sees it: messages, costs, the log of calls.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// So many different messages are kept of an instance.
+const MOST_MESSAGES: usize = 20;
+/// So many characters of each.
+const LONGEST_MESSAGE: usize = 500;
+
+/// A message of a unit, and how often it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The status it came with, as the standard numbers them: 0 ok, 1 warning, 2 discard, 3 error, 4 fatal.
+    pub status: i32,
+    /// The text, made printable.
+    pub text: String,
+    /// How often it came.
+    pub count: u64,
+}
+
+/// Where the time of an instance goes, in seconds. Light calls are timed in samples and scaled up.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Stepping: `DoStep`, or derivatives and events of Model Exchange.
+    pub step: f64,
+    /// Getting and setting values, derivatives among them.
+    pub values: f64,
+    /// Saving and restoring the state.
+    pub state: f64,
+}
+
+/// What happened inside an instance that its user should know of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Notes {
+    /// Steps that the unit discarded and that were taken in smaller parts.
+    pub discarded: u64,
+    /// Events inside steps.
+    pub events: u64,
+    /// Messages, the first of each text.
+    pub messages: Vec<Message>,
+    /// Messages beyond those kept.
+    pub more_messages: u64,
+}
+
+/// What can be known of an instance while it lives elsewhere, in another thread, say.
+#[derive(Debug, Default)]
+pub struct Monitor {
+    costs: Mutex<Costs>,
+    notes: Mutex<Notes>,
+}
+
+impl Monitor {
+    /// Where the time went so far.
+    pub fn costs(&self) -> Costs {
+        *self.costs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What happened so far.
+    pub fn notes(&self) -> Notes {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn spend(&self, change: impl FnOnce(&mut Costs)) {
+        change(&mut self.costs.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    pub(crate) fn note(&self, change: impl FnOnce(&mut Notes)) {
+        change(&mut self.notes.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// A file in which every call of a unit's functions is written down.
+#[derive(Debug)]
+pub struct CallLog {
+    file: Mutex<BufWriter<File>>,
+}
+
+impl CallLog {
+    /// Starts a file anew.
+    pub fn create(path: &Path) -> std::io::Result<Arc<Self>> {
+        Ok(Arc::new(Self { file: Mutex::new(BufWriter::new(File::create(path)?)) }))
+    }
+
+    /// Writes a line, at once: what a unit did last is what matters when it hangs. A full disk does not end the run.
+    pub(crate) fn write(&self, instance: &str, line: std::fmt::Arguments<'_>) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = writeln!(file, "{instance}: {line}").and_then(|()| file.flush());
+    }
+}
+
+/// What the callbacks of an instance are given. It never moves while the instance lives.
+pub(crate) struct Journal {
+    pub instance: String,
+    pub monitor: Arc<Monitor>,
+    pub log: Option<Arc<CallLog>>,
+}
+
+impl Journal {
+    /// Takes in a message, from whatever thread it comes.
+    pub fn hear(&self, status: i32, text: &str) {
+        let text: String = text.trim().chars().take(LONGEST_MESSAGE).map(printable).collect();
+        if let Some(log) = &self.log {
+            log.write(&self.instance, format_args!("message with status {status}: {text}"));
+        }
+        self.monitor.note(|notes| {
+            if let Some(known) = notes.messages.iter_mut().find(|m| m.status == status && m.text == text) {
+                known.count += 1;
+            } else if notes.messages.len() < MOST_MESSAGES {
+                notes.messages.push(Message { status, text, count: 1 });
+            } else {
+                notes.more_messages += 1;
+                // The last one is kept: an error explains itself just before it is returned.
+                if let Some(last) = notes.messages.last_mut().filter(|_| status >= 2) {
+                    *last = Message { status, text, count: 1 };
+                }
+            }
+        });
+    }
+
+    /// The message that most likely explains a failure: the last one that came as an error, or else the last.
+    pub fn explanation(&self) -> Option<String> {
+        let notes = self.monitor.notes();
+        let bad = notes.messages.iter().rev().find(|m| m.status >= 2);
+        bad.or(notes.messages.last()).map(|m| m.text.clone()).filter(|text| !text.is_empty())
+    }
+}
+
+fn printable(character: char) -> char {
+    if character.is_control() { ' ' } else { character }
+}
+
+/// Decides which calls are timed: all while they are heavy, one in so many where the clock would cost more than the call.
+#[derive(Debug)]
+pub(crate) struct Sampler {
+    /// One call in so many is timed.
+    interval: u32,
+    left: u32,
+}
+
+/// Calls shorter than this are timed in samples.
+const LIGHT: Duration = Duration::from_micros(5);
+const LIGHT_INTERVAL: u32 = 64;
+
+impl Sampler {
+    pub fn new() -> Self {
+        Self { interval: 1, left: 1 }
+    }
+
+    /// How many calls the next one stands for, if it is to be timed.
+    #[inline]
+    pub fn due(&mut self) -> Option<f64> {
+        self.left -= 1;
+        if self.left > 0 {
+            return None;
+        }
+        let stood_for = self.interval;
+        self.left = self.interval;
+        Some(f64::from(stood_for))
+    }
+
+    /// A timed call took so long.
+    pub fn took(&mut self, time: Duration) {
+        self.interval = if time < LIGHT { LIGHT_INTERVAL } else { 1 };
+        self.left = self.interval;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn journal() -> Journal {
+        Journal { instance: "a".into(), monitor: Arc::default(), log: None }
+    }
+
+    #[test]
+    fn messages_are_counted_and_bounded() {
+        let journal = journal();
+        for i in 0..100 {
+            journal.hear(1, &format!("message {}", i % 50));
+        }
+        journal.hear(3, "the \u{1b} reason");
+        let notes = journal.monitor.notes();
+        assert_eq!(notes.messages.len(), MOST_MESSAGES);
+        assert!(notes.more_messages > 0 && notes.messages[0].count == 2);
+        assert_eq!(journal.explanation().as_deref(), Some("the   reason"));
+    }
+
+    #[test]
+    fn light_calls_are_timed_in_samples_that_stand_for_all() {
+        let mut sampler = Sampler::new();
+        let mut counted = 0.0;
+        for _ in 0..6401 {
+            if let Some(calls) = sampler.due() {
+                counted += calls;
+                sampler.took(Duration::from_nanos(10));
+            }
+        }
+        assert_eq!(counted, 6401.0);
+    }
+}

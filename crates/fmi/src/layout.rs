@@ -1,0 +1,305 @@
+//! From the variables of a unit to the face of a system: which values travel, in which order, by which references.
+
+use std::collections::HashMap;
+
+use dovetail_core::{Input, Interface, Nature, Output};
+
+use crate::description::{
+    Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version,
+};
+use crate::numbers::as_number;
+
+/// Variables of one type that are set or got together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Group {
+    pub kind: ValueType,
+    pub references: Vec<u32>,
+    /// Where each value belongs, among the inputs or outputs of the system.
+    pub positions: Vec<usize>,
+}
+
+/// How values are laid out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layout {
+    pub inputs: Vec<Input>,
+    pub outputs: Vec<Output>,
+    pub states: Vec<String>,
+    /// Inputs that are double-precision numbers.
+    pub float_inputs: Vec<u32>,
+    pub float_input_positions: Vec<usize>,
+    /// The other inputs, by type.
+    pub other_inputs: Vec<Group>,
+    /// Double-precision outputs and states, each once: what is read after a step.
+    pub read: Vec<u32>,
+    pub read_values: usize,
+    /// Of every value read: the output and the state that it is.
+    pub read_output: Vec<(usize, usize)>,
+    pub read_state: Vec<(usize, usize)>,
+    /// The other outputs, by type.
+    pub other_outputs: Vec<Group>,
+    /// References of continuous outputs, and their positions: what has derivatives.
+    pub smooth_outputs: Vec<u32>,
+    pub smooth_output_positions: Vec<usize>,
+    /// References of continuous inputs, and their positions: what may be a polynomial.
+    pub smooth_inputs: Vec<u32>,
+    pub smooth_input_positions: Vec<usize>,
+    /// Whether all of those may be set during intermediate update.
+    pub intermediate_inputs: bool,
+    /// States and their derivatives.
+    pub state_references: Vec<u32>,
+    pub derivative_references: Vec<u32>,
+    /// Whether the dependencies of all outputs are declared.
+    pub dependencies_declared: bool,
+    /// Variables that no coupling can use, and why.
+    pub left_out: Vec<String>,
+}
+
+impl Layout {
+    /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters.
+    pub fn new(description: &Description, structural: &HashMap<u32, usize>) -> Self {
+        let mut builder = Builder { description, structural, layout: Self::default(), inputs_of: HashMap::new(), places: HashMap::new() };
+        builder.inputs();
+        builder.outputs();
+        builder.states();
+        builder.dependencies();
+        builder.layout
+    }
+
+    /// The face of a system of this name.
+    pub fn interface(&self, name: &str) -> Interface {
+        let (inputs, outputs, states) = (self.inputs.clone(), self.outputs.clone(), self.states.clone());
+        Interface { name: name.to_owned(), inputs, outputs, states }
+    }
+}
+
+/// How many values a variable has.
+pub(crate) fn size(description: &Description, structural: &HashMap<u32, usize>, variable: &Variable) -> usize {
+    let extent = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(size) => *size,
+        Dimension::Parameter(reference) => structural.get(reference).copied().unwrap_or_else(|| {
+            let parameter = description.variables.iter().find(|v| v.reference == *reference);
+            parameter.and_then(|v| v.start.first()).map_or(0, |start| as_number(start).max(0.0) as usize)
+        }),
+    };
+    variable.dimensions.iter().map(extent).product()
+}
+
+/// The sizes of a variable in its directions.
+fn extents(description: &Description, structural: &HashMap<u32, usize>, variable: &Variable) -> Vec<usize> {
+    let one = |dimension: &Dimension| {
+        let alone = Variable { dimensions: vec![*dimension], ..variable.clone() };
+        size(description, structural, &alone)
+    };
+    variable.dimensions.iter().map(one).collect()
+}
+
+/// `name`, or `name[1]`, `name[1,2]` for the elements of an array, row by row.
+fn element_names(name: &str, extents: &[usize]) -> Vec<String> {
+    if extents.is_empty() {
+        return vec![name.to_owned()];
+    }
+    let mut places = vec![Vec::new()];
+    for &extent in extents {
+        let longer = |place: &Vec<usize>| {
+            let place = place.clone();
+            (1..=extent).map(move |i| [place.clone(), vec![i]].concat())
+        };
+        places = places.iter().flat_map(longer).collect();
+    }
+    let text = |place: &Vec<usize>| place.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    places.iter().map(|place| format!("{name}[{}]", text(place))).collect()
+}
+
+struct Builder<'a> {
+    description: &'a Description,
+    structural: &'a HashMap<u32, usize>,
+    layout: Layout,
+    /// For each input variable: the positions of its elements.
+    inputs_of: HashMap<usize, Vec<usize>>,
+    /// Where the values of a reference stand among those read.
+    places: HashMap<u32, usize>,
+}
+
+impl Builder<'_> {
+    fn elements(&self, variable: &Variable) -> Vec<String> {
+        element_names(&variable.name, &extents(self.description, self.structural, variable))
+    }
+
+    /// Whether a coupling can carry it; otherwise it is noted.
+    fn is_usable(&mut self, variable: &Variable) -> bool {
+        let why = match variable.value_type {
+            ValueType::Binary => "binary values are not exchanged",
+            ValueType::Clock => "clocks are not supported",
+            _ if !variable.clocks.is_empty() => "it belongs to a clock, and clocks are not supported",
+            _ => return true,
+        };
+        self.layout.left_out.push(format!("`{}`: {why}", variable.name));
+        false
+    }
+
+    fn with_causality(&self, causality: Causality) -> Vec<usize> {
+        let variables = self.description.variables.iter().enumerate();
+        variables.filter(|(_, v)| v.causality == causality).map(|(i, _)| i).collect()
+    }
+
+    fn inputs(&mut self) {
+        let description = self.description;
+        let mut intermediate = true;
+        for index in self.with_causality(Causality::Input) {
+            let variable = &description.variables[index];
+            if !self.is_usable(variable) {
+                continue;
+            }
+            let first = self.layout.inputs.len();
+            for (element, name) in self.elements(variable).into_iter().enumerate() {
+                let start = variable.start.get(element).or(variable.start.first()).map_or(0.0, as_number);
+                let (unit, nature) = (variable.unit.clone(), nature(variable));
+                self.layout.inputs.push(Input { name, start, unit, nature, ..Input::default() });
+            }
+            let positions: Vec<usize> = (first..self.layout.inputs.len()).collect();
+            if variable.value_type == ValueType::Float64 {
+                self.layout.float_inputs.push(variable.reference);
+                self.layout.float_input_positions.extend(&positions);
+                if nature(variable) == Nature::Continuous {
+                    self.layout.smooth_inputs.push(variable.reference);
+                    self.layout.smooth_input_positions.extend(&positions);
+                    intermediate &= variable.intermediate_update;
+                }
+            } else {
+                add(&mut self.layout.other_inputs, variable, &positions);
+            }
+            self.inputs_of.insert(index, positions);
+        }
+        self.layout.intermediate_inputs = intermediate && !self.layout.smooth_inputs.is_empty();
+    }
+
+    fn outputs(&mut self) {
+        let description = self.description;
+        for index in self.with_causality(Causality::Output) {
+            let variable = &description.variables[index];
+            if !self.is_usable(variable) {
+                continue;
+            }
+            let first = self.layout.outputs.len();
+            for name in self.elements(variable) {
+                let (unit, nature) = (variable.unit.clone(), nature(variable));
+                self.layout.outputs.push(Output { name, unit, nature, ..Output::default() });
+            }
+            let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
+            if variable.value_type == ValueType::Float64 {
+                let place = self.read(variable.reference, positions.len());
+                let pairs = positions.iter().enumerate().map(|(i, &position)| (place + i, position));
+                self.layout.read_output.extend(pairs);
+                if nature(variable) == Nature::Continuous {
+                    self.layout.smooth_outputs.push(variable.reference);
+                    self.layout.smooth_output_positions.extend(&positions);
+                }
+            } else {
+                add(&mut self.layout.other_outputs, variable, &positions);
+            }
+        }
+    }
+
+    /// Has a variable read after every step, once; where its values will stand.
+    fn read(&mut self, reference: u32, values: usize) -> usize {
+        let layout = &mut self.layout;
+        *self.places.entry(reference).or_insert_with(|| {
+            layout.read.push(reference);
+            layout.read_values += values;
+            layout.read_values - values
+        })
+    }
+
+    fn states(&mut self) {
+        let description = self.description;
+        for unknown in &description.structure.derivatives {
+            let derivative = &description.variables[unknown.variable];
+            let Some(state) = derivative.derivative_of.map(|index| &description.variables[index]) else {
+                // A state that cannot be named cannot be linearised either.
+                self.layout.states.clear();
+                self.layout.read_state.clear();
+                self.layout.state_references.clear();
+                self.layout.derivative_references.clear();
+                return;
+            };
+            let first = self.layout.states.len();
+            self.layout.states.extend(self.elements(state));
+            let count = self.layout.states.len() - first;
+            let place = self.read(state.reference, count);
+            self.layout.read_state.extend((0..count).map(|i| (place + i, first + i)));
+            self.layout.state_references.push(state.reference);
+            self.layout.derivative_references.push(derivative.reference);
+        }
+    }
+
+    /// Feedthrough as declared; all inputs where nothing is declared.
+    fn dependencies(&mut self) {
+        let mut declared = true;
+        let everything: Vec<usize> = (0..self.layout.inputs.len()).collect();
+        let unknowns = self.description.structure.outputs.iter();
+        let listed: HashMap<usize, &Vec<usize>> =
+            unknowns.filter_map(|u| Some((u.variable, u.dependencies.as_ref()?))).collect();
+        let mut next = 0;
+        for index in self.with_causality(Causality::Output) {
+            let variable = &self.description.variables[index];
+            let usable = !matches!(variable.value_type, ValueType::Binary | ValueType::Clock) && variable.clocks.is_empty();
+            if !usable {
+                continue;
+            }
+            let listed = listed.get(&index);
+            declared &= listed.is_some();
+            let mut depends_on: Vec<usize> = match listed {
+                Some(list) => list.iter().filter_map(|i| self.inputs_of.get(i)).flatten().copied().collect(),
+                None => everything.clone(),
+            };
+            depends_on.sort_unstable();
+            depends_on.dedup();
+            for _ in 0..size(self.description, self.structural, variable) {
+                self.layout.outputs[next].depends_on.clone_from(&depends_on);
+                next += 1;
+            }
+        }
+        self.layout.dependencies_declared = declared;
+    }
+}
+
+fn add(groups: &mut Vec<Group>, variable: &Variable, positions: &[usize]) {
+    let kind = variable.value_type;
+    match groups.iter_mut().find(|group| group.kind == kind) {
+        Some(group) => {
+            group.references.push(variable.reference);
+            group.positions.extend(positions);
+        }
+        None => groups.push(Group { kind, references: vec![variable.reference], positions: positions.to_vec() }),
+    }
+}
+
+fn nature(variable: &Variable) -> Nature {
+    match variable.value_type {
+        ValueType::String => Nature::Text,
+        kind if kind.is_float() && variable.variability == Variability::Continuous => Nature::Continuous,
+        _ => Nature::Discrete,
+    }
+}
+
+/// Values that a user gave for structural parameters, by reference.
+pub(crate) fn structural_values(description: &Description, given: &[(usize, Vec<Value>)]) -> HashMap<u32, usize> {
+    let structural = given.iter().filter_map(|(index, values)| {
+        let variable = &description.variables[*index];
+        let size = values.first().map(as_number)?;
+        (variable.causality == Causality::StructuralParameter).then_some((variable.reference, size.max(0.0) as usize))
+    });
+    if description.version == Version::Three { structural.collect() } else { HashMap::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_named_row_by_row() {
+        assert_eq!(element_names("a", &[]), ["a"]);
+        assert_eq!(element_names("a", &[2, 2]), ["a[1,1]", "a[1,2]", "a[2,1]", "a[2,2]"]);
+        assert!(element_names("a", &[0]).is_empty());
+    }
+}

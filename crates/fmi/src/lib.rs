@@ -1,0 +1,33 @@
+//! FMI 2.0 and 3.0 units, for Co-Simulation and Model Exchange, as systems of a co-simulation.
+//!
+//! [`Unit::open`] unpacks and reads a file, [`Unit::prepare`] tries it out, [`Prepared::system`] makes systems of it. This is
+//! the only crate that calls foreign libraries.
+
+mod abilities;
+pub mod archive;
+mod co_simulation;
+pub mod description;
+mod ffi;
+mod flow;
+mod fmi2;
+mod fmi3;
+mod guard;
+mod instance;
+mod journal;
+mod layout;
+mod library;
+mod model_exchange;
+mod numbers;
+mod probe;
+mod settings;
+mod strings;
+mod unit;
+
+pub use abilities::{Abilities, InputWay, Slopes};
+pub use guard::Crash;
+pub use instance::CallError;
+pub use journal::{CallLog, Costs, Message, Monitor, Notes};
+pub use library::{LibraryError, MissingSymbol};
+pub use probe::Finding;
+pub use settings::SettingError;
+pub use unit::{Prepared, Settings, Unit, UnitError, Use};

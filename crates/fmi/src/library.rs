@@ -1,0 +1,126 @@
+//! Finds and loads the library of a unit.
+
+#![allow(unsafe_code, reason = "loading a library runs its initialisers, and symbols have no types")]
+
+use std::path::{Path, PathBuf};
+
+use crate::description::Version;
+
+/// A loaded library. It stays loaded until the process ends: units leave threads, handlers and pointers behind, and a library
+/// that is unmapped under them crashes long after its run.
+pub(crate) struct Library {
+    handle: std::mem::ManuallyDrop<libloading::Library>,
+    /// Something odd about how it was found.
+    pub warning: Option<String>,
+}
+
+/// A function that a unit needs to have and does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its library has no function `{0}`, which is needed here")]
+pub struct MissingSymbol(pub &'static str);
+
+/// Why there is no library to call.
+#[derive(Debug, thiserror::Error)]
+pub enum LibraryError {
+    /// None for this machine.
+    #[error("it has no library for this machine: {} is not there; it has {present}", .expected.display())]
+    Absent {
+        /// What was looked for, within the archive.
+        expected: PathBuf,
+        /// The platforms that are there.
+        present: String,
+    },
+    /// It is there and does not load.
+    #[error("its library {} does not load: {reason}", .file.display())]
+    NotLoaded {
+        /// The file.
+        file: PathBuf,
+        /// What the loader says, and what to do.
+        reason: String,
+    },
+}
+
+/// The folder in `binaries/` for this machine.
+fn platform(version: Version) -> &'static str {
+    match (version, cfg!(target_arch = "aarch64")) {
+        (Version::Two, false) => "linux64",
+        (Version::Two, true) => "aarch64-linux",
+        (Version::Three, false) => "x86_64-linux",
+        (Version::Three, true) => "aarch64-linux",
+    }
+}
+
+impl Library {
+    /// Loads the library `identifier` of an unpacked unit.
+    pub fn load(folder: &Path, version: Version, identifier: &str) -> Result<Self, LibraryError> {
+        let (file, warning) = find(folder, version, identifier)?;
+        // SAFETY: loading runs the library's initialisers, which is what a user asks for who runs a unit.
+        match unsafe { libloading::Library::new(&file) } {
+            Ok(handle) => Ok(Self { handle: std::mem::ManuallyDrop::new(handle), warning }),
+            Err(error) => Err(LibraryError::NotLoaded { reason: explain(&file, &error), file }),
+        }
+    }
+
+    /// A function by its name, if it is there.
+    pub fn symbol<F: Copy>(&self, name: &str) -> Option<F> {
+        // SAFETY: `F` is the type that the standard gives to a function of this name; the library is never unloaded.
+        unsafe { self.handle.get::<F>(name.as_bytes()) }.ok().map(|symbol| *symbol)
+    }
+}
+
+/// The library named by the description or, where the name is another and there is only one, that one.
+fn find(folder: &Path, version: Version, identifier: &str) -> Result<(PathBuf, Option<String>), LibraryError> {
+    let expected = Path::new("binaries").join(platform(version)).join(format!("{identifier}.so"));
+    // The name comes from the unit: it must not lead elsewhere.
+    let inside = Path::new(identifier).components().count() == 1 && !identifier.contains('/');
+    if inside && folder.join(&expected).is_file() {
+        return Ok((folder.join(&expected), None));
+    }
+    let all = list(&folder.join("binaries").join(platform(version)));
+    let libraries: Vec<&PathBuf> = all.iter().filter(|path| path.extension().is_some_and(|e| e == "so")).collect();
+    if let [only] = libraries[..] {
+        let name = only.file_name().unwrap_or_default().display();
+        let warning = format!("its library is named {name} instead of {identifier}.so");
+        return Ok((only.clone(), Some(warning)));
+    }
+    let names = |paths: &[PathBuf]| -> Vec<String> {
+        paths.iter().filter_map(|path| Some(path.file_name()?.display().to_string())).collect()
+    };
+    let present = match (names(&all), names(&list(&folder.join("binaries")))) {
+        (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
+        (_, platforms) if !platforms.is_empty() => format!("binaries for {} only", platforms.join(", ")),
+        _ if folder.join("sources").is_dir() => "sources only, which would have to be compiled first".to_owned(),
+        _ => "no binaries at all".to_owned(),
+    };
+    Err(LibraryError::Absent { expected, present })
+}
+
+fn list(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// What the loader says, and what can be done.
+fn explain(file: &Path, error: &libloading::Error) -> String {
+    let mut text = String::new();
+    let mut source: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = source {
+        text = error.to_string(); // the innermost is dlerror's own
+        source = error.source();
+    }
+    let text = text.replace(&format!("{}: ", file.display()), "");
+    let advice = if text.contains("cannot open shared object file") {
+        "; install the package that has this file, or add its folder to LD_LIBRARY_PATH (`ldd` on the library shows all)"
+    } else if text.contains("wrong ELF class") || text.contains("invalid ELF header") {
+        "; it was built for another machine"
+    } else if text.contains("undefined symbol") {
+        "; it expects this function from a library or a host that is not here"
+    } else if text.contains("GLIBC") {
+        "; it was built on a newer system than this one"
+    } else {
+        ""
+    };
+    format!("{text}{advice}")
+}

@@ -1,0 +1,46 @@
+//! Texts as numbers: a connection carries numbers, so that a text travels as its place in a table of all texts.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+#[derive(Default)]
+struct Table {
+    texts: Vec<Arc<str>>,
+    places: HashMap<Arc<str>, usize>,
+}
+
+static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+
+/// The number of a text; the empty text is 0.
+pub(crate) fn number(text: &str) -> f64 {
+    if text.is_empty() {
+        return 0.0;
+    }
+    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(&place) = table.places.get(text) {
+        return (place + 1) as f64;
+    }
+    let (text, place) = (Arc::<str>::from(text), table.texts.len());
+    table.texts.push(text.clone());
+    table.places.insert(text, place);
+    (place + 1) as f64
+}
+
+/// The text of a number; empty for one that stands for none.
+pub(crate) fn text(number: f64) -> Arc<str> {
+    let table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = if number >= 1.0 { table.texts.get(number as usize - 1) } else { None };
+    found.cloned().unwrap_or_else(|| Arc::from(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_keep_their_numbers() {
+        let (a, b) = (number("one"), number("two"));
+        assert!(a != b && number("one") == a && &*text(b) == "two");
+        assert_eq!((number(""), &*text(0.0), &*text(1e300), &*text(f64::NAN)), (0.0, "", "", ""));
+    }
+}

@@ -1,0 +1,175 @@
+//! Connections as they are written to edges of the graph. Which way values flow the kinds of the connectors say.
+
+use crate::error::{Place, SspError, known};
+use crate::flatten::{Flattener, Member};
+use crate::graph::{Edge, Node, owner_of};
+use crate::ssd::{ConnectionElement, End};
+use crate::structure::{Connector, DataType, Kind};
+
+/// What a connector can be to a connection.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Source,
+    Sink,
+    Either,
+}
+
+/// A connector that a connection names.
+enum Handle {
+    Node(usize),
+    /// A reference to a dictionary, which has a node for each direction.
+    Dictionary(usize, String),
+}
+
+impl Flattener<'_> {
+    pub fn connect(&mut self, scope: usize, connection: &ConnectionElement) -> Result<(), SspError> {
+        let place = &connection.place;
+        let (start, start_role) = self.end(scope, &connection.start, place)?;
+        let (end, end_role) = self.end(scope, &connection.end, place)?;
+        let forward = self.forward(start_role, end_role, connection)?;
+        let (from, to) = if forward { (start, end) } else { (end, start) };
+        let (from, to) = (self.node(from, false, place)?, self.node(to, true, place)?);
+        self.refuse_clocks([from, to], place)?;
+        let (first, second) = (connection.start.indices.clone(), connection.end.indices.clone());
+        let (from_indices, to_indices) = if forward { (first, second) } else { (second, first) };
+        let added = self.graph.connect(Edge {
+            from,
+            from_indices,
+            to,
+            to_indices,
+            transformation: connection.transformation.clone(),
+            suppress_unit_conversion: connection.suppress_unit_conversion,
+            place: place.clone(),
+        })?;
+        if !added {
+            self.library.warnings.at(place, "this connection is there already; the first one counts");
+        }
+        Ok(())
+    }
+
+    /// A connector of the component that only stands outside.
+    pub fn placeholder(&mut self, scope: usize, connector: &Connector) {
+        let path = self.scopes[scope].path.clone();
+        let node = self.graph.add(Node::new(owner_of(connector.kind), &path, connector));
+        self.scopes[scope].connectors.insert(connector.name.clone(), (node, connector.kind));
+    }
+
+    fn forward(&mut self, start: Role, end: Role, connection: &ConnectionElement) -> Result<bool, SspError> {
+        match (start, end) {
+            (Role::Source, Role::Sink | Role::Either) | (Role::Either, Role::Sink) => Ok(true),
+            (Role::Sink, Role::Source | Role::Either) | (Role::Either, Role::Source) => Ok(false),
+            (Role::Either, Role::Either) => {
+                let message = "neither connector says which way values flow; from start to end was taken";
+                self.library.warnings.at(&connection.place, message);
+                Ok(true)
+            }
+            (Role::Source, Role::Source) | (Role::Sink, Role::Sink) => {
+                let what = if start == Role::Source { "give values" } else { "take values" };
+                let message = format!(
+                    "`{}` and `{}` both {what} here; correct the kind of one of them, or the connection",
+                    label(&connection.start),
+                    label(&connection.end),
+                );
+                Err(SspError::Connection { place: connection.place.clone(), message })
+            }
+        }
+    }
+
+    fn end(&mut self, scope: usize, end: &End, place: &Place) -> Result<(Handle, Role), SspError> {
+        let Some(element) = &end.element else { return self.own(scope, end, place) };
+        match self.scopes[scope].elements.get(element).copied() {
+            Some(Member::Component(component)) => Ok(self.component_end(component, end, place)),
+            Some(Member::System(inner)) => {
+                let found = self.scopes[inner].connectors.get(&end.connector).copied();
+                let (node, kind) = found.ok_or_else(|| self.no_connector(inner, end, place))?;
+                Ok((Handle::Node(node), outside(kind)))
+            }
+            Some(Member::Dictionary(reference)) => {
+                let kind = self.references[reference].connectors.get(&end.connector).map(|connector| connector.kind);
+                let role = kind.map_or(Role::Either, outside);
+                Ok((Handle::Dictionary(reference, end.connector.clone()), role))
+            }
+            None if *element == self.scopes[scope].name => self.own(scope, end, place),
+            None => Err(SspError::Unknown {
+                place: place.clone(),
+                what: "element",
+                name: element.clone(),
+                owner: self.owner(scope),
+                help: known(self.scopes[scope].elements.keys().map(String::as_str)),
+            }),
+        }
+    }
+
+    /// A connector of the system that the connection is in: what flows in from outside is a source here.
+    fn own(&self, scope: usize, end: &End, place: &Place) -> Result<(Handle, Role), SspError> {
+        let found = self.scopes[scope].connectors.get(&end.connector).copied();
+        let (node, kind) = found.ok_or_else(|| self.no_connector(scope, end, place))?;
+        let role = match outside(kind) {
+            Role::Source => Role::Sink,
+            Role::Sink => Role::Source,
+            Role::Either => Role::Either,
+        };
+        Ok((Handle::Node(node), role))
+    }
+
+    fn component_end(&mut self, component: usize, end: &End, place: &Place) -> (Handle, Role) {
+        if let Some(&node) = self.connectors[component].get(&end.connector) {
+            let kind = self.kinds[component].get(&end.connector).copied();
+            return (Handle::Node(node), kind.map_or(Role::Either, outside));
+        }
+        let name = self.components[component].name.clone();
+        let message = format!("`{name}` does not declare its connector `{}`", end.connector);
+        self.library.warnings.at(place, &message);
+        let node = self.graph.add(Node::undeclared(component, &name, &end.connector));
+        self.connectors[component].insert(end.connector.clone(), node);
+        (Handle::Node(node), Role::Either)
+    }
+
+    fn node(&mut self, handle: Handle, is_sink: bool, place: &Place) -> Result<usize, SspError> {
+        match handle {
+            Handle::Node(node) => Ok(node),
+            Handle::Dictionary(reference, name) => self.reference_node(reference, name, is_sink, place),
+        }
+    }
+
+    fn refuse_clocks(&self, ends: [usize; 2], place: &Place) -> Result<(), SspError> {
+        let Some(clock) = ends.iter().find(|&&node| self.graph.nodes[node].data_type == Some(DataType::Clock)) else {
+            return Ok(());
+        };
+        Err(SspError::Unsupported {
+            place: place.clone(),
+            what: format!("`{}`, a clock,", self.graph.nodes[*clock].full_name()),
+            help: "clocks are not coupled; remove the connection",
+        })
+    }
+
+    fn owner(&self, scope: usize) -> String {
+        match self.scopes[scope].path.as_str() {
+            "" => "the root system".into(),
+            path => format!("the system `{path}`"),
+        }
+    }
+
+    fn no_connector(&self, scope: usize, end: &End, place: &Place) -> SspError {
+        SspError::Unknown {
+            place: place.clone(),
+            what: "connector",
+            name: end.connector.clone(),
+            owner: self.owner(scope),
+            help: known(self.scopes[scope].connectors.keys().map(String::as_str)),
+        }
+    }
+}
+
+/// What a connector is to a connection outside of its element.
+fn outside(kind: Kind) -> Role {
+    match kind {
+        Kind::Input | Kind::Parameter | Kind::StructuralParameter => Role::Sink,
+        Kind::Output | Kind::CalculatedParameter | Kind::Constant | Kind::Local => Role::Source,
+        Kind::Inout | Kind::Unspecified => Role::Either,
+    }
+}
+
+fn label(end: &End) -> String {
+    end.element.as_ref().map_or_else(|| end.connector.clone(), |element| format!("{element}.{}", end.connector))
+}

@@ -1,0 +1,207 @@
+//! What all files of SSP share: units, enumerations, types, dimensions and transformations.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use roxmltree::Node;
+
+use crate::error::SspError;
+use crate::structure::{DataType, Dimension};
+use crate::transform::Map;
+use crate::unit::{BASE_UNITS, BaseUnit, UnitDef};
+use crate::value::{Enumeration, EnumerationItem};
+use crate::xml::{Reader, child, listed, ssp_children};
+
+/// The units and enumerations of a file, which are those of this file alone.
+#[derive(Default)]
+pub(crate) struct Declarations {
+    units: HashMap<String, UnitDef>,
+    enumerations: HashMap<String, Enumeration>,
+    /// Those of the file around, for what is written inside another file.
+    outer: Option<Rc<Declarations>>,
+}
+
+impl Declarations {
+    /// Reads those of a root element.
+    pub fn read(reader: &mut Reader, root: Node) -> Result<Self, SspError> {
+        let mut declarations = Self::default();
+        for node in listed(root, "Units", "Unit") {
+            let unit = unit(reader, node)?;
+            declarations.units.insert(unit.name.clone(), unit);
+        }
+        for node in listed(root, "Enumerations", "Enumeration") {
+            let enumeration = enumeration(reader, node)?;
+            declarations.enumerations.insert(enumeration.name.clone(), enumeration);
+        }
+        Ok(declarations)
+    }
+
+    /// Looks in `outer` too.
+    pub fn within(self, outer: &Rc<Self>) -> Self {
+        Self { outer: Some(outer.clone()), ..self }
+    }
+
+    fn unit_named(&self, name: &str) -> Option<&UnitDef> {
+        self.units.get(name).or_else(|| self.outer.as_ref()?.unit_named(name))
+    }
+
+    fn enumeration_named(&self, name: &str) -> Option<&Enumeration> {
+        self.enumerations.get(name).or_else(|| self.outer.as_ref()?.enumeration_named(name))
+    }
+
+    /// The unit that a type or a value names.
+    pub fn unit(&self, reader: &mut Reader, node: Node) -> Option<UnitDef> {
+        let name = node.attribute("unit").filter(|name| !name.is_empty())?;
+        let unit = self.unit_named(name).cloned();
+        Some(unit.unwrap_or_else(|| {
+            reader.warn(node, format!("the unit `{name}` is not defined in this file and is converted to no other"));
+            UnitDef { name: name.into(), base: None }
+        }))
+    }
+
+    /// The enumeration that a type or a value names. Some tools write none.
+    pub fn enumeration(&self, reader: &mut Reader, node: Node) -> Option<Enumeration> {
+        let name = node.attribute("name").filter(|name| !name.is_empty())?;
+        let enumeration = self.enumeration_named(name).cloned();
+        if enumeration.is_none() {
+            reader.warn(node, format!("the enumeration `{name}` is not defined in this file"));
+        }
+        enumeration
+    }
+}
+
+fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
+    let name = reader.required(node, "name")?.to_string();
+    let Some(base) = child(node, "BaseUnit") else {
+        return Ok(UnitDef { name, base: None });
+    };
+    let mut exponents = [0; 8];
+    for (exponent, attribute) in exponents.iter_mut().zip(BASE_UNITS) {
+        *exponent = reader.number(base, attribute)?.unwrap_or(0);
+    }
+    let (factor, offset) = (reader.finite(base, "factor", 1.0)?, reader.finite(base, "offset", 0.0)?);
+    if factor == 0.0 {
+        return Err(reader.malformed(base, format!("the factor of the unit `{name}` is 0; give another")));
+    }
+    Ok(UnitDef { name, base: Some(BaseUnit { exponents, factor, offset }) })
+}
+
+fn enumeration(reader: &mut Reader, node: Node) -> Result<Enumeration, SspError> {
+    let name = reader.required(node, "name")?.to_string();
+    let mut items = Vec::new();
+    for item in reader.children(node, &["Item"]) {
+        let number = reader.parse(item, "value", reader.required(item, "value")?)?;
+        items.push((reader.required(item, "name")?.to_string(), number));
+    }
+    Ok(Enumeration { name, items })
+}
+
+/// The type of that name; `Real` and `Integer` are the names of FMI 2.
+pub(crate) fn data_type(name: &str) -> Option<DataType> {
+    Some(match name {
+        "Real" | "Float64" => DataType::Float64,
+        "Float32" => DataType::Float32,
+        "Int8" => DataType::Int8,
+        "UInt8" => DataType::UInt8,
+        "Int16" => DataType::Int16,
+        "UInt16" => DataType::UInt16,
+        "Integer" | "Int32" => DataType::Int32,
+        "UInt32" => DataType::UInt32,
+        "Int64" => DataType::Int64,
+        "UInt64" => DataType::UInt64,
+        "Boolean" => DataType::Boolean,
+        "String" => DataType::String,
+        "Enumeration" => DataType::Enumeration,
+        "Binary" => DataType::Binary,
+        "Clock" => DataType::Clock,
+        _ => return None,
+    })
+}
+
+/// What is known of a connector or an entry of a dictionary beside its name.
+pub(crate) struct Typing {
+    pub data_type: Option<DataType>,
+    pub unit: Option<UnitDef>,
+    pub enumeration: Option<Enumeration>,
+    pub dimensions: Vec<Dimension>,
+}
+
+/// The type of a connector or an entry: the first child that is one. A later `Clock` only names a clock.
+pub(crate) fn typing(reader: &mut Reader, declarations: &Declarations, node: Node) -> Result<Typing, SspError> {
+    let mut typing = Typing { data_type: None, unit: None, enumeration: None, dimensions: Vec::new() };
+    for child in ssp_children(node) {
+        match child.tag_name().name() {
+            "Dimension" => typing.dimensions.push(dimension(reader, child)?),
+            name => {
+                let Some(found) = data_type(name) else { continue };
+                if typing.data_type.is_some() || (found == DataType::Clock && child.has_attribute("name")) {
+                    reader.warn(child, format!("a second type or a clock, `{name}`, was ignored"));
+                    continue;
+                }
+                typing.data_type = Some(found);
+                typing.unit = declarations.unit(reader, child);
+                if found == DataType::Enumeration {
+                    typing.enumeration = declarations.enumeration(reader, child);
+                }
+            }
+        }
+    }
+    Ok(typing)
+}
+
+fn dimension(reader: &mut Reader, node: Node) -> Result<Dimension, SspError> {
+    if let Some(size) = reader.number(node, "size")? {
+        return Ok(Dimension::Fixed(size));
+    }
+    Ok(node.attribute("sizeConnector").map_or(Dimension::Unknown, |name| Dimension::Connector(name.into())))
+}
+
+/// The elements that are transformations.
+pub(crate) const TRANSFORMATIONS: [&str; 4] = [
+    "LinearTransformation",
+    "BooleanMappingTransformation",
+    "IntegerMappingTransformation",
+    "EnumerationMappingTransformation",
+];
+
+/// The transformation of a connection or a mapping entry.
+pub(crate) fn transformation(reader: &mut Reader, node: Node) -> Result<Option<Map>, SspError> {
+    let found = reader.children(node, &TRANSFORMATIONS);
+    if let Some(second) = found.get(1) {
+        return Err(reader.malformed(*second, "there is a second transformation; keep one"));
+    }
+    found.first().map(|&node| map(reader, node)).transpose()
+}
+
+fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
+    let kind = node.tag_name().name();
+    if kind == "LinearTransformation" {
+        let (factor, offset) = (reader.finite(node, "factor", 1.0)?, reader.finite(node, "offset", 0.0)?);
+        return Ok(Map::Linear { factor, offset });
+    }
+    let entries = reader.children(node, &["MapEntry"]);
+    let mut pairs = Vec::with_capacity(entries.len());
+    for entry in entries {
+        pairs.push((entry, reader.required(entry, "source")?, reader.required(entry, "target")?));
+    }
+    match kind {
+        "BooleanMappingTransformation" => {
+            let mut table = [false, true];
+            for (entry, source, target) in pairs {
+                let source = reader.boolean(entry, "source", source)?;
+                table[usize::from(source)] = reader.boolean(entry, "target", target)?;
+            }
+            Ok(Map::Boolean(table))
+        }
+        "IntegerMappingTransformation" => {
+            let pair = |(entry, source, target): (Node, &str, &str)| {
+                Ok((reader.parse(entry, "source", source)?, reader.parse(entry, "target", target)?))
+            };
+            Ok(Map::Integer(pairs.into_iter().map(pair).collect::<Result<_, SspError>>()?))
+        }
+        _ => {
+            let item = |name: &str| EnumerationItem { name: name.into(), value: None };
+            Ok(Map::Enumeration(pairs.into_iter().map(|(_, source, target)| (item(source), item(target))).collect()))
+        }
+    }
+}

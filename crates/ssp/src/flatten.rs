@@ -1,0 +1,270 @@
+//! Systems of all levels, in all files, down to components, and their connections to one graph.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use crate::binding::Binding;
+use crate::dictionary::DictionaryReference;
+use crate::error::{Place, SspError};
+use crate::graph::{Graph, Node, Owner, owner_of};
+use crate::library::Library;
+use crate::parameters::Parameters;
+use crate::route::connections;
+use crate::source::Folder;
+use crate::ssd::{Content, DEEPEST, Description, Element};
+use crate::structure::{Component, Connector, Kind, Structure};
+use crate::{Unpack, component};
+
+/// More elements than this come of packages that multiply each other.
+const MOST_ELEMENTS: usize = 100_000;
+
+/// A system with its place in the hierarchy.
+pub(crate) struct Scope {
+    pub path: String,
+    /// The system's own name, which some tools write where nothing should stand.
+    pub name: String,
+    pub connectors: HashMap<String, (usize, Kind)>,
+    pub elements: HashMap<String, Member>,
+}
+
+/// What an element has become.
+#[derive(Clone, Copy)]
+pub(crate) enum Member {
+    Component(usize),
+    System(usize),
+    Dictionary(usize),
+}
+
+/// An element with parameter bindings.
+pub(crate) struct Bound {
+    pub member: Member,
+    description: Rc<Description>,
+    system: usize,
+    element: Option<usize>,
+    pub folder: Folder,
+    /// The file of a component.
+    pub source: Option<PathBuf>,
+}
+
+impl Bound {
+    pub fn bindings(&self) -> &[Binding] {
+        let system = &self.description.systems[self.system];
+        self.element.map_or(&system.bindings, |element| &system.elements[element].bindings)
+    }
+}
+
+/// A file and where it is.
+#[derive(Clone)]
+pub(crate) struct Located {
+    pub file: PathBuf,
+    pub folder: Folder,
+    pub description: Rc<Description>,
+}
+
+impl Located {
+    /// The root system, which is read last.
+    pub fn root(&self) -> usize {
+        self.description.systems.len() - 1
+    }
+}
+
+pub(crate) struct Flattener<'u> {
+    pub library: Library<'u>,
+    pub graph: Graph,
+    pub scopes: Vec<Scope>,
+    pub components: Vec<Component>,
+    /// Nodes of the connectors of each component, and their kinds.
+    pub connectors: Vec<HashMap<String, usize>>,
+    pub kinds: Vec<HashMap<String, Kind>>,
+    pub references: Vec<DictionaryReference>,
+    /// Nodes of the entries of each dictionary.
+    pub dictionaries: Vec<HashMap<String, usize>>,
+    /// Dictionaries by name, of the systems around.
+    pub visible: Vec<HashMap<String, usize>>,
+    bound: Vec<Bound>,
+    names: HashSet<String>,
+    /// The systems around.
+    stack: Vec<(PathBuf, usize)>,
+    elements: usize,
+}
+
+pub(crate) fn read<'u>(ssd: &Path, root: &Path, unpack: &'u mut Unpack<'u>) -> Result<Structure, SspError> {
+    let (file, folder) = located(ssd, root);
+    let mut library = Library::new(unpack);
+    let description = library.description(&file, &folder)?;
+    let at = Located { file, folder, description };
+    let mut flattener = Flattener {
+        library,
+        graph: Graph::default(),
+        scopes: Vec::new(),
+        components: Vec::new(),
+        connectors: Vec::new(),
+        kinds: Vec::new(),
+        references: Vec::new(),
+        dictionaries: Vec::new(),
+        visible: Vec::new(),
+        bound: Vec::new(),
+        names: HashSet::new(),
+        stack: Vec::new(),
+        elements: 0,
+    };
+    let place = at.description.systems[at.root()].place.clone();
+    flattener.system(&at, at.root(), "", &place)?;
+    flattener.finish(&at.description)
+}
+
+/// The folder of an .ssd must be a part of the root for paths to be relative to it.
+fn located(ssd: &Path, root: &Path) -> (PathBuf, Folder) {
+    let folder = Folder::of(ssd, root);
+    if !folder.base.starts_with(root)
+        && let (Ok(ssd), Ok(root)) = (ssd.canonicalize(), root.canonicalize())
+    {
+        let folder = Folder::of(&ssd, &root);
+        return (ssd, folder);
+    }
+    (ssd.into(), folder)
+}
+
+impl Flattener<'_> {
+    fn finish(mut self, description: &Description) -> Result<Structure, SspError> {
+        let connections = connections(&self.graph)?;
+        let mut parameters = Parameters::new(&self.graph, &self.scopes, &self.connectors, &mut self.components);
+        for bound in &self.bound {
+            parameters.apply(bound, &mut self.library)?;
+        }
+        Ok(Structure {
+            name: description.name.clone(),
+            description: description.description.clone(),
+            components: self.components,
+            connections,
+            experiment: description.experiment,
+            warnings: self.library.warnings.into_sentences(),
+        })
+    }
+
+    /// Adds a system with all that is in it; returns its scope.
+    pub fn system(&mut self, at: &Located, index: usize, path: &str, place: &Place) -> Result<usize, SspError> {
+        self.enter(at, index, place)?;
+        let description = at.description.clone();
+        let system = &description.systems[index];
+        let scope = self.scope(path, &system.name, &system.connectors);
+        self.declare_dictionaries(at, system, path)?;
+        for (number, element) in system.elements.iter().enumerate() {
+            let member = self.element(at, (index, number), path, element)?;
+            if self.scopes[scope].elements.insert(element.name.clone(), member).is_some() {
+                return Err(SspError::Malformed {
+                    place: element.place.clone(),
+                    element: element.name.clone(),
+                    message: "another element of this system has the same name; rename one".into(),
+                });
+            }
+        }
+        for connection in &system.connections {
+            self.connect(scope, connection)?;
+        }
+        if !system.bindings.is_empty() {
+            self.bind(at, (index, None), Member::System(scope), None);
+        }
+        self.visible.pop();
+        self.stack.pop();
+        Ok(scope)
+    }
+
+    /// Refuses systems inside themselves.
+    fn enter(&mut self, at: &Located, index: usize, place: &Place) -> Result<(), SspError> {
+        let key = (at.file.clone(), index);
+        let problem = if self.stack.contains(&key) {
+            Some(format!("the system `{}` contains itself; remove the reference", at.description.systems[index].name))
+        } else if self.stack.len() >= DEEPEST {
+            Some(format!("systems are nested more than {DEEPEST} levels deep; join some of them"))
+        } else {
+            None
+        };
+        self.stack.push(key);
+        problem.map_or(Ok(()), |message| Err(SspError::Nesting { place: place.clone(), message }))
+    }
+
+    /// A system without its content.
+    pub fn scope(&mut self, path: &str, name: &str, connectors: &[Connector]) -> usize {
+        let mut nodes = HashMap::with_capacity(connectors.len());
+        for connector in connectors {
+            let node = self.graph.add(Node::new(owner_of(connector.kind), path, connector));
+            if nodes.insert(connector.name.clone(), (node, connector.kind)).is_some() {
+                self.warn_twice(connector);
+            }
+        }
+        let scope = Scope { path: path.into(), name: name.into(), connectors: nodes, elements: HashMap::new() };
+        self.scopes.push(scope);
+        self.scopes.len() - 1
+    }
+
+    fn warn_twice(&mut self, connector: &Connector) {
+        let message = format!("the connector `{}` is declared twice; the later counts", connector.name);
+        self.library.warnings.at(&connector.place, &message);
+    }
+
+    fn element(
+        &mut self,
+        at: &Located,
+        index: (usize, usize),
+        path: &str,
+        element: &Element,
+    ) -> Result<Member, SspError> {
+        self.elements += 1;
+        if self.elements > MOST_ELEMENTS {
+            let message = format!("there are more than {MOST_ELEMENTS} elements; do packages here contain each other?");
+            return Err(SspError::Nesting { place: element.place.clone(), message });
+        }
+        let path = if path.is_empty() { element.name.clone() } else { format!("{path}.{}", element.name) };
+        match &element.content {
+            Content::System(inner) => Ok(Member::System(self.system(at, *inner, &path, &element.place)?)),
+            Content::Component { .. } => {
+                let (member, source) = component::instantiate(self, at, &path, element)?;
+                if !element.bindings.is_empty() {
+                    self.bind(at, (index.0, Some(index.1)), member, source);
+                }
+                Ok(member)
+            }
+            Content::DictionaryReference(dictionary) => self.reference(&path, element, dictionary),
+        }
+    }
+
+    fn bind(
+        &mut self,
+        at: &Located,
+        (system, element): (usize, Option<usize>),
+        member: Member,
+        source: Option<PathBuf>,
+    ) {
+        let (description, folder) = (at.description.clone(), at.folder.clone());
+        self.bound.push(Bound { member, description, system, element, folder, source });
+    }
+
+    /// Adds a component; its name becomes unique.
+    pub fn component(&mut self, mut component: Component) -> usize {
+        let index = self.components.len();
+        let mut number = 2;
+        let wanted = component.name.clone();
+        while !self.names.insert(component.name.clone()) {
+            component.name = format!("{wanted}_{number}");
+            number += 1;
+        }
+        if component.name != wanted {
+            let message = format!("two components are called `{wanted}`; this one is called `{}` here", component.name);
+            self.library.warnings.at(&component.place, &message);
+        }
+        let (mut nodes, mut kinds) = (HashMap::new(), HashMap::new());
+        for connector in &component.connectors {
+            let node = self.graph.add(Node::new(Owner::Component(index), &component.name, connector));
+            kinds.insert(connector.name.clone(), connector.kind);
+            if nodes.insert(connector.name.clone(), node).is_some() {
+                self.warn_twice(connector);
+            }
+        }
+        self.connectors.push(nodes);
+        self.kinds.push(kinds);
+        self.components.push(component);
+        index
+    }
+}

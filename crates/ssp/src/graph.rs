@@ -1,0 +1,131 @@
+//! The connectors of all levels as nodes, and what connects them as edges in the direction of the values.
+
+use std::collections::HashMap;
+
+use crate::error::{Place, SspError};
+use crate::structure::{Connector, DataType, Kind};
+use crate::transform::Map;
+use crate::unit::UnitDef;
+use crate::value::Enumeration;
+
+/// What a node belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Owner {
+    /// A component, where values begin and end.
+    Component(usize),
+    /// A system, into which values flow here.
+    Into,
+    /// A system, out of which values flow here; or a signal dictionary.
+    OutOf,
+}
+
+pub(crate) struct Node {
+    pub owner: Owner,
+    /// The system or component, for messages and empty for the root.
+    pub path: String,
+    pub name: String,
+    pub data_type: Option<DataType>,
+    pub unit: Option<UnitDef>,
+    pub enumeration: Option<Enumeration>,
+    pub incoming: Vec<usize>,
+    pub outgoing: Vec<usize>,
+}
+
+impl Node {
+    pub fn new(owner: Owner, path: &str, connector: &Connector) -> Self {
+        Self {
+            owner,
+            path: path.into(),
+            name: connector.name.clone(),
+            data_type: connector.data_type,
+            unit: connector.unit.clone(),
+            enumeration: connector.enumeration.clone(),
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+        }
+    }
+
+    /// A connector of a component that the system structure uses without having declared it.
+    pub fn undeclared(component: usize, path: &str, name: &str) -> Self {
+        Self {
+            owner: Owner::Component(component),
+            path: path.into(),
+            name: name.into(),
+            data_type: None,
+            unit: None,
+            enumeration: None,
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+        }
+    }
+
+    /// Its name for messages.
+    pub fn full_name(&self) -> String {
+        if self.path.is_empty() { self.name.clone() } else { format!("{}.{}", self.path, self.name) }
+    }
+}
+
+/// Which way values go through a system's connector.
+pub(crate) fn owner_of(kind: Kind) -> Owner {
+    match kind {
+        Kind::Input | Kind::Parameter | Kind::StructuralParameter => Owner::Into,
+        _ => Owner::OutOf,
+    }
+}
+
+/// A connection between two nodes.
+pub(crate) struct Edge {
+    pub from: usize,
+    pub from_indices: Option<Vec<u64>>,
+    pub to: usize,
+    pub to_indices: Option<Vec<u64>>,
+    pub transformation: Option<Map>,
+    pub suppress_unit_conversion: bool,
+    pub place: Place,
+}
+
+#[derive(Default)]
+pub(crate) struct Graph {
+    pub nodes: Vec<Node>,
+    pub edges: Vec<Edge>,
+    /// The edge that feeds a node, or an element of it.
+    feeding: HashMap<(usize, Option<Vec<u64>>), usize>,
+}
+
+impl Graph {
+    pub fn add(&mut self, node: Node) -> usize {
+        self.nodes.push(node);
+        self.nodes.len() - 1
+    }
+
+    /// Adds an edge. What is fed twice has no value; only the very same connection may come twice, and is not added.
+    pub fn connect(&mut self, edge: Edge) -> Result<bool, SspError> {
+        let target = &self.nodes[edge.to];
+        let same = self.feeding.get(&(edge.to, edge.to_indices.clone()));
+        let clashing = match &edge.to_indices {
+            Some(_) => same.or_else(|| self.feeding.get(&(edge.to, None))),
+            None => same.or(target.incoming.first()),
+        };
+        if let Some(&other) = clashing {
+            let other = &self.edges[other];
+            if other.from == edge.from && other.from_indices == edge.from_indices && other.to_indices == edge.to_indices
+            {
+                return Ok(false);
+            }
+            let message = format!(
+                "`{}` is fed here by `{}`, and at {} by `{}`; remove one of the two connections",
+                target.full_name(),
+                self.nodes[edge.from].full_name(),
+                other.place,
+                self.nodes[other.from].full_name(),
+            );
+            return Err(SspError::Connection { place: edge.place, message });
+        }
+        let index = self.edges.len();
+        self.feeding.insert((edge.to, edge.to_indices.clone()), index);
+        self.nodes[edge.from].outgoing.push(index);
+        self.nodes[edge.to].incoming.push(index);
+        self.edges.push(edge);
+        Ok(true)
+    }
+}

@@ -1,0 +1,264 @@
+//! System structure descriptions (`.ssd`) as they are written.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use roxmltree::Node;
+
+use crate::binding::{Binding, bindings};
+use crate::declarations::{Declarations, transformation, typing};
+use crate::error::{Place, SspError};
+use crate::source::Reference;
+use crate::structure::{Connector, Experiment, Implementation, Kind};
+use crate::transform::Map;
+use crate::xml::{Reader, child, listed};
+
+/// Systems nest so deep, over all files together.
+pub(crate) const DEEPEST: usize = 64;
+
+/// A file.
+pub(crate) struct Description {
+    pub name: String,
+    pub description: Option<String>,
+    pub experiment: Experiment,
+    /// The systems of the file; the root is the last.
+    pub systems: Vec<System>,
+    /// Systems that have an `id`, which components may refer to.
+    pub ids: HashMap<String, usize>,
+}
+
+/// A system.
+pub(crate) struct System {
+    pub name: String,
+    pub connectors: Vec<Connector>,
+    pub bindings: Vec<Binding>,
+    pub elements: Vec<Element>,
+    pub connections: Vec<ConnectionElement>,
+    pub dictionaries: Vec<Dictionary>,
+    pub place: Place,
+}
+
+/// An element of a system.
+pub(crate) struct Element {
+    pub name: String,
+    pub content: Content,
+    /// Those of a component or a dictionary reference; a system has its own.
+    pub connectors: Vec<Connector>,
+    pub bindings: Vec<Binding>,
+    pub place: Place,
+}
+
+pub(crate) enum Content {
+    System(usize),
+    Component { media_type: Option<String>, source: Option<String>, implementation: Implementation },
+    DictionaryReference(String),
+}
+
+/// A connection. Start and end do not say which way values flow.
+pub(crate) struct ConnectionElement {
+    pub start: End,
+    pub end: End,
+    pub transformation: Option<Map>,
+    pub suppress_unit_conversion: bool,
+    pub place: Place,
+}
+
+pub(crate) struct End {
+    /// None is the system itself.
+    pub element: Option<String>,
+    pub connector: String,
+    pub indices: Option<Vec<u64>>,
+}
+
+/// A signal dictionary of a system.
+pub(crate) struct Dictionary {
+    pub name: String,
+    pub content: Reference<Vec<Connector>>,
+    pub place: Place,
+}
+
+/// Reads a `SystemStructureDescription`.
+pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspError> {
+    if root.tag_name().name() != "SystemStructureDescription" {
+        return Err(
+            reader.malformed(root, "the file does not begin with `SystemStructureDescription`; give an .ssd file")
+        );
+    }
+    let version = root.attribute("version").unwrap_or("");
+    if !version.starts_with("1.") && !version.starts_with("2.") {
+        reader.warn(root, format!("the version `{version}` of SSP is not known; the file was read as one of 2.0"));
+    }
+    let declarations = Rc::new(Declarations::read(reader, root)?);
+    let known = ["System", "Units", "Enumerations", "DefaultExperiment"];
+    reader.children(root, &known);
+    let system =
+        child(root, "System").ok_or_else(|| reader.malformed(root, "it has no `System`; add the root system"))?;
+    let mut parser = Parser { reader, declarations, systems: Vec::new(), ids: HashMap::new() };
+    parser.system(system, 1)?;
+    let (systems, ids) = (parser.systems, parser.ids);
+    let mut experiment = Experiment::default();
+    if let Some(node) = child(root, "DefaultExperiment") {
+        experiment.start_time = reader.number(node, "startTime")?;
+        experiment.stop_time = reader.number(node, "stopTime")?;
+    }
+    let name = root.attribute("name").unwrap_or("").to_string();
+    Ok(Description { name, description: root.attribute("description").map(String::from), experiment, systems, ids })
+}
+
+struct Parser<'r, 'w> {
+    reader: &'r mut Reader<'w>,
+    declarations: Rc<Declarations>,
+    systems: Vec<System>,
+    ids: HashMap<String, usize>,
+}
+
+impl Parser<'_, '_> {
+    fn system(&mut self, node: Node, depth: usize) -> Result<usize, SspError> {
+        let place = self.reader.place(node);
+        if depth > DEEPEST {
+            let message = format!("systems are nested more than {DEEPEST} levels deep; join some of them");
+            return Err(SspError::Nesting { place, message });
+        }
+        let known = [
+            "Connectors",
+            "ParameterBindings",
+            "Elements",
+            "Connections",
+            "SignalDictionaries",
+            "Units",
+            "Enumerations",
+        ];
+        self.reader.children(node, &known);
+        let mut elements = Vec::new();
+        if let Some(list) = child(node, "Elements") {
+            for element in self.reader.children(list, &["System", "Component", "SignalDictionaryReference"]) {
+                elements.push(self.element(element, depth)?);
+            }
+        }
+        let connections = listed(node, "Connections", "Connection");
+        let dictionaries = listed(node, "SignalDictionaries", "SignalDictionary");
+        let system = System {
+            name: node.attribute("name").unwrap_or("").into(),
+            connectors: self.connectors(node)?,
+            bindings: bindings(self.reader, &self.declarations, node)?,
+            elements,
+            connections: connections.into_iter().map(|node| self.connection(node)).collect::<Result<_, _>>()?,
+            dictionaries: dictionaries.into_iter().map(|node| self.dictionary(node)).collect::<Result<_, _>>()?,
+            place,
+        };
+        self.systems.push(system);
+        let index = self.systems.len() - 1;
+        if let Some(id) = node.attribute("id") {
+            self.ids.insert(id.into(), index);
+        }
+        Ok(index)
+    }
+
+    fn element(&mut self, node: Node, depth: usize) -> Result<Element, SspError> {
+        let name = self.reader.required(node, "name")?.to_string();
+        if name.is_empty() {
+            return Err(self.reader.malformed(node, "its name is empty; give it one"));
+        }
+        let place = self.reader.place(node);
+        let (connectors, bound, content) = match node.tag_name().name() {
+            "System" => (Vec::new(), Vec::new(), Content::System(self.system(node, depth + 1)?)),
+            "Component" => {
+                self.reader.children(node, &["Connectors", "ParameterBindings"]);
+                let bound = bindings(self.reader, &self.declarations, node)?;
+                (self.connectors(node)?, bound, self.component(node))
+            }
+            _ => {
+                let dictionary = self.reader.required(node, "dictionary")?.to_string();
+                (self.connectors(node)?, Vec::new(), Content::DictionaryReference(dictionary))
+            }
+        };
+        Ok(Element { name, content, connectors, bindings: bound, place })
+    }
+
+    fn component(&mut self, node: Node) -> Content {
+        let implementation = match node.attribute("implementation") {
+            None | Some("any") => Implementation::Any,
+            Some("CoSimulation") => Implementation::CoSimulation,
+            Some("ModelExchange") => Implementation::ModelExchange,
+            Some("ScheduledExecution") => Implementation::ScheduledExecution,
+            Some(other) => {
+                let message = format!("the implementation `{other}` is not known; any was taken");
+                self.reader.warn(node, message);
+                Implementation::Any
+            }
+        };
+        let text = |attribute| node.attribute(attribute).map(String::from);
+        Content::Component { media_type: text("type"), source: text("source"), implementation }
+    }
+
+    fn connectors(&mut self, node: Node) -> Result<Vec<Connector>, SspError> {
+        let nodes = listed(node, "Connectors", "Connector");
+        nodes.into_iter().map(|node| self.connector(node)).collect()
+    }
+
+    fn connector(&mut self, node: Node) -> Result<Connector, SspError> {
+        let typing = typing(self.reader, &self.declarations, node)?;
+        Ok(Connector {
+            name: self.reader.required(node, "name")?.into(),
+            kind: self.kind(node),
+            data_type: typing.data_type,
+            unit: typing.unit,
+            enumeration: typing.enumeration,
+            dimensions: typing.dimensions,
+            place: self.reader.place(node),
+        })
+    }
+
+    fn kind(&mut self, node: Node) -> Kind {
+        match node.attribute("kind") {
+            Some("input") => Kind::Input,
+            Some("output") => Kind::Output,
+            Some("parameter") => Kind::Parameter,
+            Some("calculatedParameter") => Kind::CalculatedParameter,
+            Some("structuralParameter") => Kind::StructuralParameter,
+            Some("constant") => Kind::Constant,
+            Some("local") => Kind::Local,
+            Some("inout") => Kind::Inout,
+            Some("unspecified") | None => Kind::Unspecified,
+            Some(other) => {
+                self.reader.warn(node, format!("the kind `{other}` of a connector is not known; taken as unspecified"));
+                Kind::Unspecified
+            }
+        }
+    }
+
+    fn connection(&mut self, node: Node) -> Result<ConnectionElement, SspError> {
+        Ok(ConnectionElement {
+            start: self.end(node, ["startElement", "startConnector", "startIndices"])?,
+            end: self.end(node, ["endElement", "endConnector", "endIndices"])?,
+            transformation: transformation(self.reader, node)?,
+            suppress_unit_conversion: self.reader.flag(node, "suppressUnitConversion")?,
+            place: self.reader.place(node),
+        })
+    }
+
+    fn end(&mut self, node: Node, [element, connector, indices]: [&str; 3]) -> Result<End, SspError> {
+        let list = |text: &str| {
+            let words = text.split([' ', '\t', '\n', ',']).filter(|word| !word.is_empty());
+            words.map(|word| self.reader.parse(node, indices, word)).collect::<Result<Vec<u64>, _>>()
+        };
+        let found = node.attribute(indices).map(list).transpose()?;
+        Ok(End {
+            element: node.attribute(element).filter(|name| !name.is_empty()).map(String::from),
+            connector: self.reader.required(node, connector)?.into(),
+            indices: found.filter(|list| !list.is_empty()),
+        })
+    }
+
+    fn dictionary(&mut self, node: Node) -> Result<Dictionary, SspError> {
+        let name = self.reader.required(node, "name")?.to_string();
+        let content = match node.attribute("source") {
+            Some(source) => Reference::external(source, node),
+            None => match child(node, "SignalDictionary") {
+                Some(inner) => Reference::Inline(crate::ssb::read(self.reader, inner, &self.declarations)?),
+                None => Reference::Inline(Vec::new()),
+            },
+        };
+        Ok(Dictionary { name, content, place: self.reader.place(node) })
+    }
+}
