@@ -60,7 +60,7 @@ impl Case {
 
     /// The model with some values set, as by `--set`.
     pub fn with(&self, values: &[(&str, f64)]) -> Scenario {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect();
         load(self.name, self.text, &Overrides { values, ..Overrides::default() })
     }
 

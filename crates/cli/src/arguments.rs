@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dovetail_scenario::{BadModel, Choices, Overrides, Placement, RunOptions, Scenario};
+use dovetail_fmi::CallLog;
+use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::failure::Failure;
 
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// Check a model: everything that can be known without running it
     Check(CheckArguments),
+    /// Show an FMU or a system structure: its interface, what it can do, and the methods that permits
+    Inspect(InspectArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -33,7 +36,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
-    /// The model, a TOML file
+    /// The model: a TOML file, an FMU, or a system structure (.ssp, .ssd)
     pub model: PathBuf,
 
     /// Coupling method [default: the model's, or else auto]
@@ -50,7 +53,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The model, a TOML file
+    /// The model: a TOML file, an FMU, or a system structure (.ssp, .ssd)
     pub model: Option<PathBuf>,
 
     /// Coupling methods, one or more
@@ -71,7 +74,7 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
-    /// The model, a TOML file
+    /// The model: a TOML file, an FMU, or a system structure (.ssp, .ssd)
     pub model: PathBuf,
 
     /// Coupling method to check the systems against
@@ -84,6 +87,33 @@ pub(crate) struct CheckArguments {
 
     #[command(flatten)]
     pub changes: ChangeArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArguments {
+    /// The FMU (or a system structure: .ssp, .ssd)
+    pub file: PathBuf,
+
+    /// Which interface of an FMU that has both [default: co-simulation]
+    #[arg(long, value_name = "co-simulation|model-exchange")]
+    pub interface: Option<InterfaceArgument>,
+
+    /// Refuse what the standard forbids, instead of warning
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The interfaces of FMUs.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum InterfaceArgument {
+    /// The unit brings its solver
+    CoSimulation,
+    /// Our integrator moves it
+    ModelExchange,
 }
 
 /// What a run and a comparison share.
@@ -111,6 +141,10 @@ pub(crate) struct SharedArguments {
     /// Write a row every H instead of one for each communication time
     #[arg(long, value_name = "H", allow_negative_numbers = true)]
     pub output_interval: Option<f64>,
+
+    /// Write every call of a function of an FMU to a file, with its arguments and status
+    #[arg(long, value_name = "FILE")]
+    pub log_fmi_calls: Option<PathBuf>,
 
     /// Write a page with plots of the results
     #[arg(long, value_name = "FILE.html")]
@@ -165,14 +199,22 @@ pub(crate) struct ChangeArguments {
 
     /// Set a parameter, or the start value of a state or an input; may be given again
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
-    pub set: Vec<(String, f64)>,
+    pub set: Vec<(String, String)>,
+
+    /// Which interface of a single FMU that has both [default: co-simulation]
+    #[arg(long, value_name = "I")]
+    pub interface: Option<InterfaceArgument>,
+
+    /// Refuse FMUs whose descriptions do what the standard forbids, instead of warning
+    #[arg(long)]
+    pub strict: bool,
 }
 
 impl ChangeArguments {
     /// Reads the model with the changes made.
     pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
-        let values = self.set.clone();
-        let changes = Overrides { values, start_time: self.start_time, stop_time: self.stop_time };
+        let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
+        let changes = Overrides { values, start_time: self.start_time, stop_time: self.stop_time, strict: self.strict, interface, ..Overrides::default() };
         Ok(Scenario::load(model, &changes)?)
     }
 
@@ -206,12 +248,16 @@ const MOST_ROWS: f64 = 1e9;
 
 impl SharedArguments {
     /// How to run `scenario` with these choices, and where.
-    pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, BadModel> {
+    pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = match (self.workers, self.worker_threads) {
             (None, None) => Placement::SingleThread,
             (Some(WorkersArgument::Threads) | None, threads) => Placement::Threads(threads),
         };
-        Ok(RunOptions { placement, ..scenario.options(choices)? })
+        let fmi_log = self.log_fmi_calls.as_deref().map(CallLog::create).transpose().map_err(|error| {
+            let path = self.log_fmi_calls.as_deref().unwrap_or(Path::new(""));
+            Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+        })?;
+        Ok(RunOptions { placement, fmi_log, ..scenario.options(choices)? })
     }
 
     /// Refuses what no run of `scenario`, read from `model`, can do.
@@ -255,8 +301,6 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-fn assignment(text: &str) -> Result<(String, f64), String> {
-    let (name, value) = key_value(text).map_err(|_| "expected SYSTEM.NAME=VALUE")?;
-    let value = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
-    Ok((name, value))
+fn assignment(text: &str) -> Result<(String, String), String> {
+    key_value(text).map_err(|_| "expected SYSTEM.NAME=VALUE".to_owned())
 }

@@ -16,10 +16,10 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let options = scenario.options(&choices)?;
     let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
-    output::print(&findings(&scenario, &options, chosen))
+    output::print(&findings(&scenario, &options, chosen)?)
 }
 
-fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, Option<String>)) -> String {
+fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, Option<String>)) -> Result<String, Failure> {
     let connections = &scenario.connections;
     let mut text = format!(
         "{}: {} systems, {} connections, from {} to {} s\n\n",
@@ -29,7 +29,7 @@ fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, 
         scenario.start_time,
         scenario.stop_time
     );
-    text += &systems(scenario, options);
+    text += &systems(scenario, options)?;
     text.push('\n');
     let loops = scenario.algebraic_loops();
     if loops.is_empty() {
@@ -48,14 +48,14 @@ fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, 
         let _ = writeln!(text, "Warning: {warning}.");
     }
     text += "The model is sound.\n";
-    text
+    Ok(text)
 }
 
 fn permits(scenario: &Scenario, options: &RunOptions, method: &str) -> bool {
     scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok()
 }
 
-fn systems(scenario: &Scenario, options: &RunOptions) -> String {
+fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure> {
     let right = Alignment::Right;
     let mut table = Table::new(&[
         ("system", Alignment::Left),
@@ -68,7 +68,7 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> String {
         ("output derivatives", right),
         ("step", right),
     ]);
-    for mut system in scenario.systems(options) {
+    for mut system in scenario.systems(options)? {
         let capabilities = Capabilities::of(system.as_mut());
         let interface = system.interface();
         let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
@@ -87,5 +87,5 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> String {
             },
         ]);
     }
-    table.render("")
+    Ok(table.render(""))
 }

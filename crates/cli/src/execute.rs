@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{CouplingResidual, Ending, readable};
 use dovetail_report::{
-    FinalValue, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
+    FinalValue, FmiCosts, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario};
 
@@ -51,6 +51,12 @@ pub(crate) fn execute(
     Ok(Executed { summary, trajectory })
 }
 
+/// Where the time of FMUs went, in the words of reports.
+fn fmi_costs(costs: &[Option<dovetail_fmi::Costs>]) -> Vec<Option<FmiCosts>> {
+    let named = |costs: &dovetail_fmi::Costs| FmiCosts { step: costs.step, values: costs.values, state: costs.state };
+    costs.iter().map(|costs| costs.as_ref().map(named)).collect()
+}
+
 fn summarize(
     scenario: &Scenario,
     end: RunEnd,
@@ -73,7 +79,7 @@ fn summarize(
         reached: end.reached,
         completed: message.is_none(),
         message,
-        systems: SystemWork::of(interfaces, &end.work),
+        systems: SystemWork::of(interfaces, &end.work, &fmi_costs(&end.costs)),
         wall_seconds: end.wall_seconds,
         final_values,
         quality: Quality {

@@ -7,6 +7,7 @@ mod check;
 mod compare;
 mod execute;
 mod failure;
+mod inspect;
 mod interrupt;
 mod output;
 mod progress;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(arguments),
+        Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "dovetail", &mut script);

@@ -20,7 +20,12 @@ pub(crate) enum Reference<'a> {
 impl<'a> Reference<'a> {
     pub fn new(name: &str, scenario: &'a Scenario, start: &[Task]) -> Result<Self, Failure> {
         if name == "monolithic" {
-            let system = Monolithic::new(&scenario.definitions, &scenario.connections);
+            let definitions = scenario.definitions().map_err(|error| {
+                Failure::misuse(format!(
+                    "there is no monolithic reference: {error}. Compare with a result file (--reference FILE.csv)"
+                ))
+            })?;
+            let system = Monolithic::new(&definitions, &scenario.connections);
             let system = system.map_err(|error| Failure::misuse(error.to_string()))?;
             let outputs = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
             let system = Box::new(system.starting_at(&outputs.collect::<Vec<_>>()));

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Interface, Task};
+use crate::{Input, Interface, Nature, Output, Task};
 
 /// What feeds an input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,8 @@ pub struct Connections {
     sources: Vec<Source>,
     first_input: Vec<usize>,
     first_output: Vec<usize>,
+    /// For each input whether it is held over a step.
+    held: Vec<bool>,
 }
 
 /// Positions at which each part starts, when parts of these lengths are stacked; the last entry is the total.
@@ -44,7 +46,18 @@ impl Connections {
             sources.iter().all(|s| !matches!(s, Source::Output(j) if *j >= outputs)),
             "BUG: a source that does not exist"
         );
-        Self { interfaces, sources, first_input, first_output }
+        let mut connections = Self { interfaces, sources, first_input, first_output, held: Vec::new() };
+        connections.held = connections.find_held();
+        connections
+    }
+
+    fn find_held(&self) -> Vec<bool> {
+        let inputs = self.interfaces.iter().flat_map(|interface| &interface.inputs);
+        let held = |(input, source): (&Input, &Source)| {
+            let fed = matches!(source, Source::Output(output) if self.output(*output).nature != Nature::Continuous);
+            fed || input.nature != Nature::Continuous
+        };
+        inputs.zip(&self.sources).map(held).collect()
     }
 
     /// The systems' interfaces.
@@ -89,9 +102,25 @@ impl Connections {
 
     /// `system.name` of an output (a stacked position).
     pub fn output_name(&self, output: usize) -> String {
+        self.interfaces[self.owner(output)].qualified(&self.output(output).name)
+    }
+
+    /// An output (a stacked position).
+    pub fn output(&self, output: usize) -> &Output {
         let system = self.owner(output);
-        let interface = &self.interfaces[system];
-        interface.qualified(&interface.outputs[output - self.first_output[system]].name)
+        &self.interfaces[system].outputs[output - self.first_output[system]]
+    }
+
+    /// Whether an input (a stacked position) keeps the value that its source has at the start of a step: where the source jumps from
+    /// value to value, or the input takes such values only. All other inputs follow their sources in the course of a step.
+    pub fn is_held(&self, input: usize) -> bool {
+        self.held[input]
+    }
+
+    /// Whether `output` (a stacked position) is the source of an input that is held.
+    pub fn feeds_held(&self, output: usize) -> bool {
+        let mut inputs = self.held.iter().zip(&self.sources);
+        inputs.any(|(held, source)| *held && *source == Source::Output(output))
     }
 
     /// `u = Φᵀ y` for one input (a stacked position): numbers, knots, intervals.
@@ -156,5 +185,16 @@ mod tests {
         assert_eq!(connections.feeders(2), [0]);
         assert_eq!(connections.inputs_of(2), 1..4);
         assert!(connections.outputs_of(1).is_empty());
+    }
+
+    #[test]
+    fn what_jumps_is_held_on_either_side_of_a_connection() {
+        let (mut a, mut b) = (interface("a", 0, 3), interface("b", 4, 0));
+        a.outputs[1].nature = Nature::Discrete;
+        a.outputs[2].nature = Nature::Text;
+        b.inputs[3].nature = Nature::Discrete;
+        let sources = vec![Source::Output(0), Source::Output(1), Source::Output(2), Source::Output(0)];
+        let connections = Connections::new(vec![a, b], sources);
+        assert_eq!([0, 1, 2, 3].map(|input| connections.is_held(input)), [false, true, true, true]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Connections, Error, Exchange, Method, Observer, Past, Task, Verdict, Workers};
+use crate::{Connections, Error, Exchange, Method, Nature, Observer, Past, Task, Verdict, Workers};
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
 /// can still be written down.
@@ -100,16 +100,23 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     }
 }
 
-/// A NaN must not travel on to the next system, where nobody would find its origin: an error that names it.
+/// A NaN must not travel on to the next system, where nobody would find its origin: an error that names it. The numbers of texts
+/// are nobody's business, and other values that jump may be as large as they like.
 pub fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
     for task in tasks.iter().filter(|task| task.due) {
         let interface = &connections.interfaces()[task.system];
-        let outputs =
-            task.response.outputs.iter().map(|knot| knot.value).zip(interface.outputs.iter().map(|o| &o.name));
-        let states = task.response.states.iter().copied().zip(&interface.states);
         // NaN fails every comparison: this finds it too.
         let ordinary = |value: f64| value.abs() < LARGEST;
-        if let Some((value, name)) = outputs.chain(states).find(|(value, _)| !ordinary(*value)) {
+        let sound = |value: f64, nature: Nature| match nature {
+            Nature::Continuous => ordinary(value),
+            Nature::Discrete => !value.is_nan(),
+            Nature::Text => true,
+        };
+        let outputs = task.response.outputs.iter().map(|knot| knot.value).zip(&interface.outputs);
+        let states = task.response.states.iter().copied().zip(&interface.states);
+        let unsound =
+            outputs.filter(|(value, output)| !sound(*value, output.nature)).map(|(value, o)| (value, &o.name));
+        if let Some((value, name)) = unsound.chain(states.filter(|(value, _)| !ordinary(*value))).next() {
             let (system, variable) = (interface.name.clone(), name.clone());
             return Err(Error::NotFinite { system, variable, time: task.response.reached, value });
         }

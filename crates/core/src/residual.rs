@@ -4,7 +4,8 @@ use crate::{Connections, Error, Exchange, Observer, Source};
 
 /// The largest coupling residual of a run: by how much an input, at the end of a step, differed from what its source answers
 /// there. Zero when interfaces really meet; the jump of a held input otherwise. Only what was answered for the same time is
-/// compared: not an event that the source has just crossed, nor systems that keep different times.
+/// compared: not an event that the source has just crossed, nor systems that keep different times. What jumps from value to value is
+/// held by its nature and is no residual.
 pub struct CouplingResidual<'a> {
     connections: &'a Connections,
     outputs: Vec<f64>,
@@ -43,6 +44,9 @@ impl Observer for CouplingResidual<'_> {
         }
         for task in exchange.tasks.iter().filter(|task| task.due && !task.step.is_instant()) {
             for (input, signal) in self.connections.inputs_of(task.system).zip(&task.inputs) {
+                if self.connections.is_held(input) {
+                    continue;
+                }
                 let met = match self.connections.sources()[input] {
                     Source::Output(output) => self.times[output] == task.response.reached,
                     Source::Constant(_) => true,

@@ -91,6 +91,12 @@ impl Abilities {
         }
     }
 
+    /// What is left of a unit that nobody could try.
+    pub(crate) fn without_promises(self) -> Self {
+        let (inputs, slopes) = (InputWay::Held, Slopes::Unknown);
+        Self { rollback: false, linearizes: false, directional: false, inputs, slopes, ..self }
+    }
+
     /// What a Model Exchange unit offers through our integrator.
     pub(crate) fn of_model_exchange(kind: &Kind, layout: &Layout) -> Self {
         Self {

@@ -52,10 +52,8 @@ struct Buffers {
     read: Vec<f64>,
     slopes: Vec<f64>,
     seed: Vec<f64>,
-    rates: Vec<f64>,
     column: Vec<f64>,
     orders: Vec<i32>,
-    shifted: Vec<Signal>,
     followed: Vec<Signal>,
 }
 
@@ -106,7 +104,7 @@ impl<I: Instance> CoSimulation<I> {
         let signals = vec![Signal::constant(0.0); inputs];
         let widest = inputs.max(interface.outputs.len()).max(layout.read_values).max(states + outputs);
         Self {
-            tried: Tried { step: None, inputs: signals.clone(), response: Response::new(&interface, 2), events: (f64::INFINITY, false) },
+            tried: Tried { step: None, inputs: signals, response: Response::new(&interface, 2), events: (f64::INFINITY, false) },
             applied: interface.inputs.iter().map(|input| input.start).collect(),
             applied_slopes: vec![0.0; inputs],
             discrete: vec![f64::NAN; inputs],
@@ -117,11 +115,9 @@ impl<I: Instance> CoSimulation<I> {
                 read: vec![0.0; layout.read_values],
                 slopes: vec![0.0; outputs.max(layout.smooth_input_positions.len())],
                 seed: vec![0.0; states + inputs],
-                rates: vec![0.0; states],
                 column: vec![0.0; states + outputs],
                 orders: vec![0; layout.smooth_outputs.len().max(layout.smooth_inputs.len())],
                 followed: Vec::with_capacity(layout.smooth_input_positions.len()),
-                shifted: signals,
             },
             interface,
             instance,

@@ -30,4 +30,4 @@ pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use library::{LibraryError, MissingSymbol};
 pub use probe::Finding;
 pub use settings::SettingError;
-pub use unit::{Prepared, Settings, Unit, UnitError, Use};
+pub use unit::{Conditions, Prepared, Settings, Unit, UnitError, Use};

@@ -1,6 +1,6 @@
 //! Tries a unit out before the run: what it declares is believed where it holds.
 
-use dovetail_core::{Capabilities, Error, MacroStep, Response, Signal, StepRule, System};
+use dovetail_core::{Error, MacroStep, Response, Signal, StepRule, System};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::instance::{CallError, Instance};
@@ -371,11 +371,6 @@ impl<'a, I: Instance> Look<'a, I> {
         };
         format!("the derivative of `{unknown}` by `{known}` is told as {:.6e}, a difference gives {:.6e}", told[at], seen[at])
     }
-}
-
-/// What a system of these abilities offers to methods.
-pub(crate) fn capabilities(system: &mut dyn System) -> Capabilities {
-    Capabilities::of(system)
 }
 
 /// The step over which a unit is tried.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dovetail_core::{Capabilities, Interface, StepRule, System};
+use dovetail_core::{Interface, StepRule, System};
 
 use crate::abilities::{Abilities, Slopes};
 use crate::archive::{Archive, ArchiveError};
@@ -85,18 +85,30 @@ pub struct Settings {
     pub start: f64,
     /// End of the run.
     pub stop: f64,
-    /// The communication step of units that need a constant one.
-    pub step: f64,
     /// A communication step that the user imposes.
     pub imposed_step: Option<f64>,
     /// Parts of a communication step, each under the mean of its inputs; 1 for none.
     pub sub_steps: u64,
-    /// The relative tolerance of our integrator, and what the unit's own is asked for where the user said so.
+}
+
+/// What differs from run to run.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// The communication step of units that need a constant one, and about that of the others.
+    pub step: f64,
+    /// The relative tolerance of our integrator.
     pub tolerance: f64,
-    /// Whether the user said so.
-    pub tolerance_given: bool,
+    /// The relative tolerance that the unit's own solver is asked for, where the user gave one.
+    pub asked_tolerance: Option<f64>,
     /// Where all calls are written down.
     pub log: Option<Arc<CallLog>>,
+}
+
+impl Conditions {
+    /// Those under which units are tried out.
+    fn of_the_probe(step: f64) -> Self {
+        Self { step, tolerance: 1e-10, asked_tolerance: None, log: None }
+    }
 }
 
 /// A unit that was tried and is ready for systems to be made of it.
@@ -110,6 +122,12 @@ pub struct Prepared {
     declared: Abilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared").field("unit", &self.unit.path).field("abilities", &self.abilities).finish()
+    }
 }
 
 impl Unit {
@@ -170,14 +188,9 @@ impl Unit {
         Ok(library)
     }
 
-    /// Lays the unit out, loads it and tries it.
-    pub fn prepare(self: &Arc<Self>, settings: Settings) -> Result<Prepared, UnitError> {
+    /// Lays the unit out, loads it and tries it, over steps of about `step`.
+    pub fn prepare(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
         let (used, kind) = self.choose(settings.interface)?;
-        if kind.needs_execution_tool {
-            let tool = self.description.generation_tool.as_deref().unwrap_or("the tool that made it");
-            // Many such units work where the tool is installed: this is no reason to refuse them.
-            let _ = tool;
-        }
         let none = HashMap::new();
         let first = settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &none, v));
         let structural = match &first {
@@ -191,7 +204,7 @@ impl Unit {
         let layout = Layout::new(&self.description, &structural);
         let abilities = match used {
             Use::CoSimulation => {
-                let mut abilities = Abilities::declared(&self.description, kind, &layout, settings.step);
+                let mut abilities = Abilities::declared(&self.description, kind, &layout, step);
                 if let Some(size) = settings.imposed_step {
                     abilities.step = StepRule::Imposed(size);
                 }
@@ -200,11 +213,13 @@ impl Unit {
             }
             Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
         };
-        let warnings = layout.left_out.iter().map(|text| format!("{text}; it is left out")).collect();
+        let library = self.library(&kind.model_identifier)?;
+        let odd = library.warning.iter().cloned();
+        let warnings = odd.chain(layout.left_out.iter().map(|text| format!("{text}; it is left out"))).collect();
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
         let mut prepared = Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings };
-        prepared.probe()?;
+        prepared.probe(&Conditions::of_the_probe(step))?;
         Ok(prepared)
     }
 
@@ -272,23 +287,22 @@ impl Prepared {
     }
 
     /// Tries the unit. Steps of a unit that fails in them are the run's to report.
-    fn probe(&mut self) -> Result<(), UnitError> {
+    fn probe(&mut self, conditions: &Conditions) -> Result<(), UnitError> {
         self.probe_reactions()?;
         if self.used == Use::CoSimulation {
             let mut abilities = self.abilities.clone();
-            let trip = probe::trip(self.settings.start, self.settings.step, abilities.step);
+            let trip = probe::trip(self.settings.start, conditions.step, abilities.step);
             let mut make = |abilities: &Abilities| {
-                self.system_with("probe", abilities, None).map(|(system, _)| system).map_err(|error| error.to_string())
+                self.system_with("probe", abilities, conditions).map(|(system, _)| system).map_err(|error| error.to_string())
             };
             match probe::co_simulation(&mut abilities, &mut make, trip) {
                 Ok(findings) => self.findings.extend(findings),
-                Err(why) => self.warnings.push(format!(
-                    "it could not be tried out before the run ({why}), so that what it declares is not used"
-                )),
-            }
-            if self.findings.is_empty() && !self.warnings.is_empty() {
-                // Nothing was tried: nothing is believed.
-                (abilities.rollback, abilities.linearizes) = (abilities.rollback && !self.declared.rollback, abilities.linearizes);
+                Err(why) => {
+                    abilities = abilities.without_promises();
+                    self.warnings.push(format!(
+                        "it could not be tried out before the run ({why}), so that what it declares is not used"
+                    ));
+                }
             }
             self.abilities = abilities;
         }
@@ -372,26 +386,28 @@ impl Prepared {
     }
 
     /// A system of this name, and what can be known of it while it runs.
-    pub fn system(&self, name: &str) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
-        self.system_with(name, &self.abilities, self.settings.log.clone())
+    pub fn system(&self, name: &str, conditions: &Conditions) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+        let mut abilities = self.abilities.clone();
+        if self.needs_constant_step() {
+            abilities.step = StepRule::Imposed(conditions.step);
+        }
+        self.system_with(name, &abilities, conditions)
     }
 
-    /// What systems of this unit offer to methods.
-    pub fn capabilities(&self) -> Result<Capabilities, UnitError> {
-        let (mut system, _) = self.system_with("probe", &self.abilities, None)?;
-        Ok(Capabilities::of(system.as_mut()))
+    /// Whether all communication steps must be alike, and nobody has said how long.
+    pub fn needs_constant_step(&self) -> bool {
+        self.used == Use::CoSimulation && !self.kind().variable_step && self.settings.imposed_step.is_none()
     }
 
     fn system_with(
         &self,
         name: &str,
         abilities: &Abilities,
-        log: Option<Arc<CallLog>>,
+        conditions: &Conditions,
     ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
         let version = self.unit.description.version;
-        let (layout, abilities) = (self.layout.clone(), abilities.clone());
-        let tolerance = self.settings.tolerance_given.then_some(self.settings.tolerance);
-        let span = Span { stop: self.settings.stop, tolerance };
+        let (layout, abilities, log) = (self.layout.clone(), abilities.clone(), conditions.log.clone());
+        let span = Span { stop: self.settings.stop, tolerance: conditions.asked_tolerance };
         let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
             (Version::Two, Use::CoSimulation) => {
                 let (instance, monitor) = self.instance2(name, log)?;
@@ -403,17 +419,17 @@ impl Prepared {
             }
             (Version::Two, Use::ModelExchange) => {
                 let (instance, monitor) = self.instance2(name, log)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span))), monitor)
+                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
             }
             (Version::Three, Use::ModelExchange) => {
                 let (instance, monitor) = self.instance3(name, log)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span))), monitor)
+                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
             }
         };
         Ok(made)
     }
 
-    fn terms(&self, span: Span) -> Terms {
+    fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
         let description = &self.unit.description;
         let indicators = match description.version {
             Version::Two => description.structure.indicator_count,
@@ -425,7 +441,13 @@ impl Prepared {
                 sizes.sum()
             }
         };
-        Terms { span, stride: self.settings.step, tolerance: self.settings.tolerance, indicators, completes: self.kind().needs_completed_step }
+        Terms {
+            span,
+            stride: conditions.step,
+            tolerance: conditions.tolerance,
+            indicators,
+            completes: self.kind().needs_completed_step,
+        }
     }
 
     fn instance2(&self, name: &str, log: Option<Arc<CallLog>>) -> Result<(Instance2, Arc<Monitor>), UnitError> {

@@ -2,34 +2,32 @@
 
 use std::sync::Arc;
 
-use dovetail_core::{Expectations, System, conformance};
+use dovetail_core::{Capabilities, Expectations, System, conformance};
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Prepared, Settings, Unit, Use};
+use dovetail_fmi::{Conditions, Prepared, Settings, Unit, Use};
 
-fn settings(interface: Use) -> Settings {
-    Settings {
+fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
+    let unit: Arc<Unit> = Unit::open(&fixture.build(), Strictness::Strict).unwrap();
+    let settings = Settings {
         interface: Some(interface),
         values: Vec::new(),
         start: 0.0,
         stop: 10.0,
-        step: 0.01,
         imposed_step: None,
         sub_steps: 1,
-        tolerance: 1e-12,
-        tolerance_given: false,
-        log: None,
-    }
+    };
+    unit.prepare(settings, 0.01).unwrap()
 }
 
-fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
-    let unit: Arc<Unit> = Unit::open(&fixture.build(), Strictness::Strict).unwrap();
-    unit.prepare(settings(interface)).unwrap()
+fn system(prepared: &Prepared) -> Box<dyn System> {
+    let conditions = Conditions { step: 0.01, tolerance: 1e-12, asked_tolerance: None, log: None };
+    prepared.system("unit", &conditions).unwrap().0
 }
 
 fn conforms(fixture: &Fixture, interface: Use) {
     let prepared = prepare(fixture, interface);
-    let mut make = || -> Box<dyn System> { prepared.system("unit").unwrap().0 };
+    let mut make = || -> Box<dyn System> { system(&prepared) };
     let expect = Expectations { start: 0.0, step: 0.01, tolerance: 1e-9 };
     if let Err(claim) = conformance(&mut make, expect) {
         panic!("{} as {interface}: {claim}\n{:?}\n{:?}", fixture.archive_name(), prepared.abilities(), prepared.findings());
@@ -72,10 +70,11 @@ fn model_exchange_conforms() {
 fn capabilities_are_found() {
     for version in [Version::Two, Version::Three] {
         let rich = prepare(&Fixture::new(Model::Prey, version), Use::CoSimulation);
-        let found = rich.capabilities().unwrap();
+        let found = Capabilities::of(system(&rich).as_mut());
         assert!(found.trial && found.linearize && found.input_degree > 1 && found.output_derivatives > 0, "{found:?}");
         assert!(rich.findings().iter().all(|finding| finding.holds), "{:?}", rich.findings());
-        let poor = prepare(&Fixture::poor(Model::Prey, version), Use::CoSimulation).capabilities().unwrap();
+        let poor = prepare(&Fixture::poor(Model::Prey, version), Use::CoSimulation);
+        let poor = Capabilities::of(system(&poor).as_mut());
         assert!(!poor.trial && !poor.linearize && poor.input_degree == 0 && poor.output_derivatives == 0, "{poor:?}");
     }
 }

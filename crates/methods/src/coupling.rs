@@ -1,14 +1,26 @@
 //! The interface of a step, for methods with C¹ inputs: signals that leave the start and arrive at a guess of the end, and the
 //! outputs they cause.
 
-use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Past, Signal, Source, Task, Workers};
+use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers};
 
+use crate::early_stops::EarlyStops;
 use crate::predictions::Predictions;
 use crate::reinitialize;
 
-/// The outputs that feed something, as stacked positions: the coupling variables.
+/// The outputs that inputs follow in the course of a step, as stacked positions: the coupling variables.
 pub(crate) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
-    let mut all: Vec<usize> = connections.sources().iter().filter_map(|source| source_output(*source)).collect();
+    sources_of(connections, |input| !connections.is_held(input))
+}
+
+/// The outputs that inputs hold over a step. They may be coupling variables as well, where another input follows them.
+pub(crate) fn held_outputs(connections: &Connections) -> Vec<usize> {
+    sources_of(connections, |input| connections.is_held(input))
+}
+
+/// The outputs that feed these inputs, each once.
+fn sources_of(connections: &Connections, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+    let sources = connections.sources().iter().enumerate().filter(|(input, _)| wanted(*input));
+    let mut all: Vec<usize> = sources.filter_map(|(_, source)| source_output(*source)).collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -28,8 +40,13 @@ pub(crate) struct Coupling<'a> {
     capabilities: Vec<Capabilities>,
     /// The coupling variables as outputs (stacked), each with its system and position there.
     pub variables: Vec<Variable>,
-    /// For each input (stacked) the coupling variable that feeds it.
+    /// For each input (stacked) the coupling variable that it follows.
     pub feeders: Vec<Option<usize>>,
+    /// The outputs that are held over a step, and all outputs (stacked) as far as they are among these: at the start of the step.
+    held: Vec<Variable>,
+    present: Vec<f64>,
+    /// Events that trials run into.
+    pub stops: EarlyStops,
     /// The interface at the start of the step.
     pub start: Vec<Knot>,
     /// Whether its slopes are known: not on a first step.
@@ -48,18 +65,25 @@ pub(crate) struct Variable {
 }
 
 impl<'a> Coupling<'a> {
-    pub fn new(connections: &'a Connections, tolerance: f64, capabilities: &[Capabilities]) -> Self {
+    /// The coupling of systems with these capabilities, whose steps are `longest` at most.
+    pub fn new(connections: &'a Connections, tolerance: f64, capabilities: &[Capabilities], longest: f64) -> Self {
         let outputs = coupled_outputs(connections);
         let variable = |&stacked: &usize| {
             let system = connections.owner(stacked);
             Variable { stacked, system, position: stacked - connections.outputs_of(system).start }
         };
-        let place = |source: &Source| source_output(*source).and_then(|output| outputs.binary_search(&output).ok());
+        let place = |(input, source): (usize, &Source)| {
+            let output = source_output(*source).filter(|_| !connections.is_held(input))?;
+            outputs.binary_search(&output).ok()
+        };
         Self {
             tolerance,
             capabilities: capabilities.to_vec(),
             variables: outputs.iter().map(variable).collect(),
-            feeders: connections.sources().iter().map(place).collect(),
+            feeders: connections.sources().iter().enumerate().map(place).collect(),
+            held: held_outputs(connections).iter().map(variable).collect(),
+            present: vec![f64::NAN; connections.outputs()],
+            stops: EarlyStops::new(longest),
             start: vec![Knot::value_only(f64::NAN); outputs.len()],
             smooth: false,
             step: MacroStep::instant(0.0),
@@ -75,6 +99,33 @@ impl<'a> Coupling<'a> {
             *knot = Knot::value_only(past.latest()[variable.stacked].value);
         }
         self.smooth = false;
+    }
+
+    /// An attempt begins: what is held has its newest values. The time at which the step is to end at the latest.
+    pub fn set_out(&mut self, past: &Past, next_event: f64) -> f64 {
+        for held in &self.held {
+            self.present[held.stacked] = past.latest()[held.stacked].value;
+        }
+        next_event.min(self.stops.begin(past.reached()))
+    }
+
+    /// What is held has the values that systems have just answered; true if a value that jumps by its nature is another one.
+    fn hold_newest(&mut self) -> bool {
+        let mut changed = false;
+        for held in &self.held {
+            let newest = self.tasks[held.system].response.outputs[held.position].value;
+            let jumps = self.connections.output(held.stacked).nature != Nature::Continuous;
+            changed |= jumps && self.present[held.stacked] != newest;
+            self.present[held.stacked] = newest;
+        }
+        changed
+    }
+
+    /// Whether the step just taken has led to an event: one that was announced, one that a trial has found, or another value of
+    /// something that jumps and that others hold.
+    pub fn at_event(&mut self) -> bool {
+        let announced = self.tasks.iter().any(|task| task.response.next_event <= self.step.end);
+        self.hold_newest() || announced || self.stops.grazed
     }
 
     /// `system` and variable of an unknown.
@@ -143,15 +194,18 @@ impl<'a> Coupling<'a> {
             for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
                 *place = match self.feeders[input] {
                     Some(variable) => signal(self.start[variable], variable).reduced(self.step.size(), degree),
-                    None => Signal::constant(self.connections.feed(input, &[])),
+                    None => Signal::constant(self.connections.feed(input, &self.present)),
                 };
             }
         }
     }
 
-    /// Tries the inputs that are placed; the answers are those of the coupling variables.
-    pub fn ask(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
-        workers.trial(&mut self.tasks)?;
+    /// Tries the inputs that are placed; the answers are those of the coupling variables. False if a system has stopped at an
+    /// event: then the attempt is to be given up.
+    pub fn ask(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
+        if !self.try_step(workers)? {
+            return Ok(false);
+        }
         let (values, slopes) = self.answers.split_at_mut(self.variables.len());
         for (c, variable) in self.variables.iter().enumerate() {
             let knot = self.tasks[variable.system].response.outputs[variable.position];
@@ -161,11 +215,20 @@ impl<'a> Coupling<'a> {
                 _ => knot.slope,
             };
         }
-        Ok(())
+        Ok(true)
     }
 
-    /// What the step that was taken answered, beside what was predicted.
+    /// Tries the inputs that are placed; false if a system has stopped at an event.
+    pub fn try_step(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+        workers.trial(&mut self.tasks)?;
+        Ok(!self.stops.notice(self.step, &self.tasks))
+    }
+
+    /// What the step that was taken answered, beside what was predicted; across an event that says nothing.
     pub fn note_predictions(&self, predicted: &[f64], predictions: &mut Predictions) {
+        if self.stops.grazed {
+            return;
+        }
         for (c, variable) in self.variables.iter().enumerate() {
             let integrated = self.tasks[variable.system].response.outputs[variable.position].value;
             predictions.include(c, self.start[c].value);
@@ -190,6 +253,7 @@ impl<'a> Coupling<'a> {
             *knot = Knot { value, slope, curvature: f64::NAN };
         }
         self.smooth = true;
+        self.stops.accepted(self.step);
     }
 
     /// Crosses the event at the end of the step just taken. True if the interface jumps there: then the next step starts from
@@ -199,15 +263,18 @@ impl<'a> Coupling<'a> {
         self.step = MacroStep::instant(time);
         self.place_signals_at_start();
         workers.advance(&mut self.tasks)?;
-        let jumps = self.variables.iter().zip(&self.start).any(|(variable, knot)| {
-            let now = self.tasks[variable.system].response.outputs[variable.position];
-            let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs());
-            // A slope that is not known may have jumped.
-            let known = self.capabilities[variable.system].output_derivatives > 0;
-            !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
-        });
+        let changed = self.hold_newest();
+        let jumps = changed
+            || self.variables.iter().zip(&self.start).any(|(variable, knot)| {
+                let now = self.tasks[variable.system].response.outputs[variable.position];
+                let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs());
+                // A slope that is not known may have jumped.
+                let known = self.capabilities[variable.system].output_derivatives > 0;
+                !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
+            });
         if jumps {
             let mut present = vec![Knot::from(0.0); self.connections.outputs()];
+            self.held.iter().for_each(|held| present[held.stacked] = Knot::from(self.present[held.stacked]));
             self.variables.iter().zip(&self.start).for_each(|(variable, knot)| present[variable.stacked] = *knot);
             (self.tasks, self.smooth) = reinitialize(self.connections, workers, time, 1, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
@@ -226,15 +293,18 @@ impl<'a> Coupling<'a> {
     /// What systems were given instead of what they lack; `differences` in place of slopes, if the method uses them.
     pub fn substitutes(&self, differences: bool) -> Vec<String> {
         let mut all = Vec::new();
-        for (interface, capabilities) in self.connections.interfaces().iter().zip(&self.capabilities) {
-            if capabilities.input_degree < 3 && !interface.inputs.is_empty() {
+        for (k, interface) in self.connections.interfaces().iter().enumerate() {
+            let capabilities = &self.capabilities[k];
+            let follows = self.connections.inputs_of(k).any(|input| !self.connections.is_held(input));
+            let smooth = interface.outputs.iter().any(|output| output.nature == Nature::Continuous);
+            if capabilities.input_degree < 3 && follows {
                 let degree = capabilities.input_degree;
                 all.push(format!(
                     "`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their means kept",
                     interface.name
                 ));
             }
-            if differences && capabilities.output_derivatives == 0 && !interface.outputs.is_empty() {
+            if differences && capabilities.output_derivatives == 0 && smooth {
                 all.push(format!(
                     "`{}` does not know the slopes of its outputs: differences were used",
                     interface.name

@@ -5,7 +5,7 @@
 //! in ten steps it may grow five times, but not in ten steps and again in the next ten, six times over. Only outputs on such a
 //! loop are watched; what grows elsewhere does so by its own dynamics.
 
-use dovetail_core::{Connections, Error, Task};
+use dovetail_core::{Connections, Error, Nature, Task};
 
 use crate::algebraic_loops;
 
@@ -47,7 +47,8 @@ impl Growth {
 
 impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
-        let watched = algebraic_loops(connections).concat();
+        let mut watched = algebraic_loops(connections).concat();
+        watched.retain(|&output| connections.output(output).nature == Nature::Continuous);
         Self { outputs: vec![Growth::default(); connections.outputs()], watched, step: 0 }
     }
 

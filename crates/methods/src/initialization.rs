@@ -3,21 +3,26 @@
 //! Outputs that depend on inputs at once (feedthrough) form a graph. Its strongly connected components are visited in
 //! dependency order: a single output is simply asked for; a loop is solved by Newton's method on its outputs alone, with the
 //! systems' exact feedthrough where they can be linearised and differences where not. All questions are instants: nothing
-//! moves.
+//! moves. Values that jump (truth values, texts, what a controller sets) cannot be solved for: a loop through them is settled in
+//! rounds, in each of which they keep what the round before has made of them.
 
 use nalgebra::{DMatrix, DVector};
 
-use dovetail_core::{Connections, Error, Knot, LinearizeTask, MacroStep, Signal, Source, Task, Workers, components};
+use dovetail_core::{
+    Connections, Error, Interface, Knot, LinearizeTask, MacroStep, Nature, Signal, Source, Task, Workers, components,
+};
 use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, NonlinearSolver};
 
 /// Newton iterations before a loop is given up.
 const MOST_ITERATIONS: usize = 50;
+/// Rounds before values that jump are said not to settle.
+const MOST_ROUNDS: usize = 50;
 /// Below this reciprocal condition number a loop counts as singular.
 const SINGULAR: f64 = 1e-12;
 
-/// The algebraic loops of a model: for each, its outputs as stacked positions.
+/// The algebraic loops of a model: for each, its outputs as stacked positions. What is held over a step closes no loop.
 pub fn algebraic_loops(connections: &Connections) -> Vec<Vec<usize>> {
-    let graph = feedthrough(connections);
+    let graph = feedthrough(connections, |input| !connections.is_held(input));
     components(&graph).into_iter().filter(|members| is_loop(members, &graph)).collect()
 }
 
@@ -29,6 +34,7 @@ pub fn initialize(
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
     let mut start = Start::new(connections, workers, time, derivatives);
+    start.insists = true;
     start.settle(workers)?;
     if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
         start.settle(workers)?;
@@ -47,6 +53,7 @@ pub fn reinitialize(
 ) -> Result<(Vec<Task>, bool), Error> {
     let mut start = Start::new(connections, workers, time, derivatives);
     start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
+    start.publish();
     let known = |slope: f64| if slope.is_finite() { slope } else { 0.0 };
     start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = known(knot.slope));
     (0..connections.systems()).for_each(|system| start.dispatch(system));
@@ -60,15 +67,15 @@ pub fn reinitialize(
     Ok((start.tasks, settled))
 }
 
-/// For each output (stacked) the outputs on which it depends at once.
-fn feedthrough(connections: &Connections) -> Vec<Vec<usize>> {
+/// For each output (stacked) the outputs on which it depends at once, by way of the inputs (stacked) that count.
+fn feedthrough(connections: &Connections, counts: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let mut graph = Vec::with_capacity(connections.outputs());
     for (system, interface) in connections.interfaces().iter().enumerate() {
-        let sources = &connections.sources()[connections.inputs_of(system)];
+        let first = connections.inputs_of(system).start;
         for output in &interface.outputs {
-            let fed_by = |&input: &usize| match sources[input] {
-                Source::Output(source) => Some(source),
-                Source::Constant(_) => None,
+            let fed_by = |&input: &usize| match connections.sources()[first + input] {
+                Source::Output(source) if counts(first + input) => Some(source),
+                _ => None,
             };
             graph.push(output.depends_on.iter().filter_map(fed_by).collect());
         }
@@ -85,6 +92,10 @@ struct Start<'a> {
     tasks: Vec<Task>,
     outputs: Vec<f64>,
     slopes: Vec<f64>,
+    /// The outputs as held inputs know them.
+    held: Vec<f64>,
+    /// Whether held values that do not settle are an error. In the midst of a run their readers hear of them a step later.
+    insists: bool,
     /// For each system, whether its inputs may have slopes.
     takes_slopes: Vec<bool>,
     time: f64,
@@ -99,6 +110,8 @@ impl<'a> Start<'a> {
             tasks,
             outputs: vec![f64::NAN; connections.outputs()],
             slopes: vec![0.0; connections.outputs()],
+            held: vec![f64::NAN; connections.outputs()],
+            insists: false,
             takes_slopes: workers.capabilities().iter().map(|c| c.input_degree > 0).collect(),
             time,
         }
@@ -108,19 +121,76 @@ impl<'a> Start<'a> {
     fn settle(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let everyone: Vec<usize> = (0..self.connections.systems()).collect();
         self.ask(workers, &everyone)?;
-        let graph = feedthrough(self.connections);
+        self.publish();
+        let graph = feedthrough(self.connections, |_| true);
         for members in components(&graph) {
             if is_loop(&members, &graph) {
-                self.solve_loop(workers, &members)?;
+                self.settle_loop(workers, &members)?;
             } else {
-                let owner = self.connections.owner(members[0]);
-                self.dispatch(owner);
-                self.ask(workers, &[owner])?;
+                self.ask_for(workers, members[0])?;
+                self.held[members[0]] = self.outputs[members[0]];
             }
         }
+        self.publish();
         // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
         everyone.iter().for_each(|&system| self.dispatch(system));
         self.ask(workers, &everyone)
+    }
+
+    /// One output, from all that is known.
+    fn ask_for(&mut self, workers: &mut dyn Workers, output: usize) -> Result<(), Error> {
+        let owner = self.connections.owner(output);
+        self.dispatch(owner);
+        self.ask(workers, &[owner])
+    }
+
+    /// Held inputs learn of the outputs as they are.
+    fn publish(&mut self) {
+        self.held.copy_from_slice(&self.outputs);
+    }
+
+    /// The outputs of one loop. What is held on the way round cuts it: between two rounds it takes its new value, until nothing
+    /// changes any more.
+    fn settle_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
+        let connections = self.connections;
+        if !members.iter().any(|&member| connections.feeds_held(member)) {
+            return self.solve_loop(workers, members);
+        }
+        let mut graph = feedthrough(connections, |input| !connections.is_held(input));
+        for (output, feeders) in graph.iter_mut().enumerate() {
+            let inside = members.contains(&output);
+            feeders.retain(|feeder| inside && members.contains(feeder));
+        }
+        let mut disagreement: f64 = 0.0;
+        for _ in 0..MOST_ROUNDS {
+            disagreement = 0.0;
+            for part in components(&graph).iter().filter(|part| members.contains(&part[0])) {
+                if is_loop(part, &graph) {
+                    self.solve_loop(workers, part)?;
+                } else {
+                    self.ask_for(workers, part[0])?;
+                }
+                for &output in part {
+                    disagreement = disagreement.max(self.disagreement(output));
+                    self.held[output] = self.outputs[output];
+                }
+            }
+            if disagreement == 0.0 {
+                return Ok(());
+            }
+        }
+        if self.insists { Err(self.unsolved(members, MOST_ROUNDS, disagreement)) } else { Ok(()) }
+    }
+
+    /// By how much held inputs know this output otherwise than it is, if that counts.
+    fn disagreement(&self, output: usize) -> f64 {
+        let (known, now) = (self.held[output], self.outputs[output]);
+        match self.connections.output(output).nature {
+            Nature::Continuous if (known - now).abs() <= 1e-9 * (1.0 + now.abs()) => 0.0,
+            Nature::Text => f64::from(u8::from(known != now)),
+            _ if known == now || !self.connections.feeds_held(output) => 0.0,
+            _ => (known - now).abs(),
+        }
     }
 
     /// Whether anything depends on the slope of an input.
@@ -137,7 +207,9 @@ impl<'a> Start<'a> {
     /// Slopes that agree, under the values as they are; false where some system does not know its slopes, or where they do not
     /// settle. They are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
     fn settle_slopes(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
-        if workers.capabilities().iter().any(|c| c.output_derivatives == 0) {
+        let smooth = |i: &Interface| i.outputs.iter().any(|output| output.nature == Nature::Continuous);
+        let systems = self.connections.interfaces().iter().zip(workers.capabilities());
+        if systems.filter(|(interface, _)| smooth(interface)).any(|(_, c)| c.output_derivatives == 0) {
             return Ok(false);
         }
         let size = self.slopes.len();
@@ -153,6 +225,10 @@ impl<'a> Start<'a> {
     /// Feeds `system` from the outputs known so far.
     fn dispatch(&mut self, system: usize) {
         for (signal, input) in self.tasks[system].inputs.iter_mut().zip(self.connections.inputs_of(system)) {
+            if self.connections.is_held(input) {
+                *signal = Signal::constant(self.connections.feed(input, &self.held));
+                continue;
+            }
             let (value, source) = (self.connections.feed(input, &self.outputs), self.connections.sources()[input]);
             *signal = match source {
                 Source::Output(output) if self.takes_slopes[system] => Signal::new(&[value, self.slopes[output]]),
@@ -264,12 +340,13 @@ impl<'a> Start<'a> {
         for &owner in owners {
             let gains = self.feedthrough_of(workers, owner)?;
             let first = self.connections.outputs_of(owner).start;
-            let sources = &self.connections.sources()[self.connections.inputs_of(owner)];
+            let inputs = self.connections.inputs_of(owner);
             for (row, &output) in
                 members.iter().enumerate().filter(|(_, o)| self.connections.outputs_of(owner).contains(o))
             {
-                for (input, source) in sources.iter().enumerate() {
-                    if let Some(column) = members.iter().position(|&member| *source == Source::Output(member)) {
+                for (input, stacked) in inputs.clone().enumerate().filter(|(_, i)| !self.connections.is_held(*i)) {
+                    let source = self.connections.sources()[stacked];
+                    if let Some(column) = members.iter().position(|&member| source == Source::Output(member)) {
                         matrix[(row, column)] -= gains[(output - first, input)];
                     }
                 }
@@ -295,7 +372,8 @@ impl<'a> Start<'a> {
         let base: Vec<f64> = self.tasks[system].response.outputs.iter().map(|knot| knot.value).collect();
         let mut probe = self.tasks[system].clone();
         let mut gains = DMatrix::zeros(outputs, inputs);
-        for input in 0..inputs {
+        let first = self.connections.inputs_of(system).start;
+        for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
             let gap = 1e-6 * (1.0 + value.abs());
             probe.inputs[input] = Signal::constant(value + gap);
@@ -333,8 +411,13 @@ impl Equations for SlopeEquations<'_, '_> {
             self.error = Some(error);
             return false;
         }
+        let connections = self.start.connections;
+        let outputs = connections.interfaces().iter().flat_map(|interface| &interface.outputs);
         let answered = self.start.tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.slope));
-        residual.iter_mut().zip(slopes.iter().zip(answered)).for_each(|(r, (asked, given))| *r = asked - given);
+        for (r, (asked, (given, output))) in residual.iter_mut().zip(slopes.iter().zip(answered.zip(outputs))) {
+            // What jumps from value to value is flat in between.
+            *r = if output.nature == Nature::Continuous { asked - given } else { *asked };
+        }
         true
     }
 

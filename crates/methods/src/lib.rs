@@ -5,6 +5,7 @@
 mod costarica;
 mod coupling;
 mod divergence;
+mod early_stops;
 mod f3ornits;
 mod gauss_seidel;
 mod ifosmondi;

@@ -23,7 +23,8 @@ fn prey(daily: bool) -> (Scenario, Signal) {
 }
 
 fn system(scenario: &Scenario, name: &str) -> NativeSystem {
-    let definition = scenario.definitions.iter().find(|d| d.name == name).unwrap();
+    let definitions = scenario.definitions().unwrap();
+    let definition = definitions.iter().find(|d| d.name == name).unwrap();
     NativeSystem::new(&dovetail_equations::Definition { tolerance: 1e-14, ..definition.clone() })
 }
 

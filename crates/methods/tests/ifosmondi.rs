@@ -165,7 +165,7 @@ fn inputs_are_smooth_at_every_communication_time() {
         let options = scenario.options(&choices).unwrap();
         let (mut smoothness, never) = (Smoothness::default(), AtomicBool::new(false));
         scenario.run(&options, &mut [&mut smoothness], &never).unwrap().ending.unwrap();
-        assert_eq!(smoothness.steps, 500 * scenario.definitions.len());
+        assert_eq!(smoothness.steps, 500 * scenario.connections.systems());
         assert!(smoothness.worst < 1e-9, "{}: {:e}", scenario.name, smoothness.worst);
     }
 }

@@ -11,7 +11,7 @@ fn scenario(text: &str) -> Scenario {
 
 fn start(scenario: &Scenario) -> Result<Vec<f64>, Error> {
     let options = scenario.options(&Choices::default()).unwrap();
-    let mut workers = SingleThread::new(scenario.systems(&options));
+    let mut workers = SingleThread::new(scenario.systems(&options).unwrap());
     let tasks = initialize(&scenario.connections, &mut workers, 0.0, 0)?;
     Ok(tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect())
 }

@@ -36,12 +36,20 @@ fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Va
 }
 
 fn system_json(system: &SystemWork) -> Value {
-    json!({
+    let mut object = json!({
         "integrations": system.integrations,
         "trials": system.trials,
         "linearizations": system.linearizations,
         "seconds": system.seconds,
-    })
+    });
+    if let Some(fmi) = system.fmi {
+        object["fmi"] = json!({
+            "step_seconds": fmi.step,
+            "values_seconds": fmi.values,
+            "state_seconds": fmi.state,
+        });
+    }
+    object
 }
 
 fn quality_json(quality: &Quality) -> Value {

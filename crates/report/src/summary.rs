@@ -54,6 +54,19 @@ pub struct SystemWork {
     pub linearizations: u64,
     /// Time spent in it.
     pub seconds: f64,
+    /// Where that time went, for an FMU.
+    pub fmi: Option<FmiCosts>,
+}
+
+/// Where the time of an FMU goes, in seconds. Light calls are timed in samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FmiCosts {
+    /// Stepping: `doStep`, or derivatives and events of Model Exchange.
+    pub step: f64,
+    /// Getting and setting values.
+    pub values: f64,
+    /// Saving and restoring states.
+    pub state: f64,
 }
 
 /// A variable at the end of a run.
@@ -134,15 +147,16 @@ impl FinalValue {
 
 impl SystemWork {
     /// The work of all systems, with their names.
-    pub fn of(interfaces: &[Interface], work: &[Work]) -> Vec<Self> {
-        let named = |(interface, work): (&Interface, &Work)| Self {
+    pub fn of(interfaces: &[Interface], work: &[Work], fmi: &[Option<FmiCosts>]) -> Vec<Self> {
+        let named = |(k, (interface, work)): (usize, (&Interface, &Work))| Self {
             name: interface.name.clone(),
             integrations: work.integrations,
             trials: work.trials,
             linearizations: work.linearizations,
             seconds: work.seconds,
+            fmi: fmi.get(k).copied().flatten(),
         };
-        interfaces.iter().zip(work).map(named).collect()
+        interfaces.iter().zip(work).enumerate().map(named).collect()
     }
 }
 
@@ -191,7 +205,7 @@ pub(crate) mod tests {
             stop: 10.0,
             reached: 10.0,
             completed: true,
-            systems: SystemWork::of(connections.interfaces(), &work),
+            systems: SystemWork::of(connections.interfaces(), &work, &[]),
             wall_seconds: 0.00712,
             final_values: FinalValue::of(&Variables::of(&connections).everything(), &row),
             quality: Quality {

@@ -61,11 +61,17 @@ impl RunSummary {
             ("seconds", Right),
             ("share", Right),
         ];
+        // FMUs tell where their time goes; without any, the columns are not there.
+        let fmi = self.systems.iter().any(|system| system.fmi.is_some());
+        let more = [("step", Right), ("get and set", Right), ("save and restore", Right)];
+        let heads: Vec<_> = heads.into_iter().chain(more.into_iter().filter(|_| fmi)).collect();
         let mut table = Table::new(&heads);
         for (system, share) in self.systems.iter().zip(self.shares()) {
             let counts = [system.integrations, system.trials, system.linearizations].map(count);
             let times = [significant(system.seconds, 4), share];
-            table.row([system.name.clone()].into_iter().chain(counts).chain(times).collect());
+            let costs = system.fmi.map(|costs| [costs.step, costs.values, costs.state].map(|s| significant(s, 3)));
+            let costs = costs.unwrap_or_default().into_iter().filter(|_| fmi);
+            table.row([system.name.clone()].into_iter().chain(counts).chain(times).chain(costs).collect());
         }
         table.render("")
     }

@@ -3,16 +3,22 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dovetail_core::{Connections, Interface, Source, list_names, nearest};
+use dovetail_core::{Connections, Interface, Mapped, Mapping, Nature, Source, System, list_names, nearest};
 use toml::Spanned;
 
 use crate::diagnostic::Problem;
 use crate::file::ConnectionTable;
+use crate::part::Part;
+use crate::shelf;
 
 /// Connections, and where in the file the source of each input (stacked) was given.
 pub(crate) struct Connected {
     pub connections: Connections,
     pub places: Vec<Range<usize>>,
+    /// For each system: what happens to its inputs on their way in; empty where nothing does.
+    pub mappings: Vec<Vec<Mapping>>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
 }
 
 /// An input or output, as stacked position.
@@ -26,38 +32,66 @@ struct Variable {
 
 /// Resolves the names. `systems` holds the place of each system's name in the file.
 pub(crate) fn connect(
-    interfaces: Vec<Interface>,
+    parts: &[Part],
     systems: &[Range<usize>],
     tables: &[Spanned<ConnectionTable>],
 ) -> Result<Connected, Vec<Problem>> {
-    let mut resolver = Resolver::new(&interfaces);
+    let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
+    let mut resolver = Resolver::new(&interfaces, parts);
     let mut problems: Vec<Problem> = tables.iter().filter_map(|table| resolver.take(table).err()).collect();
+    resolver.hold_open_inputs(systems);
     problems.extend(resolver.missing(systems));
     if !problems.is_empty() {
         return Err(problems);
     }
-    let fed: Vec<(Source, Range<usize>)> = resolver.fed.into_iter().flatten().collect();
-    let (sources, places) = fed.into_iter().unzip();
-    Ok(Connected { connections: Connections::new(interfaces, sources), places })
+    let Resolver { fed, mappings, warnings, .. } = resolver;
+    let (sources, places) = fed.into_iter().flatten().unzip();
+    Ok(finish(interfaces, sources, places, mappings, warnings))
+}
+
+/// Puts mappings in front of the systems that have any.
+pub(crate) fn finish(
+    interfaces: Vec<Interface>,
+    sources: Vec<Source>,
+    places: Vec<Range<usize>>,
+    all: Vec<Mapping>,
+    warnings: Vec<String>,
+) -> Connected {
+    let (mut faces, mut mappings, mut rest) = (Vec::new(), Vec::new(), all.into_iter());
+    for interface in interfaces {
+        let own: Vec<Mapping> = rest.by_ref().take(interface.inputs.len()).collect();
+        if own.iter().all(|mapping| *mapping == Mapping::Identity) {
+            faces.push(interface);
+            mappings.push(Vec::new());
+        } else {
+            faces.push(Mapped::<Box<dyn System>>::face(&interface, &own));
+            mappings.push(own);
+        }
+    }
+    Connected { connections: Connections::new(faces, sources), places, mappings, warnings }
 }
 
 struct Resolver<'a> {
     interfaces: &'a [Interface],
+    parts: &'a [Part],
     /// For each system by name: its position, and how many inputs and outputs come before its own.
     systems: HashMap<&'a str, (usize, usize, usize)>,
     fed: Vec<Option<(Source, Range<usize>)>>,
     /// A connection that could not be resolved may be the one an input waits for: do not complain twice.
     tried: Vec<bool>,
+    mappings: Vec<Mapping>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Resolver<'a> {
-    fn new(interfaces: &'a [Interface]) -> Self {
+    fn new(interfaces: &'a [Interface], parts: &'a [Part]) -> Self {
         let (mut systems, mut inputs, mut outputs) = (HashMap::new(), 0, 0);
         for (k, interface) in interfaces.iter().enumerate() {
             systems.insert(interface.name.as_str(), (k, inputs, outputs));
             (inputs, outputs) = (inputs + interface.inputs.len(), outputs + interface.outputs.len());
         }
-        Self { interfaces, systems, fed: vec![None; inputs], tried: vec![false; inputs] }
+        let (mappings, warnings) = (vec![Mapping::Identity; inputs], Vec::new());
+        Self { interfaces, parts, systems, fed: vec![None; inputs], tried: vec![false; inputs], mappings, warnings }
     }
 
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
@@ -73,7 +107,8 @@ impl<'a> Resolver<'a> {
         let source = match (from, value) {
             (Some(from), None) => {
                 let output = self.find(from, Side::From)?;
-                self.check_units(output, input, from, to)?;
+                self.check_natures(output, input, from, to)?;
+                self.mappings[input.stacked] = self.check_units(output, input, from, to)?;
                 Source::Output(output.stacked)
             }
             (None, Some(value)) if value.get_ref().is_finite() => Source::Constant(*value.get_ref()),
@@ -154,21 +189,69 @@ impl<'a> Resolver<'a> {
         problem.help(listed).suggest(variable, known.iter().map(String::as_str))
     }
 
+    /// What happens to the value between the two, where their units of measure differ and can be converted.
     fn check_units(
         &self,
         output: Variable,
         input: Variable,
         from: &Spanned<String>,
         to: &Spanned<String>,
+    ) -> Result<Mapping, Problem> {
+        let given = &self.interfaces[output.system].outputs[output.position];
+        let wanted = &self.interfaces[input.system].inputs[input.position];
+        let (Some(given_unit), Some(wanted_unit)) = (&given.unit, &wanted.unit) else { return Ok(Mapping::Identity) };
+        if given_unit == wanted_unit {
+            return Ok(Mapping::Identity);
+        }
+        let units = self.parts[output.system].unit().zip(self.parts[input.system].unit());
+        let converted = units.and_then(|(source, target)| {
+            let relative = [(source, &given.name), (target, &wanted.name)]
+                .iter()
+                .any(|(unit, name)| shelf::variable(unit, name).is_some_and(|v| v.relative));
+            shelf::conversion(shelf::measure(source, &given.name)?, shelf::measure(target, &wanted.name)?, relative)
+        });
+        converted.ok_or_else(|| {
+            let message = format!("`{}` is in {given_unit}, but `{}` is in {wanted_unit}", from.get_ref(), to.get_ref());
+            Problem::at(to.span(), message).help("convert it in one of the two systems")
+        })
+    }
+
+    /// A text goes to a text, and a number to a number.
+    fn check_natures(
+        &self,
+        output: Variable,
+        input: Variable,
+        from: &Spanned<String>,
+        to: &Spanned<String>,
     ) -> Result<(), Problem> {
-        let given = &self.interfaces[output.system].outputs[output.position].unit;
-        let wanted = &self.interfaces[input.system].inputs[input.position].unit;
-        match (given, wanted) {
-            (Some(given), Some(wanted)) if given != wanted => {
-                let message = format!("`{}` is in {given}, but `{}` is in {wanted}", from.get_ref(), to.get_ref());
-                Err(Problem::at(to.span(), message).help("convert it in one of the two systems"))
+        let given = self.interfaces[output.system].outputs[output.position].nature;
+        let wanted = self.interfaces[input.system].inputs[input.position].nature;
+        if (given == Nature::Text) == (wanted == Nature::Text) {
+            return Ok(());
+        }
+        let what = |nature: Nature| if nature == Nature::Text { "a text" } else { "a number" };
+        let message =
+            format!("`{}` is {}, but `{}` is {}", from.get_ref(), what(given), to.get_ref(), what(wanted));
+        Err(Problem::at(to.span(), message))
+    }
+
+    /// An input of an FMU has a start value, which it keeps where nothing feeds it.
+    fn hold_open_inputs(&mut self, systems: &[Range<usize>]) {
+        let mut stacked = 0;
+        for (system, interface) in self.interfaces.iter().enumerate() {
+            let is_unit = self.parts[system].unit().is_some();
+            let mut held = Vec::new();
+            for input in &interface.inputs {
+                if is_unit && self.fed[stacked].is_none() && !self.tried[stacked] {
+                    self.fed[stacked] = Some((Source::Constant(input.start), systems[system].clone()));
+                    held.push(interface.qualified(&input.name));
+                }
+                stacked += 1;
             }
-            _ => Ok(()),
+            if !held.is_empty() {
+                let warning = format!("nothing feeds {}: held at the start value of the FMU", list_names(&held));
+                self.warnings.push(warning);
+            }
         }
     }
 

@@ -63,6 +63,14 @@ pub struct BadModel {
 
 impl std::error::Error for BadModel {}
 
+impl BadModel {
+    /// A file of which there is no text to point at.
+    pub(crate) fn of_file(path: &std::path::Path, problem: Problem) -> Self {
+        let source = SourceText { path: path.display().to_string(), text: String::new() };
+        Self { source, problems: vec![problem] }
+    }
+}
+
 impl fmt::Display for BadModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, problem) in self.problems.iter().enumerate() {

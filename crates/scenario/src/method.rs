@@ -21,12 +21,18 @@ const DEFAULT_TOLERANCE: f64 = 1e-6;
 const MOST_REMEMBERED: usize = 1000;
 
 /// The name of the method that the options ask for, and why where `auto` chose it from what the systems can do.
-pub(crate) fn choose<'o>(options: &'o RunOptions, capabilities: &[Capabilities]) -> (&'o str, Option<String>) {
+pub(crate) fn choose<'o>(
+    options: &'o RunOptions,
+    capabilities: &[Capabilities],
+    coupled: bool,
+) -> (&'o str, Option<String>) {
     if options.method != "auto" {
         return (&options.method, None);
     }
     let free = capabilities.iter().all(|c| c.step_rule == StepRule::Free);
-    let (name, reason) = if free && capabilities.iter().all(|c| c.linearize) {
+    let (name, reason) = if !coupled {
+        ("jacobi", "no system feeds another, so that there is nothing to couple")
+    } else if free && capabilities.iter().all(|c| c.linearize) {
         ("missiles", "every system can be linearised, so that one linear solve a step makes the interfaces agree")
     } else if free && capabilities.iter().all(|c| c.trial) {
         ("ifosmondi", "every system can roll back, so that the interfaces can be made to agree")

@@ -1,60 +1,81 @@
-//! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`.
+//! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`, `--strict`.
 
-use toml::Spanned;
+use dovetail_fmi::Use;
 
 use crate::diagnostic::Problem;
-use crate::file::{Bounds, ModelFile, SystemTable};
+use crate::file::{Given, ModelFile, Named, SystemTable};
 
 /// Changes to a model that are not in its file.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
     /// `system.name` of a parameter, or of the start value of a state or an input, with its new value.
-    pub values: Vec<(String, f64)>,
+    pub values: Vec<(String, String)>,
     /// Start of the run.
     pub start_time: Option<f64>,
     /// End of the run.
     pub stop_time: Option<f64>,
+    /// What the standard of FMUs forbids is an error.
+    pub strict: bool,
+    /// Which interface of a single FMU.
+    pub interface: Option<Use>,
+    /// End of the run where neither the file nor the user says.
+    pub stop_time_unless_given: Option<f64>,
 }
 
 /// Writes the values into the file's tables.
 pub(crate) fn apply(overrides: &Overrides, file: &mut ModelFile) -> Result<(), Problem> {
-    overrides.values.iter().try_for_each(|(name, value)| set(file, name, *value))
+    overrides.values.iter().try_for_each(|(name, value)| set(file, name, value))
 }
 
-fn set(file: &mut ModelFile, qualified: &str, value: f64) -> Result<(), Problem> {
-    let all: Vec<String> = file.systems.iter().flat_map(|(system, table)| settable(system.get_ref(), table)).collect();
+fn set(file: &mut ModelFile, qualified: &str, value: &str) -> Result<(), Problem> {
+    let place = qualified.split_once('.').and_then(|(system, name)| {
+        let place = file.systems.keys().position(|key| key.get_ref() == system)?;
+        Some((place, name))
+    });
+    let Some((place, name)) = place else { return Err(unknown(file, qualified, value)) };
+    let table = file.systems[place].get_mut();
+    if table.fmu.is_some() {
+        // The description of the FMU says what can be set; later values win.
+        table.overridden.push((name.to_owned(), value.to_owned()));
+        return Ok(());
+    }
+    let settable = [&mut table.parameters, &mut table.states, &mut table.inputs];
+    let found = settable.into_iter().find_map(|values| entry(values, name));
+    let Some(entry) = found else { return Err(unknown(file, qualified, value)) };
+    *entry = Given::Number(number(qualified, value)?);
+    Ok(())
+}
+
+fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> {
+    values.iter_mut().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value.get_mut())
+}
+
+fn number(qualified: &str, text: &str) -> Result<f64, Problem> {
+    let value: f64 =
+        text.parse().map_err(|_| Problem::general(format!("--set {qualified}={text}: `{text}` is not a number")))?;
+    if value.is_finite() {
+        return Ok(value);
+    }
+    Err(Problem::general(format!("--set {qualified}={value}: the value must be a finite number")))
+}
+
+fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {
     let is_output = |table: &SystemTable, name: &str| table.outputs.keys().any(|output| output.get_ref() == name);
     let output = qualified.split_once('.').is_some_and(|(system, name)| {
         file.systems.iter().any(|(key, table)| key.get_ref() == system && is_output(table.get_ref(), name))
     });
-    let unknown = || {
-        if output {
-            let message = format!("--set {qualified}={value}: `{qualified}` is an output, which the model computes");
-            return Problem::general(message).help("set a parameter, or the start value of a state or an input");
-        }
-        Problem::general(format!("--set {qualified}={value}: there is no such parameter, state or input"))
-            .help("a value is set as SYSTEM.NAME=VALUE, with the name of a parameter, a state or an input")
-            .suggest(qualified, all.iter().map(String::as_str))
-    };
-    if !value.is_finite() {
-        return Err(Problem::general(format!("--set {qualified}={value}: the value must be a finite number")));
+    if output {
+        let message = format!("--set {qualified}={value}: `{qualified}` is an output, which the model computes");
+        return Problem::general(message).help("set a parameter, or the start value of a state or an input");
     }
-    let (system, name) = qualified.split_once('.').ok_or_else(unknown)?;
-    let found = file.systems.iter_mut().find(|(key, _)| key.get_ref() == system);
-    let table = found.ok_or_else(unknown)?.1.get_mut();
-    for boxes in [&mut table.parameters, &mut table.states] {
-        if let Some((_, bounds)) = boxes.iter_mut().find(|(key, _)| key.get_ref() == name) {
-            *bounds.get_mut() = Bounds::point(value);
-            return Ok(());
-        }
-    }
-    let input = table.inputs.iter_mut().find(|(key, _)| key.get_ref() == name).ok_or_else(unknown)?;
-    *input.1.get_mut() = value;
-    Ok(())
+    let all: Vec<String> =
+        file.systems.iter().flat_map(|(system, table)| settable(system.get_ref(), table.get_ref())).collect();
+    Problem::general(format!("--set {qualified}={value}: there is no such parameter, state or input"))
+        .help("a value is set as SYSTEM.NAME=VALUE, with the name of a parameter, a state or an input")
+        .suggest(qualified, all.iter().map(String::as_str))
 }
 
-fn settable(system: &str, table: &Spanned<SystemTable>) -> Vec<String> {
-    let table = table.get_ref();
+fn settable(system: &str, table: &SystemTable) -> Vec<String> {
     let names = table.parameters.keys().chain(table.states.keys()).chain(table.inputs.keys());
     names.map(|name| format!("{system}.{}", name.get_ref())).collect()
 }

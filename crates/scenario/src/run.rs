@@ -1,12 +1,14 @@
 //! One run of a scenario.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread,
+    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source,
     Statistics, Task, Work, Workers, check_finite,
 };
+use dovetail_fmi::{Costs, Monitor};
 use dovetail_methods::initialize;
 
 use crate::diagnostic::{BadModel, Problem};
@@ -45,6 +47,14 @@ pub struct RunEnd {
     pub remarks: Vec<String>,
     /// What the method knows of its result.
     pub quality: MethodQuality,
+    /// For each system that is an FMU: where its time went.
+    pub costs: Vec<Option<Costs>>,
+}
+
+/// What FMUs had to tell.
+struct Told {
+    warnings: Vec<String>,
+    remarks: Vec<String>,
 }
 
 /// A run that is ready to begin.
@@ -54,6 +64,7 @@ struct Setup<'a> {
     reason: Option<String>,
     step: Option<f64>,
     warnings: Vec<String>,
+    monitors: Vec<Option<Arc<Monitor>>>,
 }
 
 impl Scenario {
@@ -67,13 +78,14 @@ impl Scenario {
         interrupted: &AtomicBool,
     ) -> Result<RunEnd, BadModel> {
         let clock = Instant::now();
-        let Setup { mut workers, mut method, reason, step, warnings } = self.set_up(options)?;
+        let Setup { mut workers, mut method, reason, step, warnings, monitors } = self.set_up(options)?;
         let start = initialize(&self.connections, workers.as_mut(), self.start_time, method.derivatives())
             .map_err(|error| self.blame(&error))?;
         let name = method.name();
         let mut run = Orchestrator::new(&self.connections, method.as_mut(), workers.as_mut(), observers, interrupted);
         let ending = run.run(&start, self.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
+        let told = self.told(&monitors);
         Ok(RunEnd {
             method: name,
             reason,
@@ -83,8 +95,9 @@ impl Scenario {
             statistics,
             work: workers.work().to_vec(),
             wall_seconds: clock.elapsed().as_secs_f64(),
-            warnings: [self.run_warnings(name, options), warnings, method.warnings()].concat(),
-            remarks: method.remarks(),
+            warnings: [self.run_warnings(name, options), warnings, method.warnings(), told.warnings].concat(),
+            remarks: [method.remarks(), told.remarks].concat(),
+            costs: monitors.iter().map(|monitor| monitor.as_ref().map(|monitor| monitor.costs())).collect(),
             quality: method.quality(),
         })
     }
@@ -92,9 +105,9 @@ impl Scenario {
     /// Systems, where they live, and the method that couples them, checked.
     fn set_up(&self, options: &RunOptions) -> Result<Setup<'_>, BadModel> {
         let bad = |problem| self.bad(problem);
-        let mut systems = self.systems(options);
+        let (mut systems, monitors): (Vec<_>, Vec<_>) = self.made(options)?.into_iter().unzip();
         let found: Vec<Capabilities> = systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect();
-        let (name, reason) = method::choose(options, &found);
+        let (name, reason) = method::choose(options, &found, self.is_coupled());
         let mut warnings = Vec::new();
         if name == "ifosmondi" {
             (systems, warnings) = method::estimate(systems, options).map_err(bad)?;
@@ -104,12 +117,12 @@ impl Scenario {
         let method = method::make(self, options, name, step, workers.capabilities()).map_err(bad)?;
         method.check(workers.as_ref()).map_err(|error| self.bad(Problem::general(error.to_string())))?;
         let step = (!method::is_adaptive(name, options)).then_some(step);
-        Ok(Setup { workers, method, reason, step, warnings })
+        Ok(Setup { workers, method, reason, step, warnings, monitors })
     }
 
     /// Consistent start values, as `check` needs them.
     pub fn start(&self, options: &RunOptions) -> Result<Vec<Task>, BadModel> {
-        let mut workers = SingleThread::new(self.systems(options));
+        let mut workers = SingleThread::new(self.systems(options)?);
         let start =
             initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
         self.check_start(&start, &mut workers).map_err(|error| self.blame(&error))?;
@@ -151,9 +164,39 @@ impl Scenario {
         Ok(self.set_up(options)?.method.signals())
     }
 
-    fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
+    /// Whether any system feeds another, or itself.
+    fn is_coupled(&self) -> bool {
+        self.connections.sources().iter().any(|source| matches!(source, Source::Output(_)))
+    }
+
+    /// What happened inside the FMUs.
+    fn told(&self, monitors: &[Option<Arc<Monitor>>]) -> Told {
+        let mut told = Told { warnings: Vec::new(), remarks: Vec::new() };
+        for (part, monitor) in self.parts.iter().zip(monitors) {
+            let Some(notes) = monitor.as_ref().map(|monitor| monitor.notes()) else { continue };
+            let name = part.name();
+            if notes.discarded > 0 {
+                let text = format!("`{name}` discarded {} steps, which were then taken in smaller parts", notes.discarded);
+                told.warnings.push(text);
+            }
+            if notes.events > 0 {
+                told.remarks.push(format!("`{name}` had {} events within steps", notes.events));
+            }
+            for message in notes.messages.iter().filter(|message| message.status > 0 && !message.text.is_empty()) {
+                let times = if message.count > 1 { format!(" ({} times)", message.count) } else { String::new() };
+                told.warnings.push(format!("`{name}` said: {}{times}", message.text));
+            }
+            if notes.more_messages > 0 {
+                let text = format!("`{name}` said more ({} messages): see --log-fmi-calls", notes.more_messages);
+                told.warnings.push(text);
+            }
+        }
+        told
+    }
+
+    pub(crate) fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
         let span = self.stop_time - self.start_time;
-        let step = options.step.unwrap_or(span / DEFAULT_STEPS);
+        let step = options.step.or(self.proposed_step).unwrap_or(span / DEFAULT_STEPS);
         let resolved = self.start_time + step > self.start_time && self.stop_time - step < self.stop_time;
         if resolved && span / step < u64::MAX as f64 {
             return Ok(step);

@@ -4,18 +4,30 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use dovetail_core::{Connections, Error, Restricted, Restrictions, System, list_names};
-use dovetail_equations::{Definition, NativeSystem};
+use dovetail_core::{Connections, Error, System, list_names};
+use dovetail_equations::Definition;
+use dovetail_fmi::Prepared;
 
 use crate::connect::{Connected, connect};
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::file::{self, Header, ModelFile};
+use crate::load::{self, Format};
 use crate::options::{Choices, RunOptions};
 use crate::overrides::{self, Overrides};
-use crate::system::{self, Checked};
+use crate::part::{Made, Part, PartModel};
+use crate::shelf::Shelf;
+use crate::{structure, system, unit, unit_alone};
 
 /// A model file larger than this is not one.
 const LARGEST_FILE: u64 = 64 << 20;
+
+/// A system has no equations, because it is an FMU.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{system}` is an FMU, and its equations are not known")]
+pub struct NoEquations {
+    /// The system.
+    pub system: String,
+}
 
 /// A checked model. Systems are made from it afresh for every run.
 #[derive(Debug)]
@@ -26,27 +38,31 @@ pub struct Scenario {
     pub start_time: f64,
     /// End of the run.
     pub stop_time: f64,
-    /// The systems.
-    pub definitions: Vec<Definition>,
     /// Who feeds whom.
     pub connections: Connections,
     /// What looks odd but does not stand in the way.
     pub warnings: Vec<String>,
-    restrictions: Vec<Option<Restrictions>>,
-    choices: Choices,
-    source: SourceText,
-    /// Where in the file each input (stacked) is connected.
-    places: Vec<Range<usize>>,
+    pub(crate) parts: Vec<Part>,
+    /// The step that the model itself proposes.
+    pub(crate) proposed_step: Option<f64>,
+    pub(crate) choices: Choices,
+    pub(crate) source: SourceText,
+    /// Where in the file each input (stacked) is connected; empty where there is no text to point at.
+    pub(crate) places: Vec<Range<usize>>,
 }
 
 impl Scenario {
-    /// Reads and checks a model file.
+    /// Reads and checks a model: a TOML file, an FMU, or a system structure (SSP).
     pub fn load(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
-        let shown = path.display().to_string();
-        let refuse = |message: String| {
-            let source = SourceText { path: shown.clone(), text: String::new() };
-            BadModel { source, problems: vec![Problem::general(message)] }
-        };
+        match load::format_of(path) {
+            Format::Toml => Self::load_text(path, changes),
+            Format::Unit => unit_alone::scenario(path, changes),
+            Format::Structure => structure::scenario(path, changes),
+        }
+    }
+
+    fn load_text(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
+        let refuse = |message: String| BadModel::of_file(path, Problem::general(message));
         let mut bytes = Vec::new();
         let file = std::fs::File::open(path);
         // Not all that has a path has an end.
@@ -57,7 +73,7 @@ impl Scenario {
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| refuse("the file is not text (UTF-8); a model is a TOML file".to_owned()))?;
-        Self::parse(SourceText { path: shown, text }, changes)
+        Self::parse(SourceText { path: path.display().to_string(), text }, changes)
     }
 
     /// Checks the text of a model file.
@@ -72,7 +88,7 @@ impl Scenario {
 
     fn build(source: &SourceText, file: &ModelFile, changes: &Overrides) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let times = times(&file.model, changes).map_err(|problem| problems.push(problem)).unwrap_or_default();
+        let times = times(&file.model, changes).map_err(|problem| problems.push(problem)).ok();
         let choices = Choices::of_file(file).map_err(|problem| problems.push(problem)).unwrap_or_default();
         if let Err(problem) = choices.resolve() {
             problems.push(problem);
@@ -80,25 +96,47 @@ impl Scenario {
         if file.systems.is_empty() {
             problems.push(Problem::general("the model has no systems").help("add a table such as [systems.prey]"));
         }
-        let mut checked = Vec::new();
+        let (parts, warnings) = Self::parts(source, file, times, changes.strict, &mut problems);
+        if parts.len() < file.systems.len() {
+            return Err(problems); // connections to systems that are not there would only add noise
+        }
+        let names: Vec<Range<usize>> = file.systems.keys().map(toml::Spanned::span).collect();
+        problems.extend(only_once(&parts, &names));
+        match (connect(&parts, &names, &file.connections), times) {
+            (Ok(connected), Some(times)) if problems.is_empty() => {
+                Ok(Self::assemble(source, file, times, choices, (parts, warnings), connected))
+            }
+            (Ok(_), _) => Err(problems),
+            (Err(wrong), _) => Err([problems, wrong].concat()),
+        }
+    }
+
+    /// The systems that are sound, and what is odd about them.
+    fn parts(
+        source: &SourceText,
+        file: &ModelFile,
+        times: Option<(f64, f64)>,
+        strict: bool,
+        problems: &mut Vec<Problem>,
+    ) -> (Vec<Part>, Vec<String>) {
+        let folder = Path::new(&source.path).parent().unwrap_or(Path::new(""));
+        // Without times an FMU is still opened, so that all that is wrong is said at once.
+        let mut shelf = Shelf::new(strict, times.unwrap_or((0.0, 1.0)));
+        let (mut parts, mut warnings) = (Vec::new(), Vec::new());
         for (name, table) in &file.systems {
-            match system::check(&source.text, name, table.get_ref()) {
-                Ok(system) => checked.push(system),
+            let checked = match &table.get_ref().fmu {
+                None => system::check(&source.text, name, table.get_ref()),
+                Some(_) => unit::check(folder, name, table.get_ref(), &mut shelf),
+            };
+            match checked {
+                Ok((part, odd)) => {
+                    parts.push(part);
+                    warnings.extend(odd);
+                }
                 Err(wrong) => problems.extend(wrong),
             }
         }
-        if checked.len() < file.systems.len() {
-            return Err(problems); // connections to systems that are not there would only add noise
-        }
-        let interfaces = checked.iter().map(|c| c.definition.interface()).collect();
-        let names: Vec<Range<usize>> = file.systems.keys().map(toml::Spanned::span).collect();
-        match connect(interfaces, &names, &file.connections) {
-            Ok(connected) if problems.is_empty() => {
-                Ok(Self::assemble(source, file, times, choices, checked, connected))
-            }
-            Ok(_) => Err(problems),
-            Err(wrong) => Err([problems, wrong].concat()),
-        }
+        (parts, warnings)
     }
 
     fn assemble(
@@ -106,23 +144,32 @@ impl Scenario {
         file: &ModelFile,
         (start_time, stop_time): (f64, f64),
         choices: Choices,
-        checked: Vec<Checked>,
+        (mut parts, mut warnings): (Vec<Part>, Vec<String>),
         connected: Connected,
     ) -> Self {
-        let warnings = checked.iter().flat_map(|c| c.warnings.clone()).collect();
-        let (definitions, restrictions) = checked.into_iter().map(|c| (c.definition, c.restrictions)).unzip();
+        warnings.extend(connected.warnings);
+        parts.iter_mut().zip(connected.mappings).for_each(|(part, mappings)| part.mappings = mappings);
         Self {
             name: file.model.name.as_ref().unwrap_or(&source.path).chars().map(printable).collect(),
             start_time,
             stop_time,
-            definitions,
             connections: connected.connections,
             warnings,
-            restrictions,
+            parts,
+            proposed_step: None,
             choices,
             source: source.clone(),
             places: connected.places,
         }
+    }
+
+    /// The equations of all systems, or the first system that has none.
+    pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
+        let definition = |part: &Part| match &part.model {
+            PartModel::Equations(definition) => Ok(definition.clone()),
+            PartModel::Unit { name, .. } => Err(NoEquations { system: name.clone() }),
+        };
+        self.parts.iter().map(definition).collect()
     }
 
     /// The options of a run: those of the file, and over them those of the command line.
@@ -130,17 +177,24 @@ impl Scenario {
         self.choices.clone().overridden_by(command_line).resolve().map_err(|problem| self.bad(problem))
     }
 
+    /// The FMUs among the systems, with the names of their systems.
+    pub fn units(&self) -> Vec<(&str, &Prepared)> {
+        self.parts.iter().filter_map(|part| Some((part.name(), part.unit()?.as_ref()))).collect()
+    }
+
     /// The systems, at their start values.
-    pub fn systems(&self, options: &RunOptions) -> Vec<Box<dyn System>> {
-        let tolerance = options.integrator_tolerance;
-        let defined = self.definitions.iter().map(|d| NativeSystem::new(&Definition { tolerance, ..d.clone() }));
-        defined
-            .zip(&self.restrictions)
-            .map(|(system, restrictions)| match restrictions {
-                Some(restrictions) => Box::new(Restricted::new(system, *restrictions)) as Box<dyn System>,
-                None => Box::new(system),
-            })
-            .collect()
+    pub fn systems(&self, options: &RunOptions) -> Result<Vec<Box<dyn System>>, BadModel> {
+        Ok(self.made(options)?.into_iter().map(|(system, _)| system).collect())
+    }
+
+    /// The systems, and what can be known of FMUs while they run.
+    pub(crate) fn made(&self, options: &RunOptions) -> Result<Vec<Made>, BadModel> {
+        let step = self.step(options)?;
+        let make = |part: &Part| {
+            let refused = |error| Problem::general(format!("the FMU of system `{}`: {error}", part.name()));
+            part.system(options, step).map_err(|error| self.bad(refused(error)))
+        };
+        self.parts.iter().map(make).collect()
     }
 
     /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
@@ -172,6 +226,27 @@ impl Scenario {
     }
 }
 
+/// Units of which only one can live in a process, and of which the model has more.
+pub(crate) fn only_once(parts: &[Part], places: &[Range<usize>]) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (k, part) in parts.iter().enumerate() {
+        let Some(prepared) = part.unit().filter(|prepared| prepared.only_once()) else { continue };
+        let same = |other: &&Part| other.unit().is_some_and(|unit| unit.unit().path() == prepared.unit().path());
+        if let Some(first) = parts[..k].iter().find(same) {
+            let file = prepared.unit().path().display();
+            let message = format!(
+                "`{}` and `{}` are both made of {file}, which can be used only once in a process",
+                first.name(),
+                part.name()
+            );
+            let help = "its author says so (canBeInstantiatedOnlyOncePerProcess)";
+            let place = places.get(k).cloned();
+            problems.push(Problem { span: place, ..Problem::general(message) }.help(help));
+        }
+    }
+    problems
+}
+
 /// Start and end of the run, from the command line or else from the file.
 fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
     let start = changes.start_time.or(header.start_time.as_ref().map(|t| *t.get_ref())).unwrap_or(0.0);
@@ -180,9 +255,14 @@ fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
             .help("add `stop-time = 10.0` to [model], or give --stop-time"));
     };
     let place = header.stop_time.as_ref().filter(|_| changes.stop_time.is_none()).map(toml::Spanned::span);
+    possible(start, stop).map_err(|problem| Problem { span: place, ..problem })
+}
+
+/// A run needs times in their order.
+pub(crate) fn possible(start: f64, stop: f64) -> Result<(f64, f64), Problem> {
     if start.is_finite() && stop.is_finite() && start < stop {
         return Ok((start, stop));
     }
     let message = format!("a run from {start} to {stop} is not possible: the stop time must come after the start time");
-    Err(Problem { span: place, ..Problem::general(message) })
+    Err(Problem::general(message))
 }

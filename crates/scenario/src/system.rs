@@ -7,26 +7,22 @@ use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, 
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, line_and_column};
-use crate::file::{Bounds, Named, SystemTable, within_string};
-
-/// A system and what was taken from it.
-pub(crate) struct Checked {
-    pub definition: Definition,
-    pub restrictions: Option<Restrictions>,
-    pub warnings: Vec<String>,
-}
+use crate::part::{Part, PartModel};
+use crate::file::{Bounds, Given, Named, SystemTable, within_string};
 
 /// Checks a system's table and compiles its equations.
-pub(crate) fn check(text: &str, name: &Spanned<String>, table: &SystemTable) -> Result<Checked, Vec<Problem>> {
+pub(crate) fn check(
+    text: &str,
+    name: &Spanned<String>,
+    table: &SystemTable,
+) -> Result<(Part, Vec<String>), Vec<Problem>> {
     let mut problems = Vec::new();
-    if !is_name(name.get_ref()) {
-        let message = format!("`{}` cannot be the name of a system", name.get_ref());
-        problems.push(Problem::at(name.span(), message).help("use letters, digits and underscores"));
-    }
-    check_numbers(table, &mut problems);
+    is_system_name(name, &mut problems);
+    check_keys(table, &mut problems);
+    let numbers = Numbers::of(table, &mut problems);
     check_names(table, &mut problems);
     let restrictions = restrictions(table, &mut problems);
-    let definition = match compile(name.get_ref(), table) {
+    let definition = match compile(name.get_ref(), table, &numbers) {
         Ok(definition) => definition,
         Err(errors) => {
             problems.extend(errors.into_iter().map(|error| locate(text, name, table, error)));
@@ -37,14 +33,23 @@ pub(crate) fn check(text: &str, name: &Spanned<String>, table: &SystemTable) -> 
     let (input_units, output_units) = units(table, &mut problems);
     let warnings = definition.model.unused().iter().map(|unused| unused_warning(name.get_ref(), unused)).collect();
     let definition = Definition { input_units, output_units, ..definition };
-    if problems.is_empty() { Ok(Checked { definition, restrictions, warnings }) } else { Err(problems) }
+    let part = Part { model: PartModel::Equations(definition), mappings: Vec::new(), restrictions };
+    if problems.is_empty() { Ok((part, warnings)) } else { Err(problems) }
+}
+
+/// A system's name must be one that equations and connections can refer to.
+pub(crate) fn is_system_name(name: &Spanned<String>, problems: &mut Vec<Problem>) {
+    if !is_name(name.get_ref()) {
+        let message = format!("`{}` cannot be the name of a system", name.get_ref());
+        problems.push(Problem::at(name.span(), message).help("use letters, digits and underscores"));
+    }
 }
 
 fn names<T>(table: &Named<T>) -> Vec<&str> {
     table.keys().map(|key| key.get_ref().as_str()).collect()
 }
 
-fn compile(name: &str, table: &SystemTable) -> Result<Definition, Vec<SyntaxError>> {
+fn compile(name: &str, table: &SystemTable, numbers: &Numbers) -> Result<Definition, Vec<SyntaxError>> {
     let outputs = table.outputs.iter().map(|(name, text)| (name.get_ref().as_str(), text.get_ref().as_str()));
     let model = Model::parse(&Source {
         inputs: names(&table.inputs),
@@ -53,9 +58,60 @@ fn compile(name: &str, table: &SystemTable) -> Result<Definition, Vec<SyntaxErro
         equations: table.equations.as_ref().map_or("", |text| text.get_ref()),
         outputs: outputs.collect(),
     })?;
-    let middles = |boxes: &Named<Bounds>| boxes.values().map(|bounds| bounds.get_ref().middle()).collect();
-    let inputs = table.inputs.values().map(|start| *start.get_ref()).collect();
-    Ok(Definition::new(name, model, middles(&table.parameters), middles(&table.states), inputs))
+    let Numbers { parameters, states, inputs } = numbers.clone();
+    Ok(Definition::new(name, model, parameters, states, inputs))
+}
+
+/// The values of a system given as equations: numbers, or the middles of boxes.
+#[derive(Clone)]
+struct Numbers {
+    parameters: Vec<f64>,
+    states: Vec<f64>,
+    inputs: Vec<f64>,
+}
+
+impl Numbers {
+    fn of(table: &SystemTable, problems: &mut Vec<Problem>) -> Self {
+        let mut boxes = |given: &Named<Given>| given.iter().map(|(name, value)| middle(name, value, problems)).collect();
+        let (parameters, states) = (boxes(&table.parameters), boxes(&table.states));
+        let inputs = table.inputs.iter().map(|(name, value)| start(name, value, problems)).collect();
+        Self { parameters, states, inputs }
+    }
+}
+
+fn middle(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> f64 {
+    match value.get_ref().bounds() {
+        Err(message) => problems.push(Problem::at(value.span(), message)),
+        Ok(Bounds { lower, upper }) if !(lower.is_finite() && upper.is_finite()) => {
+            problems.push(Problem::at(value.span(), format!("`{}` must be a finite number", name.get_ref())));
+        }
+        Ok(Bounds { lower, upper }) if lower > upper => {
+            let message = format!("the box of `{}` is empty: {lower} is above {upper}", name.get_ref());
+            problems.push(Problem::at(value.span(), message).help(format!("write [{upper}, {lower}]")));
+        }
+        Ok(bounds) => return bounds.middle(),
+    }
+    f64::NAN
+}
+
+fn start(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> f64 {
+    let number = value.get_ref().number();
+    if number.is_none() {
+        let message = format!("wrong type: {}, expected a number", value.get_ref().shape());
+        problems.push(Problem::at(value.span(), message));
+    } else if !number.is_some_and(f64::is_finite) {
+        problems.push(Problem::at(value.span(), format!("`{}` must be a finite number", name.get_ref())));
+    }
+    number.unwrap_or(f64::NAN)
+}
+
+/// What only an FMU has.
+fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
+    let interface = table.interface.as_ref().map(|key| ("interface", key.span()));
+    let sub_steps = table.sub_steps.as_ref().map(|key| ("sub-steps", key.span()));
+    for (key, span) in [interface, sub_steps].into_iter().flatten() {
+        problems.push(Problem::at(span, format!("`{key}` belongs to FMUs, and this system is given as equations")));
+    }
 }
 
 /// From a place in a text of the model to one in the file.
@@ -87,23 +143,6 @@ fn locate(text: &str, system: &Spanned<String>, table: &SystemTable, error: Synt
     Problem { help, ..problem }
 }
 
-fn check_numbers(table: &SystemTable, problems: &mut Vec<Problem>) {
-    for (name, bounds) in table.parameters.iter().chain(&table.states) {
-        let Bounds { lower, upper } = *bounds.get_ref();
-        if !(lower.is_finite() && upper.is_finite()) {
-            problems.push(Problem::at(bounds.span(), format!("`{}` must be a finite number", name.get_ref())));
-        } else if lower > upper {
-            let message = format!("the box of `{}` is empty: {lower} is above {upper}", name.get_ref());
-            problems.push(Problem::at(bounds.span(), message).help(format!("write [{upper}, {lower}]")));
-        }
-    }
-    for (name, start) in &table.inputs {
-        if !start.get_ref().is_finite() {
-            problems.push(Problem::at(start.span(), format!("`{}` must be a finite number", name.get_ref())));
-        }
-    }
-}
-
 /// An output may share its name with a state only, and then it must be that state.
 fn check_names(table: &SystemTable, problems: &mut Vec<Problem>) {
     for name in table.outputs.keys() {
@@ -128,7 +167,7 @@ fn check_outputs_named_as_states(definition: &Definition, table: &SystemTable, p
     }
 }
 
-fn restrictions(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<Restrictions> {
+pub(crate) fn restrictions(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<Restrictions> {
     let restrict = table.restrict.as_ref();
     let imposed = restrict.and_then(|r| r.imposed_step.as_ref()).or(table.imposed_step.as_ref());
     if let Some(step) = imposed.filter(|step| !(*step.get_ref() > 0.0 && step.get_ref().is_finite())) {

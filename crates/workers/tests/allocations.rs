@@ -28,7 +28,7 @@ fn allocations(scenario: &Scenario, method: &str, threads: usize) -> (u64, u64) 
 }
 
 fn allocations_of_linearizations(scenario: &Scenario, threads: NonZeroUsize) -> u64 {
-    let systems = scenario.systems(&options(scenario, "jacobi", 1));
+    let systems = scenario.systems(&options(scenario, "jacobi", 1)).unwrap();
     let mut workers = Threads::new(systems, threads).unwrap();
     let interfaces = workers.interfaces().iter().enumerate();
     let mut tasks: Vec<_> = interfaces.map(|(system, interface)| LinearizeTask::new(system, interface)).collect();

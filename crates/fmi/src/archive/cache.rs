@@ -139,7 +139,7 @@ impl Entry<'_> {
         }
         self.make(file)?;
         drop(alone);
-        // Between the two locks somebody might have removed it again: then we are no worse off than before.
+        // Between the two locks somebody who cleans might remove it again: then the next copy is tried.
         Ok(self.usable()?.map(|lock| (lock, true)))
     }
 

@@ -186,3 +186,18 @@ pub(super) fn printable(name: &str) -> String {
     }
     shown
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_and_a_closed_folder_have_their_own_remedies() {
+        let message =
+            |kind: io::ErrorKind| ArchiveError::Write { path: "cache".into(), source: kind.into() }.to_string();
+        assert!(message(io::ErrorKind::StorageFull).contains("free some space"));
+        assert!(
+            message(io::ErrorKind::PermissionDenied).ends_with("set DOVETAIL_CACHE to a folder that can be written")
+        );
+    }
+}

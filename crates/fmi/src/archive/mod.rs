@@ -14,7 +14,7 @@ mod manifest;
 mod plan;
 
 pub use cache::Cache;
-pub use error::ArchiveError;
+pub use error::{ArchiveError, EntryProblem};
 pub use plan::Limits;
 
 use std::path::{Path, PathBuf};

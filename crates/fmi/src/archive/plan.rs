@@ -24,7 +24,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { entries: 200_000, total: 8 << 30, ratio: 1000, unsuspicious: 512 << 20 }
+        Self { entries: 200_000, total: 8 << 30, ratio: 1000, unsuspicious: 100 << 20 }
     }
 }
 

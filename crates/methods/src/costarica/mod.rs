@@ -2,7 +2,8 @@
 //!
 //! Needs of the system: that it can be linearised. Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)".
 //! At the time reached the system is linearised; trials are answered by the linear model, whose response to polynomial inputs
-//! is known in closed form; the step that is accepted is integrated, once.
+//! is known in closed form; the step that is accepted is integrated, once. Outputs that jump from value to value are not estimated: they
+//! keep the values they have.
 //! Departures: the paper inverts Laplace transforms numerically; the operators are matrix exponentials, exact to rounding (the
 //! paper's way is an option). Where a system knows `∂f/∂t` the forcing grows with it over the step, which makes the error of a step one
 //! order smaller for systems that depend on time. The control part is followed under the present linearisation. (16) prints `D x̃` where `C x̃` is meant, and the sentence under (12) misstates `f_C`; (24) is right.
@@ -15,7 +16,8 @@ pub(crate) use estimator::{Estimator, Sizes, tame};
 pub use estimator::{EstimatorOptions, Form};
 
 use dovetail_core::{
-    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System, Trial,
+    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Response, Signal, StepRule,
+    System, Trial,
 };
 use dovetail_numerics::Transfer;
 
@@ -28,6 +30,8 @@ pub struct Costarica<S> {
     here: Linearization,
     local: bool,
     next_event: f64,
+    /// Values of the outputs there: of those that jump, for as long as the system stands there.
+    present: Vec<f64>,
 }
 
 impl<S: System> Costarica<S> {
@@ -40,7 +44,8 @@ impl<S: System> Costarica<S> {
         let estimator = Estimator::new(system.interface(), degree, options, false);
         let here = Linearization::of(system.interface());
         let transfer = estimator.sizes().transfer();
-        Ok(Self { system, estimator, transfer, here, local: false, next_event: f64::INFINITY })
+        let present = vec![f64::NAN; system.interface().outputs.len()];
+        Ok(Self { system, estimator, transfer, here, local: false, next_event: f64::INFINITY, present })
     }
 
     fn localize(&mut self, time: f64, response: &mut Response) -> Result<(), Error> {
@@ -59,7 +64,9 @@ impl<S: System> Costarica<S> {
     fn tell_slopes(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.localize(step.end, response)?;
         let here = &self.here;
-        for (output, knot) in response.outputs.iter_mut().enumerate() {
+        let natures = self.system.interface().outputs.iter().map(|output| output.nature);
+        let outputs = response.outputs.iter_mut().enumerate().zip(natures);
+        for ((output, knot), _) in outputs.filter(|(_, nature)| *nature == Nature::Continuous) {
             let by_states: f64 = here.f.iter().enumerate().map(|(j, f)| here.c[(output, j)] * f).sum();
             let by_inputs = |(i, signal): (usize, &Signal)| {
                 let (slope, curvature) = (signal.derivative(1, step.size()), signal.derivative(2, step.size()));
@@ -80,6 +87,7 @@ impl<S: System> System for Costarica<S> {
         self.system.advance(step, inputs, response)?;
         self.local = false; // the linearisation belonged to the point just left
         self.next_event = response.next_event;
+        self.present.iter_mut().zip(&response.outputs).for_each(|(value, knot)| *value = knot.value);
         if step.is_instant() {
             self.estimator.forget();
         }
@@ -119,7 +127,12 @@ impl<S: System> Trial for Costarica<S> {
             reason: Box::new(pole),
         };
         self.estimator.prepare(step.size(), &self.here, &mut self.transfer).map_err(meets_pole)?;
-        for (output, knot) in response.outputs.iter_mut().enumerate() {
+        let natures = self.system.interface().outputs.iter().map(|output| output.nature);
+        for ((output, knot), nature) in response.outputs.iter_mut().enumerate().zip(natures) {
+            if nature != Nature::Continuous {
+                *knot = Knot::from(self.present[output]);
+                continue;
+            }
             let [value, slope, curvature] = [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
             *knot = Knot { value, slope, curvature };
         }

@@ -1,11 +1,14 @@
 //! Events: those that systems announce, and jumps that only show in their outputs.
 
-use dovetail_core::{Error, MacroStep, Past, Signal, Source, Workers};
+use dovetail_core::{Connections, Error, MacroStep, Nature, Past, Signal, Source, Workers};
 
 use super::F3ornits;
+use super::unit::Role;
 
 /// An error so many times the tolerance, on the step after an event of a feeder, is the echo of that event.
 const ECHO: f64 = 10.0;
+/// A step is cut so often at most for events at which trials stop.
+const MOST_CUTS: usize = 5;
 /// A jump is located to this fraction of the run.
 const RESOLUTION: f64 = 1e-10;
 
@@ -13,6 +16,9 @@ impl F3ornits<'_> {
     /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just after the jump; true if so.
     pub(super) fn locate_jump(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let (mut excess, mut before) = (self.try_until(f64::INFINITY, workers)?, 0.0);
+        if self.stops_early(workers)? {
+            return Ok(true);
+        }
         if excess <= 1.0 {
             return Ok(false);
         }
@@ -34,10 +40,39 @@ impl F3ornits<'_> {
         // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
         let end = if jumps { late.max(start + self.options.min_step) } else { early };
         self.try_until(end, workers)?;
+        self.keep_tried();
+        Ok(jumps)
+    }
+
+    /// Where a system has stopped its trial at an event of its own, all steps are cut to end there; true if so. The inputs stay
+    /// what they are, but for those that are smoothed or reduced: then the event may have moved, and is looked for again.
+    fn stops_early(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let mut any = false;
+        for _ in 0..MOST_CUTS {
+            let due = || self.tasks.iter().filter(|task| task.due);
+            let early = due().filter(|task| task.response.reached < task.step.end);
+            let event = early.map(|task| task.response.reached).fold(f64::INFINITY, f64::min);
+            let start = due().map(|task| task.step.start).fold(f64::INFINITY, f64::min);
+            let end = due().map(|task| task.step.end).fold(f64::NEG_INFINITY, f64::max);
+            let cut = event.max(start + self.options.min_step);
+            // An event too near to the start is crossed within the step.
+            if cut >= end {
+                break;
+            }
+            self.try_until(cut, workers)?;
+            any = true;
+        }
+        if any {
+            self.keep_tried();
+        }
+        Ok(any)
+    }
+
+    /// The steps that were tried are those that are planned.
+    fn keep_tried(&mut self) {
         for (step, task) in self.steps.iter_mut().zip(&self.tasks) {
             *step = step.map(|_| task.step);
         }
-        Ok(jumps)
     }
 
     /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error is too large for an error.
@@ -61,8 +96,12 @@ impl F3ornits<'_> {
             return Ok(());
         }
         for task in self.tasks.iter().filter(|task| task.due) {
-            let outputs = &mut self.before_event[self.connections.outputs_of(task.system)];
-            outputs.iter_mut().zip(&task.response.outputs).for_each(|(value, knot)| *value = knot.value);
+            let (_, past) = past.point(task.system, 0);
+            let answers = past.iter().zip(&task.response.outputs);
+            for (output, (past, now)) in self.connections.outputs_of(task.system).zip(answers) {
+                // What is held is still what it was at the start of the step.
+                self.before_event[output] = if jumps(self.connections, output) { past.value } else { now.value };
+            }
         }
         for k in 0..self.tasks.len() {
             let task = &mut self.tasks[k];
@@ -99,7 +138,7 @@ impl F3ornits<'_> {
             let (announced, ahead) = (past.next_event_of(k), task.response.next_event);
             self.events[k] = if announced > task.step.start && announced <= reached {
                 Some(announced)
-            } else if ahead <= reached || reached < task.step.end {
+            } else if ahead <= reached || reached < task.step.end || self.switches(past, k) {
                 Some(reached)
             } else if self.units[k].worst_error() > ECHO && self.inputs.echoes(k) {
                 // What it depends on at once has jumped where it could not follow, between its own times: it does now.
@@ -115,6 +154,16 @@ impl F3ornits<'_> {
         }
     }
 
+    /// Whether an output of the system that others hold has another value than before its step.
+    fn switches(&self, past: &Past, k: usize) -> bool {
+        let (_, before) = past.point(k, 0);
+        let values = before.iter().zip(&self.tasks[k].response.outputs);
+        let mut outputs = values.zip(self.connections.outputs_of(k)).zip(&self.units[k].channels);
+        outputs.any(|(((before, now), output), channel)| {
+            channel.role == Role::Held && jumps(self.connections, output) && before.value != now.value
+        })
+    }
+
     /// Marks the systems with an output that depends at once on one that has jumped, and gives them its new value; true if
     /// there are any. They are then due, and nobody else.
     fn hand_on_jumps(&mut self) -> bool {
@@ -128,6 +177,7 @@ impl F3ornits<'_> {
             let interface = &self.connections.interfaces()[k];
             for (position, input) in self.connections.inputs_of(k).enumerate() {
                 let reads = interface.outputs.iter().any(|output| output.depends_on.contains(&position));
+                let reads = reads || self.connections.is_held(input);
                 let Some(value) = self.jumped_value(input, now).filter(|_| reads) else { continue };
                 if !std::mem::replace(&mut self.tasks[k].due, true) {
                     self.tasks[k].step = MacroStep::instant(now);
@@ -151,7 +201,15 @@ impl F3ornits<'_> {
         self.events[feeder].filter(|_| task.response.reached == time)?;
         let position = output - self.connections.outputs_of(feeder).start;
         let (value, before) = (task.response.outputs[position].value, self.before_event[output]);
+        if jumps(self.connections, output) {
+            return (value != before).then_some(value);
+        }
         let jumps = (value - before).abs() > self.options.absolute_tolerance + self.options.tolerance * before.abs();
         jumps.then_some(value)
     }
+}
+
+/// Whether an output (stacked) jumps from value to value by its nature.
+fn jumps(connections: &Connections, output: usize) -> bool {
+    connections.output(output).nature != Nature::Continuous
 }

@@ -68,10 +68,13 @@ impl<'a> Inputs<'a> {
                     let feeder = self.connections.owner(output);
                     let estimate = chosen(&units[feeder], step);
                     let position = output - self.connections.outputs_of(feeder).start;
-                    (estimate.signals[position].shifted(step.start - estimate.made), Some(estimate.epoch))
+                    let signal = estimate.signals[position].shifted(step.start - estimate.made);
+                    let held = self.connections.is_held(input);
+                    (if held { Signal::constant(signal.value(0.0)) } else { signal }, Some(estimate.epoch))
                 }
             };
             // The first step, and the first after an event of the feeder, has nothing to join on to.
+            let smooths = smooths && !self.connections.is_held(input);
             if smooths && memory.epoch.is_some() && memory.epoch == memory.end_epoch {
                 memory.signal = Signal::hermite(step.size(), memory.end, memory.signal.at(step.size()));
             }

@@ -4,7 +4,7 @@
 //! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
 //! Departures: (18) and (20) disagree by one point; (20) holds. (33) means the magnitude. The scheduler, a black box in the paper,
 //! is in `scheduler.rs`. At an event a system begins afresh, and its readers do not smooth across it. Growth counts from the step
-//! that was asked for. [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
+//! that was asked for. What jumps from value to value is held; when it changes, the systems that read it begin afresh. [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
 
 mod calibration;
 mod events;
@@ -21,12 +21,12 @@ use dovetail_core::{
 };
 
 use crate::algebraic_loops;
-use crate::coupling::coupled_outputs;
+use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
 use inputs::Inputs;
 use jump::Jumps;
 use scheduler::{Scheduler, Standing};
-use unit::Unit;
+use unit::{Role, Unit};
 
 pub use calibration::Calibration;
 pub use stepper::Scale;
@@ -147,9 +147,13 @@ impl<'a> F3ornits<'a> {
     ) -> Self {
         let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
         let systems = connections.systems();
-        let outputs = coupled_outputs(connections);
-        let coupled = |output: usize| outputs.binary_search(&output).is_ok();
-        let unit = |k: usize| Unit::new(connections.outputs_of(k).map(coupled), options.first_step);
+        let (followed, held) = (coupled_outputs(connections), held_outputs(connections));
+        let role = |output: usize| match (followed.binary_search(&output), held.binary_search(&output)) {
+            (Ok(_), _) => Role::Followed,
+            (_, Ok(_)) => Role::Held,
+            _ => Role::Idle,
+        };
+        let unit = |k: usize| Unit::new(connections.outputs_of(k).map(role), options.first_step);
         let standing = Standing { reached: start, wish: 0.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY };
         let mut method = Self {
             connections,
@@ -177,7 +181,8 @@ impl<'a> F3ornits<'a> {
     /// Into how many sub-steps a step of `system` is cut: a free unit that takes constants only follows its inputs better so.
     fn parts(&self, system: usize) -> usize {
         let unit = &self.capabilities[system];
-        let follows = unit.input_degree > 0 || self.connections.inputs_of(system).is_empty();
+        let held = self.connections.inputs_of(system).all(|input| self.connections.is_held(input));
+        let follows = unit.input_degree > 0 || held;
         if follows || unit.step_rule != StepRule::Free { 1 } else { PARTS }
     }
 

@@ -45,7 +45,8 @@ impl F3ornits<'_> {
 
     /// Its inputs could not be smoothed.
     fn corners(&self, k: usize) -> Option<String> {
-        let rough = self.options.smooth && !self.inputs.smooths(k) && !self.connections.inputs_of(k).is_empty();
+        let follows = self.connections.inputs_of(k).any(|input| !self.connections.is_held(input));
+        let rough = self.options.smooth && !self.inputs.smooths(k) && follows;
         rough.then(|| format!("the inputs of `{}` were not smoothed: that takes inputs of degree 3", self.name(k)))
     }
 

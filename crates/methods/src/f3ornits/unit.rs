@@ -22,6 +22,17 @@ pub(crate) struct Estimate {
     pub signals: Vec<Signal>,
 }
 
+/// What an output is to those that it feeds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It feeds nobody and has no part in the coupling.
+    Idle,
+    /// They hold its newest value. It has no error.
+    Held,
+    /// They follow its estimates.
+    Followed,
+}
+
 /// One output.
 #[derive(Clone, Copy)]
 pub(crate) struct Channel {
@@ -30,10 +41,15 @@ pub(crate) struct Channel {
     /// The error before the newest.
     before: f64,
     recent: RecentErrors,
-    /// Whether it feeds anything. One that does not has no part in the coupling.
-    coupled: bool,
+    pub role: Role,
     /// Whether the newest error was beyond all bounds.
     pub jumped: bool,
+}
+
+impl Channel {
+    fn is_followed(&self) -> bool {
+        self.role == Role::Followed
+    }
 }
 
 /// One system.
@@ -59,17 +75,17 @@ pub(crate) struct Unit {
 }
 
 impl Unit {
-    /// A system that has not begun, with for each output whether it feeds anything.
-    pub fn new(coupled: impl Iterator<Item = bool>, first_step: f64) -> Self {
-        let channel = |coupled: bool| Channel {
+    /// A system that has not begun, with the roles of its outputs.
+    pub fn new(roles: impl Iterator<Item = Role>, first_step: f64) -> Self {
+        let channel = |role: Role| Channel {
             order: Order::new(),
             range: Range::at(0.0),
             before: 1.0,
             recent: RecentErrors::default(),
-            coupled,
+            role,
             jumped: false,
         };
-        let channels: Vec<Channel> = coupled.map(channel).collect();
+        let channels: Vec<Channel> = roles.map(channel).collect();
         let estimate =
             || Estimate { made: f64::NEG_INFINITY, epoch: 0, signals: vec![Signal::constant(0.0); channels.len()] };
         let estimates = [estimate(), estimate()];
@@ -91,7 +107,8 @@ impl Unit {
     /// The start of the run: ranges begin at the first values.
     pub fn begin(&mut self, past: &Past, system: usize) {
         let (_, outputs) = past.point(system, 0);
-        self.channels.iter_mut().zip(outputs).for_each(|(channel, knot)| channel.range = Range::at(knot.value));
+        let followed = self.channels.iter_mut().zip(outputs).filter(|(channel, _)| channel.is_followed());
+        followed.for_each(|(channel, knot)| channel.range = Range::at(knot.value));
     }
 
     /// New estimates from the newest points, (21) to (23).
@@ -99,16 +116,27 @@ impl Unit {
         self.estimates.swap(0, 1);
         let newest = &mut self.estimates[0];
         (newest.made, newest.epoch) = (past.reached_by(system), self.epoch);
-        for (position, channel) in self.channels.iter().enumerate().filter(|(_, channel)| channel.coupled) {
-            let points = Points::of(past, system, position);
-            newest.signals[position] = points.estimate(options.calibration, channel.order.degree);
+        let (_, outputs) = past.point(system, 0);
+        for (position, channel) in self.channels.iter().enumerate() {
+            newest.signals[position] = match channel.role {
+                Role::Idle => continue,
+                Role::Held => Signal::constant(outputs[position].value),
+                Role::Followed => {
+                    Points::of(past, system, position).estimate(options.calibration, channel.order.degree)
+                }
+            };
         }
         self.moved = false;
     }
 
     /// The largest degree of the estimates in use.
     pub fn degree(&self) -> usize {
-        self.channels.iter().filter(|channel| channel.coupled).map(|channel| channel.order.degree).max().unwrap_or(0)
+        self.channels
+            .iter()
+            .filter(|channel| channel.is_followed())
+            .map(|channel| channel.order.degree)
+            .max()
+            .unwrap_or(0)
     }
 
     /// By how many times the worst error of an answer is beyond what passes for an error of the estimate.
@@ -119,8 +147,8 @@ impl Unit {
             range.include(value, elapsed(task), options.damping);
             self.error(position, &range, value, elapsed(task), options) / channel.recent.limit()
         };
-        let coupled = (0..self.channels.len()).filter(|&position| self.channels[position].coupled);
-        coupled.map(excess).fold(0.0, f64::max)
+        let followed = (0..self.channels.len()).filter(|&position| self.channels[position].is_followed());
+        followed.map(excess).fold(0.0, f64::max)
     }
 
     /// The error of the estimate of one output in units of its tolerance, (29).
@@ -135,7 +163,7 @@ impl Unit {
         let mut least = f64::INFINITY;
         for position in 0..self.channels.len() {
             let mut channel = self.channels[position];
-            if !channel.coupled {
+            if !channel.is_followed() {
                 continue;
             }
             let value = task.response.outputs[position].value;
@@ -163,7 +191,7 @@ impl Unit {
 
     /// The largest error of the newest step, in units of the tolerance.
     pub fn worst_error(&self) -> f64 {
-        self.channels.iter().filter(|channel| channel.coupled).map(|channel| channel.before).fold(0.0, f64::max)
+        self.channels.iter().filter(|channel| channel.is_followed()).map(|channel| channel.before).fold(0.0, f64::max)
     }
 
     /// Something happened elsewhere: errors may be larger for a while.
@@ -173,7 +201,8 @@ impl Unit {
 
     /// Begins afresh on the far side of an event at `event`, with these answers there: what came before says nothing of what comes.
     pub fn restart(&mut self, event: f64, task: &Task, options: &F3ornitsOptions) {
-        for (channel, knot) in self.channels.iter_mut().zip(&task.response.outputs) {
+        let channels = self.channels.iter_mut().zip(&task.response.outputs);
+        for (channel, knot) in channels.filter(|(channel, _)| channel.is_followed()) {
             channel.range.include(knot.value, 0.0, options.damping);
             (channel.order, channel.recent, channel.before) = (Order::new(), RecentErrors::default(), 1.0);
         }

@@ -7,6 +7,7 @@
 //! the reference step for good: the next grid time is met again. (27) alone would accept a guess that has run away, since its
 //! tolerance grows with the guess; a residual must also have fallen. At a known event all systems meet; where the interface jumps
 //! there, values and slopes are made consistent anew; where a system does not know its slopes, the step after it is a first step.
+//! An event at which a trial stops ends the next attempt (`early_stops.rs`). What jumps from value to value is no unknown: it is held.
 
 mod extrapolation;
 mod residual;
@@ -67,7 +68,7 @@ impl<'a> Ifosmondi<'a> {
         solver: Box<dyn NonlinearSolver + 'a>,
         capabilities: &[Capabilities],
     ) -> Self {
-        let coupling = Coupling::new(connections, options.tolerance, capabilities);
+        let coupling = Coupling::new(connections, options.tolerance, capabilities, grid.size());
         let count = coupling.start.len();
         Self {
             coupling,
@@ -84,17 +85,17 @@ impl<'a> Ifosmondi<'a> {
         }
     }
 
-    /// The first guess of the end of the step.
-    fn predict(&mut self, step: MacroStep, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+    /// The first guess of the end of the step; false if a system has stopped at an event.
+    fn predict(&mut self, step: MacroStep, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         if self.options.extrapolate && self.coupling.smooth {
             self.extrapolation.guess(step, &self.coupling.start, &mut self.unknowns);
-            return Ok(());
+            return Ok(true);
         }
         // (20), (21): the interface held, and what the systems answer to it.
         self.coupling.hold();
-        self.coupling.ask(past, workers)?;
+        let whole = self.coupling.ask(past, workers)?;
         self.unknowns.copy_from_slice(&self.coupling.answers);
-        Ok(())
+        Ok(whole)
     }
 
     /// The end of the step is accepted: systems move there, and the next step starts from what their inputs were.
@@ -105,9 +106,7 @@ impl<'a> Ifosmondi<'a> {
         self.coupling.note_predictions(&self.unknowns, &mut self.predictions);
         self.coupling.arrive(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
-        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end)
-            && self.coupling.cross_event(workers)?
-        {
+        if self.coupling.at_event() && self.coupling.cross_event(workers)? {
             self.extrapolation.forget();
         }
         Ok(())
@@ -189,15 +188,21 @@ impl Method for Ifosmondi<'_> {
         if past.points(0) == 1 && !self.coupling.smooth {
             self.coupling.begin(past);
         }
-        let step = self.plan.step(past.reached(), past.next_event());
+        let event = self.coupling.set_out(past, past.next_event());
+        let step = self.plan.step(past.reached(), event);
         self.coupling.step = step;
-        if let Err(error) = self.predict(step, past, workers) {
+        match self.predict(step, past, workers) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Verdict::Rejected(step)),
             // Held inputs may lead a system astray; a shorter step leads it less far.
-            return if self.plan.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) };
+            Err(error) => return if self.plan.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) },
         }
         let mut equations = Residual::new(&mut self.coupling, past, workers, &mut self.first);
         let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
-        let failure = equations.error;
+        let (failure, stopped) = (equations.error, equations.stopped);
+        if stopped {
+            return Ok(Verdict::Rejected(step));
+        }
         if !outcome.converged() {
             if self.plan.shorten(step) {
                 return Ok(Verdict::Rejected(step));

@@ -14,6 +14,8 @@ pub(super) struct Residual<'b, 'a> {
     pub past: &'b Past,
     pub workers: &'b mut dyn Workers,
     pub error: Option<Error>,
+    /// A system has stopped at an event: there is no use in going on.
+    pub stopped: bool,
     /// The residual of the first guess.
     first: &'b mut [f64],
     evaluations: usize,
@@ -27,7 +29,7 @@ impl<'b, 'a> Residual<'b, 'a> {
         workers: &'b mut dyn Workers,
         first: &'b mut [f64],
     ) -> Self {
-        Self { coupling, past, workers, error: None, first, evaluations: 0 }
+        Self { coupling, past, workers, error: None, stopped: false, first, evaluations: 0 }
     }
 
     /// A guess that runs away makes (27) true by its size alone. So a residual must also be small by the measure of the
@@ -48,9 +50,15 @@ impl Equations for Residual<'_, '_> {
     }
 
     fn evaluate(&mut self, guess: &[f64], residual: &mut [f64]) -> bool {
+        if self.stopped {
+            return false;
+        }
         self.coupling.place(guess);
-        if let Err(error) = self.coupling.ask(self.past, self.workers) {
-            self.error = Some(error);
+        match self.coupling.ask(self.past, self.workers) {
+            Ok(whole) => self.stopped = !whole,
+            Err(error) => self.error = Some(error),
+        }
+        if self.stopped || self.error.is_some() {
             return false;
         }
         let pairs = guess.iter().zip(&self.coupling.answers);

@@ -73,7 +73,7 @@ impl<'a> Missiles<'a> {
         options: MissilesOptions,
         capabilities: &[Capabilities],
     ) -> Self {
-        let coupling = Coupling::new(connections, JUMP, capabilities);
+        let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
         let global = Global::new(connections, &coupling, capabilities, options.estimator, adaptive);
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
@@ -99,7 +99,7 @@ impl<'a> Missiles<'a> {
     }
 
     fn plan_step(&mut self, past: &Past, workers: &dyn Workers) -> MacroStep {
-        let event = meeting_event(past, workers);
+        let event = self.coupling.set_out(past, meeting_event(past, workers));
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(past.reached(), event),
             Steps::Adaptive(controller) => controller.step(past.reached(), event, &self.coupling, &self.global),
@@ -141,8 +141,10 @@ impl<'a> Missiles<'a> {
             self.judge(step); // what it says of the next step counts
             return Ok(true);
         }
-        if let Err(error) = workers.trial(&mut self.coupling.tasks) {
-            return if self.halve(step) { Ok(false) } else { Err(error) };
+        match self.coupling.try_step(workers) {
+            Ok(true) => {}
+            Ok(false) => return Ok(false), // the next one ends at the event
+            Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
         }
         self.compare();
         if !self.judge(step) {
@@ -177,7 +179,7 @@ impl<'a> Missiles<'a> {
         self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.note_predictions(&self.solution, &mut self.predictions);
         self.coupling.arrive(&self.solution);
-        if self.coupling.tasks.iter().any(|task| task.response.next_event <= step.end) {
+        if self.coupling.at_event() {
             self.global.forget();
             let jumps = self.coupling.cross_event(workers)?;
             if let Steps::Adaptive(controller) = &mut self.steps

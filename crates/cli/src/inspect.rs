@@ -1,0 +1,276 @@
+//! `dovetail inspect`: what an FMU says of itself, and what of it holds.
+
+use std::fmt::Write;
+
+use dovetail_core::{Capabilities, Interface, Nature, StepRule};
+use dovetail_fmi::description::{Causality, Description, Variable};
+use dovetail_fmi::{Abilities, InputWay, Prepared, Slopes, Use};
+use dovetail_report::{Alignment, Table};
+use dovetail_scenario::{Choices, METHODS, Overrides, RunOptions, Scenario};
+use serde_json::{Value, json};
+
+use crate::arguments::{InspectArguments, InterfaceArgument};
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
+    let changes = Overrides {
+        strict: arguments.strict,
+        interface: arguments.interface.map(InterfaceArgument::named),
+        stop_time_unless_given: Some(1.0),
+        ..Overrides::default()
+    };
+    let scenario = Scenario::load(&arguments.file, &changes)?;
+    let options = scenario.options(&Choices::default())?;
+    let permitted = permitted(&scenario, &options);
+    let (chosen, reason) = scenario.chosen_method(&options)?;
+    let all = scenario.systems(&options)?;
+    let found: Vec<Found<'_>> = scenario
+        .units()
+        .into_iter()
+        .zip(all)
+        .map(|((name, prepared), mut system)| Found {
+            name,
+            prepared,
+            capabilities: Capabilities::of(system.as_mut()),
+        })
+        .collect();
+    if arguments.json {
+        let units: Vec<Value> = found.iter().map(Found::to_json).collect();
+        let json = json!({ "units": units, "methods": permitted, "auto": chosen, "reason": reason, "warnings": scenario.warnings });
+        return output::print(&format!("{json:#}\n"));
+    }
+    let mut text = String::new();
+    for unit in &found {
+        text += &unit.to_text();
+        text.push('\n');
+    }
+    let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
+    if found.len() > 1 {
+        let _ = writeln!(text, "auto chooses {chosen}{}.", reason.map_or_else(String::new, |r| format!(": {r}")));
+    }
+    for warning in &scenario.warnings {
+        let _ = writeln!(text, "Warning: {warning}.");
+    }
+    output::print(&text)
+}
+
+fn permitted(scenario: &Scenario, options: &RunOptions) -> Vec<&'static str> {
+    let permits = |method: &str| {
+        scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok()
+    };
+    METHODS.iter().map(|(name, _)| *name).filter(|name| permits(name)).collect()
+}
+
+/// One FMU, as it was found.
+struct Found<'a> {
+    name: &'a str,
+    prepared: &'a Prepared,
+    capabilities: Capabilities,
+}
+
+impl Found<'_> {
+    fn description(&self) -> &Description {
+        self.prepared.unit().description()
+    }
+
+    fn to_text(&self) -> String {
+        let description = self.description();
+        let mut text = format!("{}: {}\n", self.name, self.heading());
+        if let Some(words) = &description.description {
+            let _ = writeln!(text, "{words}");
+        }
+        text.push('\n');
+        text += &self.variables();
+        text.push('\n');
+        text += &self.abilities();
+        for finding in self.prepared.findings().iter().filter(|finding| !finding.holds) {
+            let _ = writeln!(text, "Not used: {} ({}).", finding.capability, finding.what);
+        }
+        text
+    }
+
+    /// `FMI 3.0, Co-Simulation (also Model Exchange), made by …`.
+    fn heading(&self) -> String {
+        let (description, used) = (self.description(), self.prepared.used());
+        let also = match used {
+            Use::CoSimulation if description.model_exchange.is_some() => " (also Model Exchange)",
+            Use::ModelExchange if description.co_simulation.is_some() => " (also Co-Simulation)",
+            _ => "",
+        };
+        let tool = description.generation_tool.as_ref().map_or_else(String::new, |tool| format!(", made by {tool}"));
+        format!("FMI {}, {used}{also}{tool}", description.fmi_version)
+    }
+
+    fn variables(&self) -> String {
+        let mut table = Table::new(&[
+            ("variable", Alignment::Left),
+            ("causality", Alignment::Left),
+            ("type", Alignment::Left),
+            ("unit", Alignment::Left),
+            ("start", Alignment::Right),
+            ("depends at once on", Alignment::Left),
+        ]);
+        let interface = self.prepared.interface(self.name);
+        for variable in self.description().variables.iter().filter(|v| is_shown(v)) {
+            table.row(vec![
+                variable.name.clone(),
+                causality(variable.causality).to_owned(),
+                format!("{:?}{}", variable.value_type, dimensions(variable)),
+                variable.unit.clone().unwrap_or_default(),
+                start(variable),
+                depends_on(&interface, variable),
+            ]);
+        }
+        let states = &interface.states;
+        let listed = if states.is_empty() { "none that it shows".to_owned() } else { states.join(", ") };
+        format!("{}\nStates: {listed}.\n", table.render(""))
+    }
+
+    fn abilities(&self) -> String {
+        let (declared, found) = (self.prepared.declared(), self.prepared.abilities());
+        let mut table =
+            Table::new(&[("capability", Alignment::Left), ("declared", Alignment::Left), ("found", Alignment::Left)]);
+        let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
+        let mut row = |name: &str, of: &dyn Fn(&Abilities) -> String| {
+            table.row(vec![name.to_owned(), of(declared), of(found)]);
+        };
+        row("rollback", &|a| yes(a.rollback));
+        row("directional derivatives", &|a| yes(a.directional));
+        row("linearisation", &|a| yes(a.linearizes));
+        row("inputs within a step", &|a| inputs(a));
+        row("output derivatives", &|a| slopes(a));
+        row("step", &|a| match a.step {
+            StepRule::Free => "free".to_owned(),
+            StepRule::Imposed(size) => format!("{size} s"),
+        });
+        row("event mode", &|a| yes(a.event_mode));
+        table.render("")
+    }
+
+    fn to_json(&self) -> Value {
+        let description = self.description();
+        let abilities = |a: &Abilities| {
+            json!({
+                "rollback": a.rollback,
+                "directional_derivatives": a.directional,
+                "linearization": a.linearizes,
+                "inputs": inputs(a),
+                "output_derivatives": slopes(a),
+                "step": match a.step { StepRule::Free => Value::Null, StepRule::Imposed(size) => json!(size) },
+                "event_mode": a.event_mode,
+            })
+        };
+        let interface = self.prepared.interface(self.name);
+        let outputs = interface.outputs.iter().map(|o| {
+            let on: Vec<&str> = o.depends_on.iter().map(|&i| interface.inputs[i].name.as_str()).collect();
+            json!({ "name": o.name, "unit": o.unit, "nature": nature(o.nature), "depends_on": on })
+        });
+        let inputs = interface.inputs.iter();
+        let inputs = inputs.map(|i| json!({ "name": i.name, "unit": i.unit, "nature": nature(i.nature), "start": i.start }));
+        let parameters = description.variables.iter().filter(|v| is_parameter(v)).map(|v| v.name.as_str());
+        let findings = self.prepared.findings().iter();
+        json!({
+            "name": self.name,
+            "model_name": description.model_name,
+            "fmi_version": description.fmi_version,
+            "interface": if self.prepared.used() == Use::CoSimulation { "co-simulation" } else { "model-exchange" },
+            "generation_tool": description.generation_tool,
+            "inputs": inputs.collect::<Vec<_>>(),
+            "outputs": outputs.collect::<Vec<_>>(),
+            "states": interface.states,
+            "parameters": parameters.collect::<Vec<_>>(),
+            "declared": abilities(self.prepared.declared()),
+            "probed": abilities(self.prepared.abilities()),
+            "input_degree": self.capabilities.input_degree,
+            "findings": findings.map(|f| json!({ "capability": f.capability, "holds": f.holds, "what": f.what })).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn inputs(abilities: &Abilities) -> String {
+    match abilities.inputs {
+        _ if abilities.sub_steps > 1 => format!("means over {} sub-steps", abilities.sub_steps),
+        InputWay::Held => "held".to_owned(),
+        InputWay::Derivatives(degree) => format!("polynomials of degree {degree}"),
+        InputWay::Intermediate => "polynomials".to_owned(),
+    }
+}
+
+fn slopes(abilities: &Abilities) -> String {
+    match abilities.slopes {
+        Slopes::Unknown => "no".to_owned(),
+        Slopes::Told(orders) => format!("order {orders}"),
+        Slopes::Chained => "order 1, from directional derivatives".to_owned(),
+    }
+}
+
+fn nature(nature: Nature) -> &'static str {
+    match nature {
+        Nature::Continuous => "continuous",
+        Nature::Discrete => "discrete",
+        Nature::Text => "text",
+    }
+}
+
+fn is_parameter(variable: &Variable) -> bool {
+    matches!(variable.causality, Causality::Parameter | Causality::StructuralParameter)
+}
+
+fn is_shown(variable: &Variable) -> bool {
+    is_parameter(variable) || matches!(variable.causality, Causality::Input | Causality::Output)
+}
+
+fn causality(causality: Causality) -> &'static str {
+    match causality {
+        Causality::Input => "input",
+        Causality::Output => "output",
+        Causality::StructuralParameter => "structural parameter",
+        _ => "parameter",
+    }
+}
+
+fn dimensions(variable: &Variable) -> String {
+    use dovetail_fmi::description::Dimension;
+    let extent = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(size) => size.to_string(),
+        Dimension::Parameter(_) => "n".to_owned(),
+    };
+    let all: Vec<String> = variable.dimensions.iter().map(extent).collect();
+    if all.is_empty() { String::new() } else { format!("[{}]", all.join(",")) }
+}
+
+/// The start value, as far as it fits into a table.
+fn start(variable: &Variable) -> String {
+    use dovetail_fmi::description::Value;
+    let shown = |value: &Value| match value {
+        Value::Float(number) => number.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Boolean(truth) => truth.to_string(),
+        Value::String(text) => format!("{:?}", text.chars().take(20).collect::<String>()),
+        Value::Binary(bytes) => format!("{} bytes", bytes.len()),
+    };
+    let all: Vec<String> = variable.start.iter().take(3).map(shown).collect();
+    let more = if variable.start.len() > 3 { ", …" } else { "" };
+    all.join(", ") + more
+}
+
+fn depends_on(interface: &Interface, variable: &Variable) -> String {
+    let output = interface.outputs.iter().find(|o| {
+        o.name == variable.name || o.name.strip_prefix(&variable.name).is_some_and(|rest| rest.starts_with('['))
+    });
+    let Some(output) = output.filter(|_| variable.causality == Causality::Output) else { return String::new() };
+    let names: Vec<&str> = output.depends_on.iter().take(5).map(|&i| interface.inputs[i].name.as_str()).collect();
+    let more = if output.depends_on.len() > 5 { ", …" } else { "" };
+    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") + more }
+}
+
+impl InterfaceArgument {
+    /// As FMUs name it.
+    pub fn named(self) -> Use {
+        match self {
+            Self::CoSimulation => Use::CoSimulation,
+            Self::ModelExchange => Use::ModelExchange,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The FMUs of a model: each file opened once, each way of using it tried once.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dovetail_core::Mapping;
+use dovetail_fmi::description::{Strictness, UnitDefinition, Value, Variable};
+use dovetail_fmi::{Prepared, Settings, Unit, UnitError, Use};
+
+/// Without a step given, a run is about so many steps long.
+const DEFAULT_STEPS: f64 = 500.0;
+
+/// The FMUs of a model.
+pub(crate) struct Shelf {
+    strictness: Strictness,
+    /// Start and end of the run.
+    span: (f64, f64),
+    units: HashMap<PathBuf, Arc<Unit>>,
+    prepared: HashMap<String, Arc<Prepared>>,
+}
+
+/// How a model uses an FMU.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Usage {
+    pub interface: Option<Use>,
+    pub values: Vec<(String, Vec<Value>)>,
+    pub imposed_step: Option<f64>,
+    pub sub_steps: u64,
+}
+
+impl Shelf {
+    pub fn new(strict: bool, span: (f64, f64)) -> Self {
+        let strictness = if strict { Strictness::Strict } else { Strictness::Lenient };
+        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new() }
+    }
+
+    /// The times of the run, where they become known only now.
+    pub fn set_span(&mut self, span: (f64, f64)) {
+        self.span = span;
+    }
+
+    /// The unit in a file, opened once.
+    pub fn open(&mut self, path: &Path) -> Result<Arc<Unit>, UnitError> {
+        let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if let Some(unit) = self.units.get(&key) {
+            return Ok(unit.clone());
+        }
+        let unit = Unit::open(path, self.strictness)?;
+        self.units.insert(key, unit.clone());
+        Ok(unit)
+    }
+
+    /// The unit in a file, ready to be used so; tried once for each usage.
+    pub fn prepare(&mut self, path: &Path, usage: Usage) -> Result<Arc<Prepared>, UnitError> {
+        let unit = self.open(path)?;
+        let key = format!("{} {usage:?}", path.display());
+        if let Some(prepared) = self.prepared.get(&key) {
+            return Ok(prepared.clone());
+        }
+        let (start, stop) = self.span;
+        let step = unit.description().experiment.step_size.filter(|size| *size > 0.0 && *size < stop - start);
+        let settings = Settings {
+            interface: usage.interface,
+            values: usage.values,
+            start,
+            stop,
+            imposed_step: usage.imposed_step,
+            sub_steps: usage.sub_steps.max(1),
+        };
+        let prepared = Arc::new(unit.prepare(settings, step.unwrap_or((stop - start) / DEFAULT_STEPS))?);
+        self.prepared.insert(key, prepared.clone());
+        Ok(prepared)
+    }
+}
+
+/// What is to be said of a unit before a run.
+pub(crate) fn warnings(name: &str, prepared: &Prepared) -> Vec<String> {
+    let both = prepared.unit().warnings().iter().chain(prepared.warnings());
+    both.map(|text| format!("`{name}`: {text}")).collect()
+}
+
+/// A variable of a unit by the name of one of its elements, `x` or `x[1,2]`.
+pub(crate) fn variable<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a Variable> {
+    let variables = &prepared.unit().description().variables;
+    let exact = variables.iter().find(|v| v.name == element);
+    exact.or_else(|| {
+        let (array, _) = element.rsplit_once('[')?;
+        variables.iter().find(|v| v.name == array && !v.dimensions.is_empty())
+    })
+}
+
+/// The definition of the unit of measure of a variable.
+pub(crate) fn measure<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a UnitDefinition> {
+    let unit = variable(prepared, element)?.unit.as_ref()?;
+    prepared.unit().description().units.iter().find(|definition| definition.name == *unit)
+}
+
+/// From one unit of measure to another of the same kind; none where they are of different kinds.
+pub(crate) fn conversion(from: &UnitDefinition, to: &UnitDefinition, relative: bool) -> Option<Mapping> {
+    if from.exponents.is_none() || from.exponents != to.exponents || to.factor == 0.0 {
+        return None;
+    }
+    let factor = from.factor / to.factor;
+    let offset = if relative { 0.0 } else { (from.offset - to.offset) / to.factor };
+    let same = factor == 1.0 && offset == 0.0;
+    Some(if same { Mapping::Identity } else { Mapping::Affine { factor, offset } })
+}

@@ -1,0 +1,77 @@
+//! A single FMU as a model: its inputs held, its default experiment for times and steps.
+
+use std::path::Path;
+
+use dovetail_core::{Connections, Source, list_names};
+
+use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::options::Choices;
+use crate::overrides::Overrides;
+use crate::part::{Part, PartModel};
+use crate::scenario::{Scenario, possible};
+use crate::shelf::{Shelf, Usage, warnings};
+use crate::unit::texts;
+
+/// Makes a model of the FMU in a file.
+pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, BadModel> {
+    let bad = |problem: Problem| BadModel::of_file(path, problem);
+    let refused = |error: dovetail_fmi::UnitError| BadModel::of_file(path, Problem::general(error.to_string()));
+    let mut shelf = Shelf::new(changes.strict, (0.0, 1.0));
+    let unit = shelf.open(path).map_err(refused)?;
+    let experiment = unit.description().experiment;
+    let (start, stop) = times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
+    shelf.set_span((start, stop));
+    let name = system_name(&unit.description().model_name, path);
+    let values = own_values(&name, changes).map_err(bad)?;
+    let prepared = shelf.prepare(path, Usage { interface: changes.interface, values, ..Usage::default() }).map_err(refused)?;
+    let interface = prepared.interface(&name);
+    let sources = interface.inputs.iter().map(|input| Source::Constant(input.start)).collect();
+    let mut warnings = warnings(&name, &prepared);
+    if !interface.inputs.is_empty() {
+        let names: Vec<String> = interface.inputs.iter().map(|input| interface.qualified(&input.name)).collect();
+        warnings.push(format!("nothing feeds {}: held at the start value of the FMU", list_names(&names)));
+    }
+    Ok(Scenario {
+        name: unit.description().model_name.clone(),
+        start_time: start,
+        stop_time: stop,
+        connections: Connections::new(vec![interface], sources),
+        warnings,
+        parts: vec![Part { model: PartModel::Unit { name, prepared }, mappings: Vec::new(), restrictions: None }],
+        proposed_step: experiment.step_size.filter(|size| *size > 0.0 && *size < stop - start),
+        choices: Choices::default(),
+        source: SourceText { path: path.display().to_string(), text: String::new() },
+        places: Vec::new(),
+    })
+}
+
+/// Start and end of the run, from the command line or else as the file proposes them.
+pub(crate) fn times(changes: &Overrides, start: Option<f64>, stop: Option<f64>) -> Result<(f64, f64), Problem> {
+    let start = changes.start_time.or(start).unwrap_or(0.0);
+    let unless_given = changes.stop_time_unless_given.map(|size| start + size);
+    let stop = changes.stop_time.or(stop).or(unless_given).ok_or_else(|| {
+        Problem::general("the file does not say when to stop: it has no default experiment").help("give --stop-time")
+    })?;
+    possible(start, stop)
+}
+
+/// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.
+fn system_name(model: &str, path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    // Tools name models by their packages, `Modelica.Mechanics.Example`: the last part is what people call it.
+    let last = model.rsplit('.').next().filter(|last| !last.is_empty()).unwrap_or(&stem);
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
+    let name: String = last.chars().map(plain).collect();
+    if name.is_empty() { "unit".to_owned() } else { name }
+}
+
+type Values = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
+
+/// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
+fn own_values(system: &str, changes: &Overrides) -> Result<Values, Problem> {
+    let value = |(name, text): &(String, String)| {
+        let variable = name.strip_prefix(system).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
+        (variable.to_owned(), texts(text))
+    };
+    Ok(changes.values.iter().map(value).collect())
+}
