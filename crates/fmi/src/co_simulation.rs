@@ -300,6 +300,8 @@ impl<I: Instance> CoSimulation<I> {
     /// One communication step, `offset` after the beginning of the inputs: with the stops that the unit makes on the way.
     fn stretch(&mut self, step: MacroStep, offset: f64, inputs: &[Signal]) -> Result<Option<f64>, CallError> {
         let (mut start, mut end, mut halts) = (step.start, step.end, 0);
+        // How far the unit goes in one part, once it has discarded a longer one (3.0).
+        let mut stride = f64::INFINITY;
         loop {
             let part = MacroStep::new(start, end);
             let ended = self.communicate(part, offset + (start - step.start), inputs)?;
@@ -312,6 +314,7 @@ impl<I: Instance> CoSimulation<I> {
                 }
                 // 3.0 leaves the state as it was: half the way may be possible.
                 end = self.shorten(step, start, end)?;
+                stride = end - start;
                 continue;
             }
             self.event_pending |= ended.event;
@@ -324,7 +327,8 @@ impl<I: Instance> CoSimulation<I> {
                 let message = Some(format!("it stopped at {reached} on its way to {end} and goes no further"));
                 return Err(CallError::Refused { function: "doStep", status: "no progress", message });
             }
-            (start, end) = (reached, step.end);
+            start = reached;
+            end = if step.end - start > stride * (1.0 + 1e-9) { start + stride } else { step.end };
             if self.event_pending {
                 self.instance.journal().monitor.note(|notes| notes.events += 1);
                 self.handle_event(inputs, offset + (start - step.start))?;

@@ -11,7 +11,7 @@ use dovetail_core::{MacroStep, Task};
 const RESOLUTION: f64 = 1e-9;
 /// Attempts from one start that are given up before a step goes over the event.
 const PATIENCE: i32 = 5;
-/// Events within this part of the longest step of one another are a crowd.
+/// Events within this part of the longest step of one another, or within what does not count, are a crowd.
 const CROWDED: f64 = 1e-3;
 
 /// What is known of an event ahead.
@@ -22,7 +22,7 @@ pub(crate) struct EarlyStops {
     start: f64,
     given_up: i32,
     end: f64,
-    /// Steps over crowded events, one after the other. What does not count grows with them: where events have no end, time still has
+    /// Steps to crowded events, one after the other. What does not count grows with them: where events have no end, time still has
     /// to move on.
     crowd: i32,
     /// In the attempt under way a trial has stopped just before the end of the step.
@@ -64,16 +64,14 @@ impl EarlyStops {
 
     /// The attempt has led to a step.
     pub fn accepted(&mut self, step: MacroStep) {
-        let crowded = step.size() < CROWDED * self.longest;
-        self.crowd = match (crowded, self.grazed) {
-            (true, grazed) => self.crowd + i32::from(grazed),
-            (false, _) => 0,
-        };
+        let met = self.grazed || step.end == self.end;
+        let crowded = step.size() <= self.resolution(step.end).max(CROWDED * self.longest);
+        self.crowd = if met { self.crowd + i32::from(crowded) } else { 0 };
     }
 
     /// What does not count at `time`.
     fn resolution(&self, time: f64) -> f64 {
-        let impatience = 10f64.powi((self.given_up - PATIENCE).max(0)) * 2f64.powi(self.crowd);
+        let impatience = 10f64.powi((self.given_up - PATIENCE).max(0)) * 2f64.powi(self.crowd.min(100));
         (RESOLUTION * impatience).min(1.0) * self.longest + 16.0 * f64::EPSILON * time.abs()
     }
 }

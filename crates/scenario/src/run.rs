@@ -19,6 +19,9 @@ use crate::scenario::Scenario;
 /// Without `--step`, fixed-step methods take so many steps.
 const DEFAULT_STEPS: f64 = 500.0;
 
+/// So many different messages of an FMU are shown.
+const MOST_MESSAGES: usize = 5;
+
 /// The options that have a flag of their own on the command line.
 const FLAGS: [&str; 5] = ["step", "tolerance", "solver", "integrator-tolerance", "petsc-options"];
 
@@ -182,12 +185,14 @@ impl Scenario {
             if notes.events > 0 {
                 told.remarks.push(format!("`{name}` had {} events within steps", notes.events));
             }
-            for message in notes.messages.iter().filter(|message| message.status > 0 && !message.text.is_empty()) {
+            let mut told_messages = notes.messages.iter().filter(|m| m.status > 0 && !m.text.is_empty());
+            for message in told_messages.by_ref().take(MOST_MESSAGES) {
                 let times = if message.count > 1 { format!(" ({} times)", message.count) } else { String::new() };
                 told.warnings.push(format!("`{name}` said: {}{times}", message.text));
             }
-            if notes.more_messages > 0 {
-                let text = format!("`{name}` said more ({} messages): see --log-fmi-calls", notes.more_messages);
+            let more = notes.more_messages + told_messages.map(|message| message.count).sum::<u64>();
+            if more > 0 {
+                let text = format!("`{name}` said more ({more} messages): see --log-fmi-calls");
                 told.warnings.push(text);
             }
         }

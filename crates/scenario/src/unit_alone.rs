@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dovetail_core::{Connections, Source, list_names};
+use dovetail_core::{Connections, Source};
 
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
@@ -26,11 +26,7 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
     let prepared = shelf.prepare(path, Usage { interface: changes.interface, values, ..Usage::default() }).map_err(refused)?;
     let interface = prepared.interface(&name);
     let sources = interface.inputs.iter().map(|input| Source::Constant(input.start)).collect();
-    let mut warnings = warnings(&name, &prepared);
-    if !interface.inputs.is_empty() {
-        let names: Vec<String> = interface.inputs.iter().map(|input| interface.qualified(&input.name)).collect();
-        warnings.push(format!("nothing feeds {}: held at the start value of the FMU", list_names(&names)));
-    }
+    let warnings = warnings(&name, &prepared);
     Ok(Scenario {
         name: unit.description().model_name.clone(),
         start_time: start,

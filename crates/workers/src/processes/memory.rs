@@ -1,0 +1,165 @@
+//! Memory that two processes share.
+
+#![allow(unsafe_code, reason = "memory is mapped by the operating system, which the compiler cannot see")]
+
+use std::io::Result;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Words that two processes share. All of them are atomic, so that a process that writes when it is not its turn (a unit that
+/// runs wild, say) spoils numbers, but never the rules of the language.
+pub(crate) struct Memory {
+    start: *const AtomicU64,
+    words: usize,
+    file: OwnedFd,
+}
+
+// SAFETY: the mapping belongs to this value until it is dropped, and atomics may be used from any thread.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    /// Fresh memory, all zeros. Its size is sealed: nobody who has it can take a part of it away.
+    pub fn new(words: usize) -> Result<Self> {
+        let file = memfd_create("dovetail", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, (words * size_of::<u64>()) as u64)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
+        Self::map(file, words)
+    }
+
+    /// The memory that another process made.
+    pub fn of(file: OwnedFd) -> Result<Self> {
+        let words = fstat(&file)?.st_size as usize / size_of::<u64>();
+        Self::map(file, words)
+    }
+
+    fn map(file: OwnedFd, words: usize) -> Result<Self> {
+        let (length, access) = (words * size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE);
+        // SAFETY: no address is asked for, so that the mapping overlaps nothing that is in use; the file is as long as that.
+        let start = unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, &file, 0)? };
+        Ok(Self { start: start.cast(), words, file })
+    }
+
+    /// The words.
+    pub fn words(&self) -> &[AtomicU64] {
+        // SAFETY: the mapping is so long, starts at a page and so is aligned, lives as long as `self`, and is only ever used
+        // as atomics; any bits are a number.
+        unsafe { std::slice::from_raw_parts(self.start, self.words) }
+    }
+
+    /// What the other process has to be given.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // SAFETY: it was mapped with this start and length, and no reference into it outlives `self`.
+        let _ = unsafe { munmap(self.start.cast_mut().cast(), self.words * size_of::<u64>()) };
+    }
+}
+
+/// Writes words one after the other; what does not fit is lost.
+pub(crate) struct Put<'a> {
+    words: std::slice::Iter<'a, AtomicU64>,
+}
+
+impl<'a> Put<'a> {
+    pub fn new(words: &'a [AtomicU64]) -> Self {
+        Self { words: words.iter() }
+    }
+
+    #[inline]
+    pub fn word(&mut self, value: u64) {
+        if let Some(word) = self.words.next() {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub fn float(&mut self, value: f64) {
+        self.word(value.to_bits());
+    }
+
+    pub fn floats(&mut self, values: &[f64]) {
+        values.iter().for_each(|&value| self.float(value));
+    }
+
+    /// As many bytes as there is room for.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        let room = self.words.len().saturating_sub(1) * size_of::<u64>();
+        let bytes = &bytes[..bytes.len().min(room)];
+        self.word(bytes.len() as u64);
+        for chunk in bytes.chunks(size_of::<u64>()) {
+            let mut word = [0; size_of::<u64>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.word(u64::from_le_bytes(word));
+        }
+    }
+}
+
+/// Reads words one after the other; beyond the last there are zeros.
+pub(crate) struct Take<'a> {
+    words: std::slice::Iter<'a, AtomicU64>,
+}
+
+impl<'a> Take<'a> {
+    pub fn new(words: &'a [AtomicU64]) -> Self {
+        Self { words: words.iter() }
+    }
+
+    #[inline]
+    pub fn word(&mut self) -> u64 {
+        self.words.next().map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    #[inline]
+    pub fn float(&mut self) -> f64 {
+        f64::from_bits(self.word())
+    }
+
+    pub fn floats(&mut self, values: &mut [f64]) {
+        values.iter_mut().for_each(|value| *value = self.float());
+    }
+
+    pub fn bytes(&mut self) -> Vec<u8> {
+        let length = (self.word() as usize).min(self.words.len() * size_of::<u64>());
+        let mut bytes: Vec<u8> = Vec::with_capacity(length + size_of::<u64>());
+        while bytes.len() < length {
+            bytes.extend(self.word().to_le_bytes());
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_mappings_are_the_same_memory() {
+        let one = Memory::new(100).unwrap();
+        let other = Memory::of(one.file().try_clone_to_owned().unwrap()).unwrap();
+        assert_eq!(other.words().len(), 100);
+        let mut put = Put::new(one.words());
+        put.float(0.1);
+        put.bytes("a text of some length".as_bytes());
+        let mut take = Take::new(other.words());
+        assert_eq!((take.float(), take.bytes()), (0.1, b"a text of some length".to_vec()));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut() {
+        let memory = Memory::new(3).unwrap();
+        Put::new(memory.words()).bytes(&[7; 100]);
+        assert_eq!(Take::new(memory.words()).bytes(), vec![7; 16]);
+        memory.words()[0].store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(Take::new(memory.words()).bytes(), vec![7; 16]);
+    }
+}
