@@ -53,6 +53,11 @@ pub const ALL: [Case; 8] =
     [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS, PUMP_AND_TANK];
 
 impl Case {
+    /// The text of its file.
+    pub fn text(&self) -> &'static str {
+        self.text
+    }
+
     /// The model as it is.
     pub fn scenario(&self) -> Scenario {
         self.with(&[])

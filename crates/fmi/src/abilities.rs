@@ -42,6 +42,8 @@ pub struct Abilities {
     pub step: StepRule,
     /// Events are handled in a mode of their own (3.0).
     pub event_mode: bool,
+    /// A step may end before its end (3.0).
+    pub returns_early: bool,
     /// A communication step is made in so many parts, each under the mean of its inputs.
     pub sub_steps: u64,
     /// Directional derivatives can be asked for.
@@ -84,6 +86,7 @@ impl Abilities {
             },
             step: imposed.map_or(StepRule::Free, StepRule::Imposed),
             event_mode: three && kind.event_mode,
+            returns_early: three && (kind.event_mode || kind.might_return_early),
             sub_steps: 1,
             directional,
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
@@ -106,6 +109,7 @@ impl Abilities {
             slopes: Slopes::Chained,
             step: StepRule::Free,
             event_mode: true,
+            returns_early: false,
             sub_steps: 1,
             directional: kind.directional_derivatives,
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),

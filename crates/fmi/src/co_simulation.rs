@@ -77,6 +77,8 @@ pub(crate) struct CoSimulation<I: Instance> {
     saved: bool,
     /// Trials are asked of this system.
     rolls_back: bool,
+    /// Nothing but set, step and get is ever needed for a step.
+    plain: bool,
     tried: Tried,
     /// Input derivatives that are in force (2.0) and must be cleared before a constant.
     polynomial: bool,
@@ -119,6 +121,7 @@ impl<I: Instance> CoSimulation<I> {
                 orders: vec![0; layout.smooth_outputs.len().max(layout.smooth_inputs.len())],
                 followed: Vec::with_capacity(layout.smooth_input_positions.len()),
             },
+            plain: is_plain(&abilities, &layout, version),
             interface,
             instance,
             layout,
@@ -263,17 +266,12 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The unit discarded a part of the step (2.0): back to the start, and smaller parts.
     fn divide(&mut self, step: MacroStep, parts: u64, last: f64) -> Result<u64, CallError> {
-        let refused = |unit: &Self| CallError::Refused {
-            function: "fmi2DoStep",
-            status: "discard",
-            message: unit.instance.journal().explanation(),
-        };
         let smaller = 2 * parts;
         let done = last - step.start;
         let fitting = if done > 0.0 && done < step.size() { (step.size() / done).ceil() as u64 } else { 0 };
         let parts = smaller.max(fitting.min(4 * smaller));
         if !self.saved || parts > MOST_PARTS || self.abilities.step != StepRule::Free {
-            return Err(refused(self));
+            return Err(self.discard("fmi2DoStep"));
         }
         self.restore()?;
         self.instance.journal().monitor.note(|notes| notes.discarded += 1);
@@ -342,8 +340,11 @@ impl<I: Instance> CoSimulation<I> {
         if half > start && end - start > step.size() / MOST_PARTS as f64 && self.abilities.step == StepRule::Free {
             return Ok(half);
         }
-        let message = self.instance.journal().explanation();
-        Err(CallError::Refused { function: "fmi3DoStep", status: "discard", message })
+        Err(self.discard("fmi3DoStep"))
+    }
+
+    fn discard(&self, function: &'static str) -> CallError {
+        CallError::Refused { function, status: "discard", message: self.instance.journal().explanation() }
     }
 
     /// Sets inputs, steps, reads outputs and states.
@@ -512,6 +513,39 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
+    /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved (3.0).
+    #[inline]
+    fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<bool, CallError> {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+            *value = inputs[position].value(0.0);
+        }
+        let request = StepRequest {
+            step,
+            final_step: true,
+            input_references: &self.layout.float_inputs,
+            input_values: &self.buffers.inputs,
+            output_references: &self.layout.read,
+        };
+        let ended = self.instance.step(&request, &mut self.buffers.read)?;
+        if ended.terminate {
+            return Err(CallError::Terminated { message: self.instance.journal().explanation() });
+        }
+        if ended.discarded {
+            return if self.version == Version::Two { Err(self.discard("fmi2DoStep")) } else { Ok(false) };
+        }
+        for &(place, position) in &self.layout.read_output {
+            response.outputs[position] = Knot::value_only(self.buffers.read[place]);
+        }
+        for &(place, position) in &self.layout.read_state {
+            response.states[position] = self.buffers.read[place];
+        }
+        (response.reached, response.next_event) = (step.end, f64::INFINITY);
+        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
+            self.take_slopes(step.size(), inputs, response)?;
+        }
+        Ok(true)
+    }
+
     /// Takes the step for good.
     fn take(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
@@ -606,14 +640,36 @@ impl<I: Instance> CoSimulation<I> {
     }
 }
 
+/// Whether a step is set, step and get, and no more.
+fn is_plain(abilities: &Abilities, layout: &Layout, version: Version) -> bool {
+    let simple_values = layout.other_inputs.is_empty() && layout.other_outputs.is_empty();
+    let simple_steps = abilities.step == StepRule::Free && abilities.sub_steps == 1;
+    // A unit of 2.0 that can be restored is saved before every step, so that a discarded one can be repeated.
+    let unsaved = !(version == Version::Two && abilities.rollback);
+    let no_events = !abilities.event_mode && !abilities.returns_early;
+    simple_values && simple_steps && unsaved && no_events && abilities.inputs == InputWay::Held
+}
+
 impl<I: Instance> System for CoSimulation<I> {
     fn interface(&self) -> &Interface {
         &self.interface
     }
 
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        let done =
-            if step.is_instant() { self.ask(step.start, inputs, response) } else { self.take(step, inputs, response) };
+        let done = if step.is_instant() {
+            self.ask(step.start, inputs, response)
+        } else if self.plain && self.phase == Phase::Stepping && !self.rolls_back {
+            self.glide(step, inputs, response).and_then(|done| {
+                if !done {
+                    return self.take(step, inputs, response);
+                }
+                self.remember_end(step, inputs);
+                self.now = step.end;
+                Ok(())
+            })
+        } else {
+            self.take(step, inputs, response)
+        };
         done.map_err(|error| self.failure(step.start, error))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -76,13 +76,28 @@ impl Monitor {
 /// A file in which every call of a unit's functions is written down.
 #[derive(Debug)]
 pub struct CallLog {
+    path: PathBuf,
     file: Mutex<BufWriter<File>>,
 }
 
 impl CallLog {
     /// Starts a file anew.
     pub fn create(path: &Path) -> std::io::Result<Arc<Self>> {
-        Ok(Arc::new(Self { file: Mutex::new(BufWriter::new(File::create(path)?)) }))
+        Ok(Self::of(path, File::create(path)?))
+    }
+
+    /// Goes on with a file that another process has started.
+    pub fn append(path: &Path) -> std::io::Result<Arc<Self>> {
+        Ok(Self::of(path, File::options().append(true).create(true).open(path)?))
+    }
+
+    fn of(path: &Path, file: File) -> Arc<Self> {
+        Arc::new(Self { path: path.to_owned(), file: Mutex::new(BufWriter::new(file)) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Writes a line, at once: what a unit did last is what matters when it hangs. A full disk does not end the run.

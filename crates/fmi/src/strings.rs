@@ -12,7 +12,7 @@ struct Table {
 static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
 
 /// The number of a text; the empty text is 0.
-pub(crate) fn number(text: &str) -> f64 {
+pub fn number(text: &str) -> f64 {
     if text.is_empty() {
         return 0.0;
     }
@@ -27,7 +27,7 @@ pub(crate) fn number(text: &str) -> f64 {
 }
 
 /// The text of a number; empty for one that stands for none.
-pub(crate) fn text(number: f64) -> Arc<str> {
+pub fn text(number: f64) -> Arc<str> {
     let table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
     let found = if number >= 1.0 { table.texts.get(number as usize - 1) } else { None };
     found.cloned().unwrap_or_else(|| Arc::from(""))

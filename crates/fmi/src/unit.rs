@@ -116,10 +116,10 @@ pub struct Prepared {
     unit: Arc<Unit>,
     settings: Settings,
     used: Use,
-    layout: Arc<Layout>,
+    pub(crate) layout: Arc<Layout>,
     values: Vec<(usize, Vec<Value>)>,
-    abilities: Abilities,
-    declared: Abilities,
+    pub(crate) abilities: Abilities,
+    pub(crate) declared: Abilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
 }
@@ -190,6 +190,15 @@ impl Unit {
 
     /// Lays the unit out, loads it and tries it, over steps of about `step`.
     pub fn prepare(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
+        let mut prepared = self.lay_out(settings, step)?;
+        let library = self.library(&prepared.kind().model_identifier)?;
+        prepared.warnings.splice(0..0, library.warning.iter().cloned());
+        prepared.probe(&Conditions::of_the_probe(step))?;
+        Ok(prepared)
+    }
+
+    /// The unit as it declares itself, before it is loaded.
+    pub(crate) fn lay_out(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
         let (used, kind) = self.choose(settings.interface)?;
         let none = HashMap::new();
         let first = settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &none, v));
@@ -213,14 +222,10 @@ impl Unit {
             }
             Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
         };
-        let library = self.library(&kind.model_identifier)?;
-        let odd = library.warning.iter().cloned();
-        let warnings = odd.chain(layout.left_out.iter().map(|text| format!("{text}; it is left out"))).collect();
+        let warnings = layout.left_out.iter().map(|text| format!("{text}; it is left out")).collect();
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
-        let mut prepared = Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings };
-        prepared.probe(&Conditions::of_the_probe(step))?;
-        Ok(prepared)
+        Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings })
     }
 
     fn structural_alone(&self, settings: &Settings) -> Result<HashMap<u32, usize>, UnitError> {
@@ -480,7 +485,7 @@ impl Prepared {
             token: &self.unit.description.token,
             resources: &resources,
             event_mode: kind.event_mode,
-            early_return: kind.might_return_early || kind.event_mode,
+            early_return: self.declared.returns_early,
             intermediate: if follows { &self.layout.smooth_inputs } else { &[] },
             journal,
         })?;

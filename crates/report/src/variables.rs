@@ -1,6 +1,6 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface, nearest};
+use dovetail_core::{Connections, Interface, Nature, nearest};
 
 use crate::glob;
 
@@ -132,11 +132,13 @@ fn variables_of(system: usize, interface: &Interface) -> Vec<Variable> {
         unit: unit.cloned(),
     };
     let is_output = |state: &str| interface.outputs.iter().any(|output| output.name == state);
-    let inputs = interface.inputs.iter().enumerate().map(|(i, u)| variable(Kind::Input, i, &u.name, u.unit.as_ref()));
+    // The number of a text says nothing to anybody.
+    let inputs = interface.inputs.iter().enumerate().filter(|(_, u)| u.nature != Nature::Text);
+    let inputs = inputs.map(|(i, u)| variable(Kind::Input, i, &u.name, u.unit.as_ref()));
     let states = interface.states.iter().enumerate().filter(|(_, x)| !is_output(x));
     let states = states.map(|(i, x)| variable(Kind::State, i, x, None));
-    let outputs =
-        interface.outputs.iter().enumerate().map(|(j, y)| variable(Kind::Output, j, &y.name, y.unit.as_ref()));
+    let outputs = interface.outputs.iter().enumerate().filter(|(_, y)| y.nature != Nature::Text);
+    let outputs = outputs.map(|(j, y)| variable(Kind::Output, j, &y.name, y.unit.as_ref()));
     inputs.chain(states).chain(outputs).collect()
 }
 

@@ -1,0 +1,192 @@
+//! The examples with FMUs in place of equations give, under every method, the numbers of the equations.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, Case, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL};
+use dovetail_fixtures::{Fixture, Kind, Model, Version};
+use dovetail_report::{Recorder, Trajectory, Variables};
+use dovetail_scenario::{Choices, Overrides, Scenario, SourceText};
+
+/// How a system of an example is given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum As {
+    Equations,
+    Unit(Model, Version, Kind),
+}
+
+/// The example's text with FMUs for some systems.
+fn with_units(case: Case, systems: &[(&str, As)]) -> Scenario {
+    let mut text = String::new();
+    let mut skipping = false;
+    for line in case.text().lines() {
+        if line.starts_with('[') {
+            let named = systems.iter().find(|(name, _)| line == format!("[systems.{name}]"));
+            skipping = false;
+            if let Some((name, As::Unit(model, version, kind))) = named {
+                let path = Fixture::new(*model, *version).kind(*kind).build();
+                text += &format!("[systems.{name}]\nfmu = {:?}\n", path.display().to_string());
+                skipping = true;
+            }
+        }
+        if !skipping {
+            text += line;
+            text.push('\n');
+        }
+    }
+    let source = SourceText { path: format!("{}.toml", case.name), text };
+    Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"))
+}
+
+fn run(scenario: &Scenario, choices: &[(&str, &str)], until: f64) -> Trajectory {
+    let mut command_line = Choices::default();
+    choices.iter().for_each(|(key, value)| command_line.set(key, *value));
+    let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("{bad}"));
+    let variables = Variables::of(&scenario.connections);
+    let selection = variables.select(&["*".to_owned()]).unwrap();
+    let mut recorder = Recorder::new(&scenario.connections, &selection, Trajectory::of(&selection), "memory");
+    let end = scenario.run(&options, &mut [&mut recorder], &AtomicBool::new(false));
+    let end = end.unwrap_or_else(|bad| panic!("{bad}"));
+    assert!(end.ending.is_ok(), "{:?}", end.ending);
+    assert!(end.reached >= until);
+    recorder.into_sink()
+}
+
+/// The largest difference of an output, in units of its range.
+fn distance(one: &Trajectory, other: &Trajectory) -> f64 {
+    assert_eq!(one.times(), other.times(), "the steps differ");
+    let mut worst = 0.0_f64;
+    for (name, values) in one.columns() {
+        let Some((_, others)) = other.columns().find(|(known, _)| *known == name) else { continue };
+        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+        let range = (high - low).max(1e-3);
+        worst = values.iter().zip(others).map(|(a, b)| (a - b).abs() / range).fold(worst, f64::max);
+    }
+    worst
+}
+
+const METHODS: [&str; 5] = ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles"];
+
+/// Compares under every method; where steps are chosen, tiny differences choose other steps, so that they are fixed.
+fn same_under_every_method(case: Case, step: &str, systems: &[(&str, As)], tolerance: f64, methods: &[&str]) {
+    let (native, units) = (case.scenario(), with_units(case, systems));
+    for method in methods {
+        let choices = [("method", *method), ("step", step), ("integrator-tolerance", "1e-12")];
+        let (expected, found) = (run(&native, &choices, 1.0), run(&units, &choices, 1.0));
+        let apart = if *method == "f3ornits" { at_the_end(&expected, &found) } else { distance(&expected, &found) };
+        // Steps that are chosen by tolerance agree to about that.
+        let allowed = if *method == "f3ornits" { 1e-3 } else { tolerance };
+        assert!(apart <= allowed, "{} by {method} with {systems:?}: {apart:e}", case.name);
+    }
+}
+
+/// The largest relative difference of a variable at the end.
+fn at_the_end(one: &Trajectory, other: &Trajectory) -> f64 {
+    let last = |trajectory: &Trajectory, name: &str| {
+        trajectory.columns().find(|(known, _)| *known == name).and_then(|(_, values)| values.last().copied())
+    };
+    let apart = |(name, values): (&str, &[f64])| {
+        let (a, b) = (values.last().copied()?, last(other, name)?);
+        let size = values.iter().fold(1e-3, |most: f64, v| most.max(v.abs()));
+        Some((a - b).abs() / size)
+    };
+    one.columns().filter_map(apart).fold(0.0, f64::max)
+}
+
+fn both(case: Case, step: &str, names: [&str; 2], models: [Model; 2], tolerance: f64) {
+    for version in [Version::Two, Version::Three] {
+        for kind in [Kind::CoSimulation, Kind::ModelExchange] {
+            let units = |k: usize| (names[k], As::Unit(models[k], version, kind));
+            same_under_every_method(case, step, &[units(0), units(1)], tolerance, &METHODS);
+        }
+    }
+}
+
+#[test]
+fn lotka_volterra() {
+    both(LOTKA_VOLTERRA, "0.05", ["prey", "predator"], [Model::Prey, Model::Predator], 1e-9);
+}
+
+#[test]
+fn mechanical() {
+    both(MECHANICAL, "0.004", ["left", "right"], [Model::MechanicalLeft, Model::MechanicalRight], 1e-8);
+}
+
+#[test]
+fn damping_reaction() {
+    both(DAMPING_REACTION, "0.02", ["body", "plate"], [Model::Body, Model::Plate], 1e-8);
+}
+
+#[test]
+fn mixed_with_equations() {
+    let prey = As::Unit(Model::Prey, Version::Three, Kind::CoSimulation);
+    let left = As::Unit(Model::MechanicalLeft, Version::Two, Kind::ModelExchange);
+    same_under_every_method(LOTKA_VOLTERRA, "0.05", &[("prey", prey), ("predator", As::Equations)], 1e-9, &METHODS);
+    same_under_every_method(MECHANICAL, "0.004", &[("left", left), ("right", As::Equations)], 1e-8, &METHODS);
+    let two = As::Unit(Model::Predator, Version::Two, Kind::CoSimulation);
+    same_under_every_method(LOTKA_VOLTERRA, "0.05", &[("prey", prey), ("predator", two)], 1e-9, &METHODS);
+}
+
+/// A known event at 100 s, which a unit for Model Exchange and one with event mode announce.
+#[test]
+fn behaviour_change() {
+    for (version, kind) in [
+        (Version::Two, Kind::ModelExchange),
+        (Version::Three, Kind::ModelExchange),
+        (Version::Three, Kind::CoSimulation),
+    ] {
+        let left = ("left", As::Unit(Model::BehaviourLeft, version, kind));
+        let right = ("right", As::Unit(Model::BehaviourRight, version, kind));
+        same_under_every_method(BEHAVIOUR_CHANGE, "0.5", &[left, right], 1e-7, &METHODS);
+    }
+}
+
+/// The controller needs the slope of its input, which only 2.0 can give to a unit.
+#[test]
+fn car() {
+    let controller = ("controller", As::Unit(Model::Controller, Version::Two, Kind::CoSimulation));
+    let methods = ["jacobi", "gauss-seidel", "ifosmondi"];
+    for (version, kind) in [(Version::Two, Kind::CoSimulation), (Version::Three, Kind::ModelExchange)] {
+        let car = ("car", As::Unit(Model::Car, version, kind));
+        same_under_every_method(CAR, "0.05", &[car, controller], 1e-6, &methods);
+        same_under_every_method(CAR, "0.05", &[car, ("controller", As::Equations)], 1e-6, &methods);
+    }
+}
+
+/// The same model as TOML and as a system structure gives identical results.
+#[test]
+fn structures_are_models() {
+    let folder = tempfile::tempdir().unwrap();
+    let resources = folder.path().join("resources");
+    std::fs::create_dir(&resources).unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ssp/tests/data/lotka-volterra");
+    copy(&data, folder.path());
+    for (model, name) in [(Model::Prey, "Prey.fmu"), (Model::Predator, "Predator.fmu")] {
+        std::fs::copy(Fixture::new(model, Version::Three).build(), resources.join(name)).unwrap();
+    }
+    let structure = Scenario::load(&folder.path().join("SystemStructure.ssd"), &Overrides::default());
+    let structure = structure.unwrap_or_else(|bad| panic!("{bad}"));
+    let unit = |model| As::Unit(model, Version::Three, Kind::Both);
+    let toml = with_units(LOTKA_VOLTERRA, &[("prey", unit(Model::Prey)), ("predator", unit(Model::Predator))]);
+    for method in METHODS {
+        let choices = [("method", method), ("step", "0.05")];
+        let (one, other) = (run(&toml, &choices, 20.0), run(&structure, &choices, 20.0));
+        assert_eq!(one.times(), other.times());
+        for (name, values) in one.columns() {
+            let (_, others) = other.columns().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no {name}"));
+            assert_eq!(values, others, "{name} by {method}");
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            std::fs::create_dir_all(&target).unwrap();
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
