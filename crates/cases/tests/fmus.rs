@@ -112,9 +112,16 @@ fn mechanical() {
     both(MECHANICAL, "0.004", ["left", "right"], [Model::MechanicalLeft, Model::MechanicalRight], 1e-8);
 }
 
+/// MISSILES is left out for Co-Simulation: the push on the body is a function of time, whose derivative only Model Exchange tells.
 #[test]
 fn damping_reaction() {
-    both(DAMPING_REACTION, "0.02", ["body", "plate"], [Model::Body, Model::Plate], 1e-8);
+    for version in [Version::Two, Version::Three] {
+        for kind in [Kind::CoSimulation, Kind::ModelExchange] {
+            let units = [("body", As::Unit(Model::Body, version, kind)), ("plate", As::Unit(Model::Plate, version, kind))];
+            let methods = if kind == Kind::ModelExchange { &METHODS[..] } else { &METHODS[..4] };
+            same_under_every_method(DAMPING_REACTION, "0.02", &units, 1e-8, methods);
+        }
+    }
 }
 
 #[test]
@@ -145,11 +152,15 @@ fn behaviour_change() {
 #[test]
 fn car() {
     let controller = ("controller", As::Unit(Model::Controller, Version::Two, Kind::CoSimulation));
-    let methods = ["jacobi", "gauss-seidel", "ifosmondi"];
-    for (version, kind) in [(Version::Two, Kind::CoSimulation), (Version::Three, Kind::ModelExchange)] {
-        let car = ("car", As::Unit(Model::Car, version, kind));
-        same_under_every_method(CAR, "0.05", &[car, controller], 1e-6, &methods);
-        same_under_every_method(CAR, "0.05", &[car, ("controller", As::Equations)], 1e-6, &methods);
+    for version in [Version::Two, Version::Three] {
+        for kind in [Kind::CoSimulation, Kind::ModelExchange] {
+            let car = ("car", As::Unit(Model::Car, version, kind));
+            let methods = ["jacobi", "gauss-seidel"];
+            same_under_every_method(CAR, "0.05", &[car, controller], 1e-9, &methods);
+            // MISSILES needs the wind's derivative by time, which Co-Simulation does not tell.
+            let methods = if kind == Kind::ModelExchange { &METHODS[..] } else { &METHODS[..4] };
+            same_under_every_method(CAR, "0.05", &[car, ("controller", As::Equations)], 1e-6, methods);
+        }
     }
 }
 

@@ -36,7 +36,7 @@ fn restrictions() -> Vec<Restrictions> {
 #[test]
 fn every_system_of_every_example_conforms() {
     for case in ALL {
-        for definition in &case.scenario().definitions {
+        for definition in &case.scenario().definitions().unwrap() {
             for restricted in restrictions() {
                 check(definition, restricted, 0.0, 0.01);
             }
@@ -47,7 +47,7 @@ fn every_system_of_every_example_conforms() {
 #[test]
 fn systems_conform_when_a_step_crosses_their_switching_times_or_starts_on_one() {
     for case in ALL {
-        for definition in &case.scenario().definitions {
+        for definition in &case.scenario().definitions().unwrap() {
             for (start, step) in [(1.9, 0.3), (2.0, 0.1), (9.95, 0.1), (14.9, 0.25), (99.9, 0.2)] {
                 check(definition, Restrictions::default(), start, step);
             }

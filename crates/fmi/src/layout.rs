@@ -48,6 +48,8 @@ pub(crate) struct Layout {
     /// States and their derivatives.
     pub state_references: Vec<u32>,
     pub derivative_references: Vec<u32>,
+    /// For each input variable (a position in the description): the positions of its elements.
+    pub elements_of_inputs: HashMap<usize, Vec<usize>>,
     /// Whether the dependencies of all outputs are declared.
     pub dependencies_declared: bool,
     /// Variables that no coupling can use, and why.
@@ -62,7 +64,19 @@ impl Layout {
         builder.outputs();
         builder.states();
         builder.dependencies();
-        builder.layout
+        let Builder { mut layout, inputs_of, .. } = builder;
+        layout.elements_of_inputs = inputs_of;
+        layout
+    }
+
+    /// Inputs start at values that were given for them.
+    pub fn take_starts(&mut self, given: &[(usize, Vec<Value>)]) {
+        for (variable, values) in given {
+            let Some(positions) = self.elements_of_inputs.get(variable) else { continue };
+            for (&position, value) in positions.iter().zip(values) {
+                self.inputs[position].start = as_number(value);
+            }
+        }
     }
 
     /// The face of a system of this name.

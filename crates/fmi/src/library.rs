@@ -115,6 +115,8 @@ fn explain(file: &Path, error: &libloading::Error) -> String {
         "; install the package that has this file, or add its folder to LD_LIBRARY_PATH (`ldd` on the library shows all)"
     } else if text.contains("wrong ELF class") || text.contains("invalid ELF header") {
         "; it was built for another machine"
+    } else if text.contains("undefined symbol: _Py") || text.contains("undefined symbol: Py") {
+        "; it needs Python in the process: start with LD_PRELOAD=libpython3.so (the full path of your Python's shared library)"
     } else if text.contains("undefined symbol") {
         "; it expects this function from a library or a host that is not here"
     } else if text.contains("GLIBC") {

@@ -116,11 +116,14 @@ pub(crate) fn co_simulation(abilities: &mut Abilities, make: Make<'_>, trip: Tri
         findings.push(finding);
     }
     if let InputWay::Derivatives(degree) = abilities.inputs {
-        let degree = input_derivatives(&plain, make, trip, degree, &baseline);
-        let what = match degree {
-            0 => "they have no effect".to_owned(),
-            _ => format!("they have an effect up to order {degree}"),
+        let (mut degree, mut what) = match input_derivatives(&plain, make, trip, degree, &baseline) {
+            0 => (0, "they have no effect".to_owned()),
+            degree => (degree, format!("they have an effect up to order {degree}")),
         };
+        if degree == 0 && !inputs_matter(&plain, make, trip, &baseline) {
+            // Nor have the values, where the unit starts: nothing speaks against the first order.
+            (degree, what) = (1, "inputs have no effect at the start; order 1 is believed".to_owned());
+        }
         abilities.inputs = if degree > 0 { InputWay::Derivatives(degree) } else { InputWay::Held };
         findings.push(Finding { capability: "input derivatives", holds: degree > 0, what });
     }
@@ -187,6 +190,17 @@ fn input_derivatives(plain: &Abilities, make: Make<'_>, trip: Trip, most: usize,
         }
     }
     most
+}
+
+/// Whether other values of the inputs change anything over the first step.
+fn inputs_matter(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> bool {
+    let tried = Subject::new(make, plain, trip, 0).and_then(|mut subject| {
+        for signal in &mut subject.inputs {
+            *signal = Signal::constant(1.5 * signal.value(0.0) + 0.5);
+        }
+        subject.advance(trip.step(0))
+    });
+    tried.is_ok_and(|moved| moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()))
 }
 
 /// Are the derivatives of outputs numbers, and not always zero while the outputs move?

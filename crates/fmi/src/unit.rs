@@ -210,7 +210,8 @@ impl Unit {
         let values = settings::check(&self.description, &settings.values, |v| {
             layout::size(&self.description, &structural, v)
         })?;
-        let layout = Layout::new(&self.description, &structural);
+        let mut layout = Layout::new(&self.description, &structural);
+        layout.take_starts(&values);
         let abilities = match used {
             Use::CoSimulation => {
                 let mut abilities = Abilities::declared(&self.description, kind, &layout, step);
