@@ -52,8 +52,11 @@ fn main() {
     let heads = [("unit", Alignment::Left), ("units", Alignment::Right), ("bare ns", Alignment::Right)];
     let heads = heads.into_iter().chain([("dovetail ns", Alignment::Right), ("ratio", Alignment::Right)]);
     let mut table = Table::new(&heads.collect::<Vec<_>>());
-    for subject in &subjects {
-        for n in SIZES {
+    // Arguments pick one row, for a profiler: the beginning of its label, and the number of units.
+    let picked: Vec<String> = std::env::args().skip(1).collect();
+    let is_picked = |at: usize, text: &str| picked.get(at).is_none_or(|wanted| wanted == text);
+    for subject in subjects.iter().filter(|subject| is_picked(0, subject.label)) {
+        for n in SIZES.into_iter().filter(|n| is_picked(1, &n.to_string())) {
             let (bare, ours) = measure(subject, n);
             let numbers = [bare, ours, ours / bare].map(|number| significant(number, 3));
             table.row([subject.label.to_owned(), n.to_string()].into_iter().chain(numbers).collect());

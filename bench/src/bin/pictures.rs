@@ -4,14 +4,16 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use dovetail_cases::{
-    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, measure_run,
-    model,
+    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, connections,
+    measure_run, model,
 };
 use dovetail_equations::Monolithic;
-use dovetail_report::{Curve, Kind, Variables, error_plot, line_plot};
-use dovetail_scenario::Scenario;
+use dovetail_fixtures::{Fixture, Model, Version};
+use dovetail_report::{Curve, Kind, Recorder, Trajectory, Variables, error_plot, line_plot, measure};
+use dovetail_scenario::{Choices, Scenario};
 
 /// Points along the monolithic solution.
 const FINE: usize = 1200;
@@ -41,7 +43,7 @@ fn examples() -> [(&'static str, String); 8] {
     ]
 }
 
-fn book() -> [(&'static str, String); 15] {
+fn book() -> [(&'static str, String); 16] {
     [
         ("held-input", held_input()),
         ("jacobi-mechanical", jacobi_mechanical()),
@@ -58,6 +60,7 @@ fn book() -> [(&'static str, String); 15] {
         ("missiles-steps", chosen_steps()),
         ("f3ornits-steps", flexible_steps()),
         ("f3ornits-errors", errors_for_steps()),
+        ("fmu-capabilities", poor_and_rich()),
     ]
 }
 
@@ -316,6 +319,52 @@ fn errors_for_steps() -> String {
     picture.replace("step in s", "number of steps")
 }
 
+/// Errors against work of lotka-volterra made of FMUs: of ones that can only step, and of ones that can do everything.
+fn poor_and_rich() -> String {
+    let of = |fixture: fn(Model, Version) -> Fixture| {
+        let unit = |name: &str, what: Model| {
+            format!("[systems.{name}]\nfmu = {:?}\n", fixture(what, Version::Three).build().display().to_string())
+        };
+        let wires = connections(&["prey.population -> predator.prey", "predator.population -> prey.predators"]);
+        model(20.0, &[unit("prey", Model::Prey), unit("predator", Model::Predator), wires].concat())
+    };
+    let (poor, rich) = (of(Fixture::poor), of(Fixture::new));
+    let curve = |name: &str, scenario: &Scenario, method: &str, key: &str, values: &[&str], more: &[(&str, &str)]| {
+        let at = |value: &&str| work_and_error(scenario, &[&[("method", method), (key, *value)], more].concat());
+        Curve { name: name.into(), points: values.iter().map(at).collect() }
+    };
+    let (tolerances, tight) = (["1e-2", "1e-3", "1e-4", "1e-5", "1e-6", "1e-7"], [("tolerance", "1e-11")]);
+    let steps = ["0.2", "0.1", "0.05", "0.02", "0.01", "0.005", "0.002"];
+    let curves = [
+        curve("can only step: jacobi", &poor, "jacobi", "step", &steps, &[]),
+        curve("can only step: f3ornits", &poor, "f3ornits", "tolerance", &tolerances[..5], &[]),
+        curve("every capability: f3ornits", &rich, "f3ornits", "tolerance", &tolerances[..5], &[]),
+        curve("every capability: missiles", &rich, "missiles", "tolerance", &tolerances[1..], &[]),
+        curve("every capability: ifosmondi", &rich, "ifosmondi", "step", &steps[..5], &tight),
+    ];
+    let picture = error_plot("Prey and predator as FMUs", "NRMSE of prey.population in %", &curves);
+    // Logarithmic plots are made for steps; here the axis counts integrations.
+    picture.replace("step in s", "integrations of both units")
+}
+
+/// Integrations of a run of lotka-volterra, whatever it is made of, and its error against the equations.
+fn work_and_error(scenario: &Scenario, choices: &[(&str, &str)]) -> (f64, f64) {
+    const VARIABLE: &str = "prey.population";
+    let mut command_line = Choices::default();
+    choices.iter().for_each(|(key, value)| command_line.set(key, *value));
+    let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let selection = Variables::of(&scenario.connections).select(&[VARIABLE.to_owned()]).expect("BUG: a variable");
+    let mut recorder = Recorder::new(&scenario.connections, &selection, Trajectory::of(&selection), "memory");
+    let end = scenario.run(&options, &mut [&mut recorder], &AtomicBool::new(false));
+    let end = end.unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let trajectory = recorder.into_sink();
+    let values = trajectory.column(VARIABLE).expect("BUG: a variable of the model");
+    let truth = solution(&LOTKA_VOLTERRA.scenario(), VARIABLE, trajectory.times());
+    let error = measure(trajectory.times(), values, &truth);
+    let integrations: u64 = end.work.iter().map(|work| work.integrations).sum();
+    (integrations as f64, error.nrmse.expect("BUG: populations move"))
+}
+
 /// The predators as they are, and as the prey sees them.
 fn held_input() -> String {
     let scenario = LOTKA_VOLTERRA.scenario();
@@ -356,16 +405,22 @@ fn run(scenario: &Scenario, method: &str, step: &str, variable: &str, name: &str
 }
 
 fn truth(scenario: &Scenario, variable: &str, name: &str, from: f64, to: f64) -> Curve {
+    let mut times = vec![scenario.start_time];
+    times.extend((0..=FINE).map(|n| from + (to - from) * n as f64 / FINE as f64).filter(|t| *t > scenario.start_time));
+    let values = solution(scenario, variable, &times);
+    between(Curve { name: name.into(), points: times.into_iter().zip(values).collect() }, from, to)
+}
+
+/// The monolithic solution at these times, of which the first is the start.
+fn solution(scenario: &Scenario, variable: &str, times: &[f64]) -> Vec<f64> {
     let connections = &scenario.connections;
     let variables = Variables::of(connections);
     let variable = variables.all().iter().find(|v| v.name == variable).expect("BUG: a variable of the model");
-    let mut times = vec![scenario.start_time];
-    times.extend((0..=FINE).map(|n| from + (to - from) * n as f64 / FINE as f64).filter(|t| *t > scenario.start_time));
-    let mut monolithic = Monolithic::new(&scenario.definitions, connections).expect("BUG: a model that composes");
-    let solution = monolithic.solve(&times, connections.outputs()).expect("BUG: a model that can be solved");
+    let definitions = scenario.definitions().expect("BUG: a model of equations");
+    let mut monolithic = Monolithic::new(&definitions, connections).expect("BUG: a model that composes");
+    let solution = monolithic.solve(times, connections.outputs()).expect("BUG: a model that can be solved");
     let rows = if variable.kind == Kind::State { &solution.states } else { &solution.outputs };
-    let values = rows.iter().map(|row| row[variable.stacked(connections)]);
-    between(Curve { name: name.into(), points: times.iter().copied().zip(values).collect() }, from, to)
+    rows.iter().map(|row| row[variable.stacked(connections)]).collect()
 }
 
 /// The part of a curve that is shown, with no more points than are seen.

@@ -2,12 +2,14 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use dovetail_fmi::CallLog;
 use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::failure::Failure;
+use crate::processes;
 
 /// Couples simulators so that their interfaces really meet.
 #[derive(Debug, Parser)]
@@ -27,6 +29,9 @@ pub(crate) enum Command {
     Check(CheckArguments),
     /// Show an FMU or a system structure: its interface, what it can do, and the methods that permits
     Inspect(InspectArguments),
+    /// Serve another `dovetail` as the process of a system; started by --workers processes
+    #[command(hide = true)]
+    Worker,
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -130,6 +135,10 @@ pub(crate) struct SharedArguments {
     #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
     pub worker_threads: Option<NonZeroUsize>,
 
+    /// With --workers processes: end the run when a system takes longer than this for a step [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub step_timeout: Option<Duration>,
+
     /// Record these variables only (a pattern with * and ?); may be given again
     #[arg(long, value_name = "GLOB")]
     pub record: Vec<String>,
@@ -164,6 +173,8 @@ pub(crate) struct SharedArguments {
 pub(crate) enum WorkersArgument {
     /// In threads of this program
     Threads,
+    /// Each in a process of its own, so that an FMU that crashes, exits or hangs takes nothing with it
+    Processes,
 }
 
 /// What changes the model or the method's options.
@@ -249,15 +260,28 @@ const MOST_ROWS: f64 = 1e9;
 impl SharedArguments {
     /// How to run `scenario` with these choices, and where.
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
-        let placement = match (self.workers, self.worker_threads) {
-            (None, None) => Placement::SingleThread,
-            (Some(WorkersArgument::Threads) | None, threads) => Placement::Threads(threads),
-        };
+        let placement = self.placement()?;
         let fmi_log = self.log_fmi_calls.as_deref().map(CallLog::create).transpose().map_err(|error| {
             let path = self.log_fmi_calls.as_deref().unwrap_or(Path::new(""));
             Failure::misuse(format!("{} cannot be written: {error}", path.display()))
         })?;
         Ok(RunOptions { placement, fmi_log, ..scenario.options(choices)? })
+    }
+
+    fn placement(&self) -> Result<Placement, Failure> {
+        let processes = matches!(self.workers, Some(WorkersArgument::Processes));
+        if self.step_timeout.is_some() && !processes {
+            let message = "--step-timeout needs --workers processes: a system in this process cannot be stopped";
+            return Err(Failure::misuse(message));
+        }
+        match (self.workers, self.worker_threads) {
+            (None, None) => Ok(Placement::SingleThread),
+            (Some(WorkersArgument::Threads) | None, threads) => Ok(Placement::Threads(threads)),
+            (Some(WorkersArgument::Processes), None) => processes::placement(self.step_timeout),
+            (Some(WorkersArgument::Processes), Some(_)) => {
+                Err(Failure::misuse("--worker-threads has no meaning with --workers processes: each system has its own"))
+            }
+        }
     }
 
     /// Refuses what no run of `scenario`, read from `model`, can do.
@@ -294,6 +318,12 @@ impl SharedArguments {
 
 fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds > 0.0);
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    limit.ok_or_else(|| "give a number of seconds above zero".to_owned())
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {

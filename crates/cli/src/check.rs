@@ -8,12 +8,15 @@ use dovetail_scenario::{METHODS, RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scenario = arguments.changes.load(&arguments.model)?;
     let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
-    let options = scenario.options(&choices)?;
+    let mut options = scenario.options(&choices)?;
+    if scenario.needs_processes() {
+        options.placement = processes::placement(None)?;
+    }
     let chosen = scenario.chosen_method(&options)?;
     scenario.start(&options)?;
     output::print(&findings(&scenario, &options, chosen)?)
@@ -46,6 +49,9 @@ fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, 
     }
     for warning in &scenario.warnings {
         let _ = writeln!(text, "Warning: {warning}.");
+    }
+    if scenario.needs_processes() {
+        text += "It has several systems of an FMU of which only one can live in a process: run it with --workers processes.\n";
     }
     text += "The model is sound.\n";
     Ok(text)

@@ -20,7 +20,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let asked = Asked::of(arguments)?;
     let scenario = shared.changes.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
-    let start = scenario.start(&scenario.options(&shared.changes.choices(None, None))?)?;
+    let start = scenario.start(&shared.options(&scenario, &shared.changes.choices(None, None))?)?;
     let mut reference = Reference::new(&arguments.reference, &scenario, &start)?;
     let selection = selection(&scenario, &reference, shared)?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;

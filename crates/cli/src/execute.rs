@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{CouplingResidual, Ending, readable};
+use dovetail_core::{CouplingResidual, Ending, Observer, readable};
 use dovetail_report::{
     FinalValue, FmiCosts, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
 };
@@ -44,7 +44,11 @@ pub(crate) fn execute(
     let mut recorder = Recorder::new(&scenario.connections, selection, sinks, label);
     let mut residual = CouplingResidual::new(&scenario.connections);
     let mut progress = Progress::new(shared.quiet, options.method.clone(), scenario.start_time, scenario.stop_time);
-    let end = scenario.run(options, &mut [&mut last, &mut residual, &mut progress, &mut recorder], interrupted)?;
+    let mut observers: Vec<&mut dyn Observer> = vec![&mut last, &mut residual, &mut progress];
+    if keep || file.is_some() {
+        observers.push(&mut recorder);
+    }
+    let end = scenario.run(options, &mut observers, interrupted)?;
     let (trajectory, _) = recorder.into_sink();
     let values = FinalValue::of(&everything, &last.sink().values);
     let summary = summarize(scenario, end, values, &residual);

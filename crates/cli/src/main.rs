@@ -10,6 +10,7 @@ mod failure;
 mod inspect;
 mod interrupt;
 mod output;
+mod processes;
 mod progress;
 mod reference;
 mod run;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
+        Command::Worker => processes::worker(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Arguments::command(), "dovetail", &mut script);

@@ -61,7 +61,7 @@ fn no_threads_are_refused_in_words() {
 
 #[test]
 fn places_that_do_not_exist_are_refused_with_those_that_do() {
-    for place in ["processes", "mpi", "thread"] {
+    for place in ["process", "mpi", "thread"] {
         dovetail(&["run", &example("mechanical"), "--workers", place]).exits(2).says(&[place, "threads"]);
     }
 }

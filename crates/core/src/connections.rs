@@ -13,6 +13,17 @@ pub enum Source {
     Constant(f64),
 }
 
+impl Source {
+    /// What it gives, where all systems have answered these outputs, stacked: numbers, knots, intervals.
+    #[inline]
+    pub fn pick<T: Copy + From<f64>>(&self, outputs: &[T]) -> T {
+        match *self {
+            Self::Output(output) => outputs[output],
+            Self::Constant(value) => T::from(value),
+        }
+    }
+}
+
 /// The connections of a model, `u = Φᵀ y`: every input has one source, an output may feed many inputs.
 ///
 /// Inputs and outputs of all systems are stacked in the order of the systems.
@@ -81,11 +92,13 @@ impl Connections {
     }
 
     /// Positions of the inputs of `system` among all inputs.
+    #[inline]
     pub fn inputs_of(&self, system: usize) -> Range<usize> {
         self.first_input[system]..self.first_input[system + 1]
     }
 
     /// Positions of the outputs of `system` among all outputs.
+    #[inline]
     pub fn outputs_of(&self, system: usize) -> Range<usize> {
         self.first_output[system]..self.first_output[system + 1]
     }
@@ -125,16 +138,13 @@ impl Connections {
 
     /// `u = Φᵀ y` for one input (a stacked position): numbers, knots, intervals.
     pub fn feed<T: Copy + From<f64>>(&self, input: usize, outputs: &[T]) -> T {
-        match self.sources[input] {
-            Source::Output(output) => outputs[output],
-            Source::Constant(value) => T::from(value),
-        }
+        self.sources[input].pick(outputs)
     }
 
     /// `u = Φᵀ y` for all inputs.
     pub fn dispatch<T: Copy + From<f64>>(&self, outputs: &[T], inputs: &mut [T]) {
-        for (input, fed) in inputs.iter_mut().enumerate() {
-            *fed = self.feed(input, outputs);
+        for (fed, source) in inputs.iter_mut().zip(&self.sources) {
+            *fed = source.pick(outputs);
         }
     }
 

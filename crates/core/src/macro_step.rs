@@ -25,17 +25,24 @@ impl MacroStep {
         Self { start, end: start + size, size }
     }
 
+    /// The step with these very numbers, as they come from another process.
+    pub fn exactly(start: f64, end: f64, size: f64) -> Self {
+        Self { start, end, size }
+    }
+
     /// A step of size zero: a question about the present, which moves nothing.
     pub fn instant(time: f64) -> Self {
         Self { start: time, end: time, size: 0.0 }
     }
 
     /// `δ`, the length of the step.
+    #[inline]
     pub fn size(&self) -> f64 {
         self.size
     }
 
     /// Whether this is a question about the present.
+    #[inline]
     pub fn is_instant(&self) -> bool {
         self.size == 0.0
     }
@@ -94,7 +101,8 @@ impl Grid {
 
     /// The number of the grid step that begins at `reached` or contains it.
     fn index(&self, reached: f64) -> u64 {
-        let mut index = ((reached - self.start) / self.size + COINCIDENT).floor().max(0.0) as u64;
+        // The conversion rounds towards zero, and what is negative becomes zero.
+        let mut index = ((reached - self.start) / self.size + COINCIDENT) as u64;
         // Far from zero (seconds since 1970, say) times are too coarse for the division: a step must still lead on.
         while index < self.count && self.time(index + 1) <= reached {
             index += 1;
@@ -106,13 +114,63 @@ impl Grid {
     ///
     /// An event that coincides with the grid time but for rounding takes its place: both are then the same number.
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
-        let planned = self.time(self.index(reached) + 1);
-        // What differs by a rounding or two is the same.
-        let near = ROUNDING * self.size + 4.0 * f64::EPSILON * reached.abs().max(planned.abs());
+        let (end, size) = self.end_and_size(self.time(self.index(reached) + 1), reached, event);
+        MacroStep { start: reached, end, size }
+    }
+
+    /// Of the step from `reached` to `planned`, or to `event`.
+    #[inline(never)]
+    fn end_and_size(&self, planned: f64, reached: f64, event: f64) -> (f64, f64) {
+        let near = self.near(planned, reached);
         let met = event > reached && event < planned + near && event <= self.stop;
         let end = if met { event } else { planned };
         let whole = ((end - reached) - self.size).abs() <= near;
-        MacroStep { start: reached, end, size: if whole { self.size } else { end - reached } }
+        (end, if whole { self.size } else { end - reached })
+    }
+
+    /// What differs by a rounding or two is the same.
+    fn near(&self, planned: f64, reached: f64) -> f64 {
+        ROUNDING * self.size + 4.0 * f64::EPSILON * reached.abs().max(planned.abs())
+    }
+}
+
+/// A walk along a grid: the steps of [`Grid::step`], found without a search where they follow one another.
+#[derive(Clone, Copy, Debug)]
+pub struct GridWalk {
+    grid: Grid,
+    /// The grid time to which the last step was to lead, and its number.
+    planned: f64,
+    number: u64,
+}
+
+impl GridWalk {
+    /// A walk that has not begun.
+    pub fn new(grid: Grid) -> Self {
+        Self { grid, planned: f64::NAN, number: 0 }
+    }
+
+    /// The grid.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// The step from `reached` to the next grid time, or to `event` where that comes first.
+    #[inline]
+    pub fn step(&mut self, reached: f64, event: f64) -> MacroStep {
+        let grid = &self.grid;
+        let mut planned = grid.time(self.number + 1);
+        if reached != self.planned || planned <= reached {
+            self.number = grid.index(reached);
+            planned = grid.time(self.number + 1);
+        }
+        self.number += 1;
+        self.planned = planned;
+        let near = grid.near(planned, reached);
+        // Mostly a whole step without an event, told apart by a branch: a processor that foresees it need not wait for the
+        // end of the step before to know this one.
+        let ordinary = event >= planned + near && ((planned - reached) - grid.size).abs() <= near;
+        let (end, size) = if ordinary { (planned, grid.size) } else { grid.end_and_size(planned, reached, event) };
+        MacroStep { start: reached, end, size }
     }
 }
 
@@ -121,9 +179,11 @@ mod tests {
     use super::*;
 
     fn walk(grid: Grid, event: f64) -> Vec<MacroStep> {
-        let (mut steps, mut reached) = (vec![], grid.time(0));
+        let (mut steps, mut reached, mut walk) = (vec![], grid.time(0), GridWalk::new(grid));
         while reached < grid.stop {
-            steps.push(grid.step(reached, if event > reached { event } else { f64::INFINITY }));
+            let event = if event > reached { event } else { f64::INFINITY };
+            steps.push(grid.step(reached, event));
+            assert_eq!(walk.step(reached, event), steps[steps.len() - 1]);
             reached = steps[steps.len() - 1].end;
         }
         steps
@@ -168,6 +228,15 @@ mod tests {
             let steps = walk(grid, f64::INFINITY);
             assert!(steps.iter().all(|step| step.end > step.start && step.size() > 0.0));
             assert!(steps.len() as u64 <= grid.count());
+        }
+    }
+
+    #[test]
+    fn a_walk_may_leave_its_way() {
+        let grid = Grid::new(0.0, 1.0, 0.1);
+        let mut walk = GridWalk::new(grid);
+        for reached in [0.0, 0.1, 0.15, 0.2, 0.7, 0.1, 0.2, 0.9, 0.9] {
+            assert_eq!(walk.step(reached, f64::INFINITY), grid.step(reached, f64::INFINITY));
         }
     }
 

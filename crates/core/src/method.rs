@@ -15,6 +15,11 @@ pub trait Method {
         0
     }
 
+    /// Whether it asks the past for more than the newest outputs. What nobody looks at is not kept.
+    fn looks_back(&self) -> bool {
+        true
+    }
+
     /// Names of what the method tells about itself with every step: `$iterations`, `left.$order`.
     fn signals(&self) -> Vec<String> {
         Vec::new()

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Connections, Error, Exchange, Method, Nature, Observer, Past, Task, Verdict, Workers};
+use crate::{
+    Connections, Error, Exchange, Interface, Method, Nature, Observer, Past, Response, Task, Verdict, Workers,
+};
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
 /// can still be written down.
@@ -48,7 +50,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
         observers: &'a mut [&'o mut dyn Observer],
         interrupted: &'a AtomicBool,
     ) -> Self {
-        let past = Past::new(connections);
+        let past = if method.looks_back() { Past::new(connections) } else { Past::newest_only(connections) };
         Self { connections, method, workers, observers, interrupted, past, statistics: Statistics::default() }
     }
 
@@ -103,23 +105,39 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
 /// A NaN must not travel on to the next system, where nobody would find its origin: an error that names it. The numbers of texts
 /// are nobody's business, and other values that jump may be as large as they like.
 pub fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
-    for task in tasks.iter().filter(|task| task.due) {
-        let interface = &connections.interfaces()[task.system];
-        // NaN fails every comparison: this finds it too.
-        let ordinary = |value: f64| value.abs() < LARGEST;
-        let sound = |value: f64, nature: Nature| match nature {
-            Nature::Continuous => ordinary(value),
-            Nature::Discrete => !value.is_nan(),
-            Nature::Text => true,
-        };
-        let outputs = task.response.outputs.iter().map(|knot| knot.value).zip(&interface.outputs);
-        let states = task.response.states.iter().copied().zip(&interface.states);
-        let unsound =
-            outputs.filter(|(value, output)| !sound(*value, output.nature)).map(|(value, o)| (value, &o.name));
-        if let Some((value, name)) = unsound.chain(states.filter(|(value, _)| !ordinary(*value))).next() {
-            let (system, variable) = (interface.name.clone(), name.clone());
-            return Err(Error::NotFinite { system, variable, time: task.response.reached, value });
+    // Names and natures are looked at only where a value is out of the ordinary.
+    for task in tasks {
+        if task.due && !is_ordinary(&task.response) {
+            check_sound(&connections.interfaces()[task.system], &task.response)?;
         }
     }
     Ok(())
+}
+
+fn is_ordinary(response: &Response) -> bool {
+    response.outputs.iter().all(|knot| ordinary(knot.value)) && response.states.iter().all(|&state| ordinary(state))
+}
+
+/// NaN fails every comparison: this finds it too.
+fn ordinary(value: f64) -> bool {
+    value.abs() < LARGEST
+}
+
+#[cold]
+fn check_sound(interface: &Interface, response: &Response) -> Result<(), Error> {
+    let sound = |value: f64, nature: Nature| match nature {
+        Nature::Continuous => ordinary(value),
+        Nature::Discrete => !value.is_nan(),
+        Nature::Text => true,
+    };
+    let outputs = response.outputs.iter().map(|knot| knot.value).zip(&interface.outputs);
+    let states = response.states.iter().copied().zip(&interface.states);
+    let unsound = outputs.filter(|(value, output)| !sound(*value, output.nature)).map(|(value, o)| (value, &o.name));
+    match unsound.chain(states.filter(|(value, _)| !ordinary(*value))).next() {
+        Some((value, name)) => {
+            let (system, variable) = (interface.name.clone(), name.clone());
+            Err(Error::NotFinite { system, variable, time: response.reached, value })
+        }
+        None => Ok(()),
+    }
 }

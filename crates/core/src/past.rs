@@ -7,29 +7,42 @@ const DEPTH: usize = 8;
 
 /// The recent past of all systems. Order selection, damped amplitudes and control parts are functions of it.
 pub struct Past {
-    systems: Vec<SystemPast>,
+    newest: Vec<Newest>,
     /// Newest outputs, stacked.
     latest: Vec<Knot>,
-    first_output: Vec<usize>,
+    /// The earliest times in `newest`: they are asked for with every step.
+    reached: f64,
+    next_event: f64,
+    /// Empty where only the newest points are kept.
+    histories: Vec<History>,
+}
+
+/// Where one system stands.
+#[derive(Clone, Copy)]
+struct Newest {
+    /// The time that it has reached; NaN before the first answer.
+    time: f64,
+    /// When it is known to switch next.
+    next_event: f64,
+    /// Where its outputs are among all outputs.
+    first_output: usize,
 }
 
 /// One system's recent points, in a ring.
-struct SystemPast {
-    outputs: usize,
+#[derive(Clone)]
+struct History {
     times: [f64; DEPTH],
     knots: Vec<Knot>,
     newest: usize,
     count: usize,
     /// Points since the last event, the one on its far side included.
     since_event: usize,
-    next_event: f64,
 }
 
-impl SystemPast {
+impl History {
     fn new(outputs: usize) -> Self {
         let knots = vec![Knot::value_only(f64::NAN); DEPTH * outputs];
-        let times = [f64::NAN; DEPTH];
-        Self { outputs, times, knots, newest: 0, count: 0, since_event: 0, next_event: f64::INFINITY }
+        Self { times: [f64::NAN; DEPTH], knots, newest: 0, count: 0, since_event: 0 }
     }
 
     /// A second answer for the same time replaces the first. An instant starts the past anew: an event was crossed.
@@ -40,7 +53,7 @@ impl SystemPast {
         }
         self.since_event = if instant { 1 } else { (self.since_event + 1).min(DEPTH) };
         self.times[self.newest] = time;
-        self.knots[self.newest * self.outputs..][..self.outputs].copy_from_slice(outputs);
+        self.knots[self.newest * outputs.len()..][..outputs.len()].copy_from_slice(outputs);
     }
 
     fn slot(&self, age: usize) -> usize {
@@ -52,67 +65,93 @@ impl SystemPast {
 impl Past {
     /// An empty past.
     pub fn new(connections: &Connections) -> Self {
-        let outputs = |k: usize| connections.outputs_of(k).len();
+        let history = |k: usize| History::new(connections.outputs_of(k).len());
+        Self { histories: (0..connections.systems()).map(history).collect(), ..Self::newest_only(connections) }
+    }
+
+    /// An empty past that will keep the newest points only, for methods that do not look back any further.
+    pub fn newest_only(connections: &Connections) -> Self {
+        let first_output = |k: usize| connections.outputs_of(k).start;
+        let newest = |k: usize| Newest { time: f64::NAN, next_event: f64::INFINITY, first_output: first_output(k) };
         Self {
-            systems: (0..connections.systems()).map(|k| SystemPast::new(outputs(k))).collect(),
+            newest: (0..connections.systems()).map(newest).collect(),
             latest: vec![Knot::value_only(f64::NAN); connections.outputs()],
-            first_output: (0..connections.systems()).map(|k| connections.outputs_of(k).start).collect(),
+            reached: f64::INFINITY,
+            next_event: f64::INFINITY,
+            histories: Vec::new(),
         }
     }
 
     /// Takes in what the due tasks were answered.
     pub fn record(&mut self, tasks: &[Task]) {
         for task in tasks.iter().filter(|task| task.due) {
-            let outputs = &task.response.outputs;
-            let system = &mut self.systems[task.system];
-            system.push(task.response.reached, task.step.is_instant(), outputs);
-            system.next_event = task.response.next_event;
-            self.latest[self.first_output[task.system]..][..outputs.len()].copy_from_slice(outputs);
+            let (newest, response) = (&mut self.newest[task.system], &task.response);
+            (newest.time, newest.next_event) = (response.reached, response.next_event);
+            // One by one: a few numbers are not worth the call that copies them as a block.
+            for (output, knot) in (newest.first_output..).zip(&response.outputs) {
+                self.latest[output] = *knot;
+            }
+            if let Some(history) = self.histories.get_mut(task.system) {
+                history.push(response.reached, task.step.is_instant(), &response.outputs);
+            }
         }
+        self.reached = earliest(self.newest.iter().map(|newest| newest.time));
+        self.next_event = earliest(self.newest.iter().map(|newest| newest.next_event));
     }
 
     /// The earliest time that any system has reached.
+    #[inline]
     pub fn reached(&self) -> f64 {
-        self.systems.iter().map(|s| s.times[s.newest]).fold(f64::INFINITY, f64::min)
+        self.reached
     }
 
     /// The earliest time at which any system is known to switch.
+    #[inline]
     pub fn next_event(&self) -> f64 {
-        self.systems.iter().map(|s| s.next_event).fold(f64::INFINITY, f64::min)
+        self.next_event
     }
 
     /// The next time at which `system` is known to switch.
     pub fn next_event_of(&self, system: usize) -> f64 {
-        self.systems[system].next_event
+        self.newest[system].next_event
     }
 
     /// The time that `system` has reached.
     pub fn reached_by(&self, system: usize) -> f64 {
-        let past = &self.systems[system];
-        past.times[past.newest]
+        self.newest[system].time
     }
 
     /// The newest outputs of all systems, stacked.
+    #[inline]
     pub fn latest(&self) -> &[Knot] {
         &self.latest
     }
 
     /// How many points of `system` are kept.
     pub fn points(&self, system: usize) -> usize {
-        self.systems[system].count
+        self.history(system).count
     }
 
     /// How many of them lie after the last event, or on its far side: what came before says nothing of what comes.
     pub fn points_since_event(&self, system: usize) -> usize {
-        self.systems[system].since_event
+        self.history(system).since_event
     }
 
     /// Time and outputs of `system`, `age` communications ago (0: the newest).
     pub fn point(&self, system: usize, age: usize) -> (f64, &[Knot]) {
-        let past = &self.systems[system];
-        let slot = past.slot(age);
-        (past.times[slot], &past.knots[slot * past.outputs..][..past.outputs])
+        let history = self.history(system);
+        let (slot, outputs) = (history.slot(age), history.knots.len() / DEPTH);
+        (history.times[slot], &history.knots[slot * outputs..][..outputs])
     }
+
+    fn history(&self, system: usize) -> &History {
+        self.histories.get(system).expect("BUG: a method that does not look back asks for what was")
+    }
+}
+
+/// The least of these times, unknown ones (NaN) left out.
+fn earliest(times: impl Iterator<Item = f64>) -> f64 {
+    times.fold(f64::INFINITY, |earliest, time| if time < earliest { time } else { earliest })
 }
 
 #[cfg(test)]

@@ -8,18 +8,24 @@ use crate::{Connections, Error, Exchange, Observer, Source};
 /// held by its nature and is no residual.
 pub struct CouplingResidual<'a> {
     connections: &'a Connections,
-    outputs: Vec<f64>,
-    /// For which time each of them was answered; NaN on the far side of an event.
-    times: Vec<f64>,
+    /// The newest of each output, stacked.
+    answers: Vec<Answer>,
     largest: f64,
     input: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Answer {
+    value: f64,
+    /// For which time it was given; NaN on the far side of an event.
+    time: f64,
 }
 
 impl<'a> CouplingResidual<'a> {
     /// Nothing measured yet.
     pub fn new(connections: &'a Connections) -> Self {
-        let unknown = vec![f64::NAN; connections.outputs()];
-        Self { connections, outputs: unknown.clone(), times: unknown, largest: 0.0, input: 0 }
+        let answers = vec![Answer { value: f64::NAN, time: f64::NAN }; connections.outputs()];
+        Self { connections, answers, largest: 0.0, input: 0 }
     }
 
     /// The largest residual so far.
@@ -38,25 +44,19 @@ impl Observer for CouplingResidual<'_> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         for task in exchange.tasks.iter().filter(|task| task.due) {
             let time = if task.step.is_instant() { f64::NAN } else { task.response.reached };
-            for (output, knot) in self.connections.outputs_of(task.system).zip(&task.response.outputs) {
-                (self.outputs[output], self.times[output]) = (knot.value, time);
+            for (output, knot) in (self.connections.outputs_of(task.system).start..).zip(&task.response.outputs) {
+                self.answers[output] = Answer { value: knot.value, time };
             }
         }
         for task in exchange.tasks.iter().filter(|task| task.due && !task.step.is_instant()) {
-            for (input, signal) in self.connections.inputs_of(task.system).zip(&task.inputs) {
-                if self.connections.is_held(input) {
-                    continue;
-                }
-                let met = match self.connections.sources()[input] {
-                    Source::Output(output) => self.times[output] == task.response.reached,
-                    Source::Constant(_) => true,
+            let (size, reached) = (task.step.size(), task.response.reached);
+            for (input, signal) in (self.connections.inputs_of(task.system).start..).zip(&task.inputs) {
+                let answer = match self.connections.sources()[input] {
+                    Source::Output(output) => self.answers[output],
+                    Source::Constant(value) => Answer { value, time: reached },
                 };
-                if !met {
-                    continue;
-                }
-                let fed: f64 = self.connections.feed(input, &self.outputs);
-                let residual = (signal.value(task.step.size()) - fed).abs();
-                if residual > self.largest {
+                let residual = (signal.value(size) - answer.value).abs();
+                if residual > self.largest && answer.time == reached && !self.connections.is_held(input) {
                     (self.largest, self.input) = (residual, input);
                 }
             }

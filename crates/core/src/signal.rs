@@ -57,10 +57,21 @@ impl Signal {
     }
 
     /// Zero-order hold.
+    #[inline]
     pub fn constant(value: f64) -> Self {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
         coefficients[0] = value;
         Self { coefficients, degree: 0 }
+    }
+
+    /// Becomes the constant `value`: where it was one before, that is a single number to write.
+    #[inline]
+    pub fn hold(&mut self, value: f64) {
+        if self.degree > 0 {
+            *self = Self::constant(value);
+        } else {
+            self.coefficients[0] = value;
+        }
     }
 
     /// The cubic that leaves `left`, arrives at `right` after `size` and matches both slopes.
@@ -109,21 +120,28 @@ impl Signal {
     }
 
     /// The highest power with a coefficient that is not zero.
+    #[inline]
     pub fn degree(&self) -> usize {
         self.degree
     }
 
     /// `Ξ_0 …`, up to the degree.
+    #[inline]
     pub fn coefficients(&self) -> &[f64] {
         &self.coefficients[..=self.degree]
     }
 
     /// The value after `elapsed` time (Horner).
+    #[inline]
     pub fn value(&self, elapsed: f64) -> f64 {
+        if self.degree == 0 {
+            return self.coefficients[0] + 0.0; // the sum makes -0 a 0, as it does for every other degree
+        }
         self.coefficients().iter().rev().fold(0.0, |sum, &c| sum * elapsed + c)
     }
 
     /// The derivative of this order after `elapsed` time.
+    #[inline]
     pub fn derivative(&self, order: usize, elapsed: f64) -> f64 {
         if order > self.degree {
             return 0.0;
@@ -171,6 +189,15 @@ mod tests {
     #[test]
     fn a_constant_is_flat() {
         assert_eq!(Signal::constant(2.5).at(7.0), Knot::from(2.5));
+        assert!(Signal::constant(-0.0).value(7.0).is_sign_positive());
+    }
+
+    #[test]
+    fn what_is_held_is_constant_whatever_it_was() {
+        for mut signal in [Signal::constant(1.0), Signal::new(&[1.0, 2.0, 3.0])] {
+            signal.hold(2.5);
+            assert_eq!(signal, Signal::constant(2.5));
+        }
     }
 
     fn knot() -> impl Strategy<Value = Knot> {

@@ -86,11 +86,13 @@ impl Response {
     }
 
     /// Forgets how the last answer came about; workers call this before every question.
+    #[inline]
     pub fn begin(&mut self) {
         (self.reused, self.estimated, self.linearized) = (false, false, false);
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.
+    #[inline]
     pub fn derivatives(&self) -> usize {
         self.derivatives
     }

@@ -1,8 +1,6 @@
 //! Where systems live.
 
-use std::time::Instant;
-
-use crate::{Capabilities, Error, Interface, LinearizeTask, Response, System, Task};
+use crate::{Capabilities, Error, Interface, LinearizeTask, Response, Stopwatch, System, Task};
 
 /// Systems, wherever they run. A method sees systems through this trait alone and cannot tell a thread from a remote rank.
 pub trait Workers {
@@ -34,12 +32,13 @@ pub struct Work {
     pub trials: u64,
     /// Linearisations.
     pub linearizations: u64,
-    /// Time spent in the system.
+    /// Time spent in the system. Light steps are sampled, see [`Stopwatch`].
     pub seconds: f64,
 }
 
 impl Work {
     /// Counts a step that was taken and answered so.
+    #[inline]
     pub fn count_advance(&mut self, instant: bool, response: &Response) {
         self.integrations += u64::from(!instant && !response.reused);
         self.linearizations += u64::from(response.linearized);
@@ -55,10 +54,15 @@ impl Work {
 
 /// All systems in the calling thread, one after the other.
 pub struct SingleThread {
-    systems: Vec<Box<dyn System>>,
+    seats: Vec<Seat>,
     interfaces: Vec<Interface>,
     capabilities: Vec<Capabilities>,
     work: Vec<Work>,
+}
+
+struct Seat {
+    system: Box<dyn System>,
+    stopwatch: Stopwatch,
 }
 
 impl SingleThread {
@@ -68,7 +72,7 @@ impl SingleThread {
             interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
             capabilities: systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
             work: vec![Work::default(); systems.len()],
-            systems,
+            seats: systems.into_iter().map(|system| Seat { system, stopwatch: Stopwatch::default() }).collect(),
         }
     }
 }
@@ -83,47 +87,32 @@ impl Workers for SingleThread {
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        // One reading of the clock per task: the end of one is the start of the next.
-        let mut before = Instant::now();
         for task in tasks.iter_mut().filter(|task| task.due) {
+            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
             task.response.begin();
-            self.systems[task.system].advance(task.step, &task.inputs, &mut task.response)?;
-            let work = &mut self.work[task.system];
+            stopwatch.time(&mut work.seconds, || system.advance(task.step, &task.inputs, &mut task.response))?;
             work.count_advance(task.step.is_instant(), &task.response);
-            let after = Instant::now();
-            work.seconds += (after - before).as_secs_f64();
-            before = after;
         }
         Ok(())
     }
 
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        let mut before = Instant::now();
         for task in tasks.iter_mut().filter(|task| task.due) {
-            let system =
-                self.systems[task.system].trial().expect("BUG: a trial was asked of a system without rollback");
+            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
+            let system = system.trial().expect("BUG: a trial was asked of a system without rollback");
             task.response.begin();
-            system.respond(task.step, &task.inputs, &mut task.response)?;
-            let work = &mut self.work[task.system];
+            stopwatch.time(&mut work.seconds, || system.respond(task.step, &task.inputs, &mut task.response))?;
             work.count_trial(&task.response);
-            let after = Instant::now();
-            work.seconds += (after - before).as_secs_f64();
-            before = after;
         }
         Ok(())
     }
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
-        let mut before = Instant::now();
         for task in tasks.iter_mut().filter(|task| task.due) {
-            let unit =
-                self.systems[task.system].linearize().expect("BUG: a system without linearisation was linearised");
-            unit.linearize_into(&mut task.linearization)?;
-            let work = &mut self.work[task.system];
+            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
+            let system = system.linearize().expect("BUG: a system without linearisation was linearised");
+            stopwatch.time(&mut work.seconds, || system.linearize_into(&mut task.linearization))?;
             work.linearizations += 1;
-            let after = Instant::now();
-            work.seconds += (after - before).as_secs_f64();
-            before = after;
         }
         Ok(())
     }

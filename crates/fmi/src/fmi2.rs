@@ -11,7 +11,7 @@ use dovetail_core::Signal;
 
 use crate::description::{Value, ValueType};
 use crate::ffi::{Callbacks2, Component, EventInfo2, FmuState, Functions2};
-use crate::guard::guarded;
+use crate::guard::{Ended, RawRequest, guarded};
 use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
 use crate::numbers::{Scratch, fitting};
@@ -20,9 +20,14 @@ use crate::strings;
 unsafe extern "C" {
     fn dovetail_log_sink(sink: unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char));
     fn dovetail_fmi2_logger();
+    fn dovetail_step2(request: *mut RawRequest, set: Set2, step: Step2, get: Get2) -> c_int;
     fn calloc(count: usize, size: usize) -> *mut c_void;
     fn free(memory: *mut c_void);
 }
+
+type Set2 = unsafe extern "C" fn(Component, *const u32, usize, *const f64) -> c_int;
+type Step2 = unsafe extern "C" fn(Component, f64, f64, c_int) -> c_int;
+type Get2 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64) -> c_int;
 
 /// Kinds of status that can be asked for.
 const DO_STEP_STATUS: c_int = 0;
@@ -154,39 +159,25 @@ impl Instance2 {
     /// The three calls of an ordinary step, without ceremony.
     #[inline]
     fn quick_step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<Status, CallError> {
-        let (set, step, get) =
-            (self.functions.set_real()?, self.functions.do_step()?, self.functions.get_real()?);
-        let (component, dead) = (self.component, self.shell.dead);
-        if dead {
+        let (set, step, get) = (self.functions.set_real()?, self.functions.do_step()?, self.functions.get_real()?);
+        if self.shell.dead {
             return Err(CallError::Dead);
         }
-        let (inputs, wanted) = (request.input_references, request.output_references);
-        let (time, size, final_step) = (request.step.start, request.step.size(), c_int::from(request.final_step));
-        // Which function ended it, and how.
-        // SAFETY: the pointers belong to slices of these lengths.
-        let ended = guarded(|| unsafe {
-            if !inputs.is_empty() {
-                let status = set(component, inputs.as_ptr(), inputs.len(), request.input_values.as_ptr());
-                if status > 1 {
-                    return ("fmi2SetReal", status);
+        let mut raw = request.raw(self.component, outputs);
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
+        match Ended::of(unsafe { dovetail_step2(&raw mut raw, set, step, get) }) {
+            Ended::Get(0 | 1) | Ended::Step(0 | 1) => Ok(Status::Fine),
+            Ended::Step(5) => {
+                let done = self.wait()?;
+                if done == Status::Fine {
+                    self.get_floats(request.output_references, outputs)?;
                 }
+                Ok(done)
             }
-            let status = step(component, time, size, final_step);
-            if status > 1 || wanted.is_empty() {
-                return ("fmi2DoStep", status);
-            }
-            ("fmi2GetReal", get(component, wanted.as_ptr(), wanted.len(), outputs.as_mut_ptr()))
-        });
-        match ended {
-            Ok((_, 0 | 1)) => Ok(Status::Fine),
-            Ok(("fmi2DoStep", 5)) => {
-                self.wait()?;
-                self.get_floats(wanted, outputs).map(|()| Status::Fine)
-            }
-            Ok(("fmi2DoStep", 2)) => Ok(Status::Discard),
-            Ok((function, 2 | 5)) => Err(self.shell.refused(function, "discard")),
-            Ok((function, status)) => self.shell.judge(function, Ok(status)),
-            Err(crash) => self.shell.judge("fmi2DoStep", Err(crash)),
+            Ended::Step(status) => self.shell.judge("fmi2DoStep", Ok(status)),
+            Ended::Crashed(crash) => self.shell.judge("fmi2DoStep", Err(crash)),
+            Ended::Set(status) => Err(self.shell.not_done("fmi2SetReal", status)),
+            Ended::Get(status) => Err(self.shell.not_done("fmi2GetReal", status)),
         }
     }
 

@@ -11,11 +11,19 @@ use dovetail_core::Signal;
 use crate::description::{Value, ValueType};
 use crate::ffi::{Component, FmuState, Functions3};
 use crate::fmi2::MOST_EVENT_ROUNDS;
-use crate::guard::guarded;
+use crate::guard::{Ended, RawRequest, guarded};
 use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
 use crate::numbers::{Scratch, as_number, c_text, fitting};
 use crate::strings;
+
+type Set3 = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
+type Step3 = unsafe extern "C" fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
+type Get3 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64, usize) -> c_int;
+
+unsafe extern "C" {
+    fn dovetail_step3(request: *mut RawRequest, set: Set3, step: Step3, get: Get3) -> c_int;
+}
 
 /// What `instantiate` needs.
 pub(crate) struct Start<'a> {
@@ -177,31 +185,16 @@ impl Instance3 {
         if self.shell.dead {
             return Err(CallError::Dead);
         }
-        let component = self.component;
-        let (inputs, wanted, places) = (request.input_references, request.output_references, flags.places());
-        let (time, size, final_step) = (request.step.start, request.step.size(), request.final_step);
-        let (given, room) = (request.input_values, outputs.len());
-        // Which function ended it, and how.
-        // SAFETY: the pointers belong to slices of these lengths, the places are ours.
-        let ended = guarded(|| unsafe {
-            if !inputs.is_empty() {
-                let status = set(component, inputs.as_ptr(), inputs.len(), given.as_ptr(), given.len());
-                if status > 1 {
-                    return ("fmi3SetFloat64", status);
-                }
-            }
-            let status = step(component, time, size, final_step, places.0, places.1, places.2, places.3);
-            if status > 1 || wanted.is_empty() {
-                return ("fmi3DoStep", status);
-            }
-            ("fmi3GetFloat64", get(component, wanted.as_ptr(), wanted.len(), outputs.as_mut_ptr(), room))
-        });
+        let mut raw = request.raw(self.component, outputs);
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
+        let ended = Ended::of(unsafe { dovetail_step3(&raw mut raw, set, step, get) });
+        *flags = Flags { event: raw.event, terminate: raw.terminate, early: raw.early, last: raw.last };
         match ended {
-            Ok((_, 0 | 1)) => Ok(Status::Fine),
-            Ok(("fmi3DoStep", 2)) => Ok(Status::Discard),
-            Ok((function, 2)) => Err(self.shell.refused(function, "discard")),
-            Ok((function, status)) => self.shell.judge(function, Ok(status)),
-            Err(crash) => self.shell.judge("fmi3DoStep", Err(crash)),
+            Ended::Get(0 | 1) | Ended::Step(0 | 1) => Ok(Status::Fine),
+            Ended::Step(status) => self.shell.judge("fmi3DoStep", Ok(status)),
+            Ended::Crashed(crash) => self.shell.judge("fmi3DoStep", Err(crash)),
+            Ended::Set(status) => Err(self.shell.not_done("fmi3SetFloat64", status)),
+            Ended::Get(status) => Err(self.shell.not_done("fmi3GetFloat64", status)),
         }
     }
 }

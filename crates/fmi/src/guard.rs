@@ -12,6 +12,13 @@ unsafe extern "C" {
     fn dovetail_guard_install();
     fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void) -> c_int;
     fn dovetail_guard_recovered();
+    fn dovetail_guard_expendable();
+}
+
+/// This process is there for one unit alone: a unit that ends it does so in silence, since whoever started it says how it ended.
+pub fn live_for_one_unit() {
+    // SAFETY: sets a flag; it has no requirement.
+    unsafe { dovetail_guard_expendable() };
 }
 
 /// A call that ended by a signal.
@@ -35,6 +42,57 @@ impl std::fmt::Display for Crash {
     }
 }
 
+/// A communication step for C, which makes its three calls behind one guard.
+#[repr(C)]
+pub(crate) struct RawRequest {
+    pub component: *mut c_void,
+    pub inputs: *const u32,
+    pub input_count: usize,
+    pub input_values: *const f64,
+    pub outputs: *const u32,
+    pub output_count: usize,
+    pub output_values: *mut f64,
+    pub output_value_count: usize,
+    pub input_value_count: usize,
+    pub time: f64,
+    pub size: f64,
+    pub final_step: bool,
+    pub event: u8,
+    pub terminate: u8,
+    pub early: u8,
+    pub last: f64,
+}
+
+/// Which of the three calls ended a step, and how.
+pub(crate) enum Ended {
+    Set(c_int),
+    Step(c_int),
+    Get(c_int),
+    Crashed(Crash),
+}
+
+impl Ended {
+    /// From what C answers: 16 times the status plus which call.
+    #[inline]
+    pub fn of(answer: c_int) -> Self {
+        let status = answer >> 4;
+        match answer & 15 {
+            0 => Self::Set(status),
+            1 => Self::Step(status),
+            2 => Self::Get(status),
+            _ => Self::Crashed(recover(status)),
+        }
+    }
+}
+
+/// Installs the guard, once.
+#[inline]
+pub(crate) fn install() {
+    static INSTALLED: Once = Once::new();
+    // SAFETY: installs signal handlers, once; it has no other requirement.
+    INSTALLED.call_once(|| unsafe { dovetail_guard_install() });
+}
+
 /// Room for a closure and its answer, behind one pointer.
 struct Context<F, R> {
     body: Option<F>,
@@ -53,9 +111,7 @@ extern "C" fn call<F: FnOnce() -> R, R>(context: *mut c_void) {
 /// Calls `body`, which calls foreign code and captures nothing that must be dropped.
 #[inline]
 pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(body: F) -> Result<R, Crash> {
-    static INSTALLED: Once = Once::new();
-    // SAFETY: installs signal handlers, once; it has no other requirement.
-    INSTALLED.call_once(|| unsafe { dovetail_guard_install() });
+    install();
     let mut context = Context { body: Some(body), answer: None };
     // SAFETY: `call` is instantiated for the very types of `context`, which outlives the call.
     let signal = unsafe { dovetail_guard(call::<F, R>, (&raw mut context).cast()) };

@@ -5,7 +5,7 @@ use std::time::Instant;
 use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
-use crate::guard::Crash;
+use crate::guard::{Crash, RawRequest};
 use crate::journal::{Journal, Sampler};
 use crate::library::MissingSymbol;
 
@@ -115,6 +115,31 @@ pub(crate) struct StepRequest<'a> {
     pub input_references: &'a [u32],
     pub input_values: &'a [f64],
     pub output_references: &'a [u32],
+}
+
+impl StepRequest<'_> {
+    /// The request for C, with room for what is read.
+    #[inline]
+    pub fn raw(&self, component: *mut std::ffi::c_void, outputs: &mut [f64]) -> RawRequest {
+        RawRequest {
+            component,
+            inputs: self.input_references.as_ptr(),
+            input_count: self.input_references.len(),
+            input_values: self.input_values.as_ptr(),
+            outputs: self.output_references.as_ptr(),
+            output_count: self.output_references.len(),
+            output_values: outputs.as_mut_ptr(),
+            output_value_count: outputs.len(),
+            input_value_count: self.input_values.len(),
+            time: self.step.start,
+            size: self.step.size(),
+            final_step: self.final_step,
+            event: 0,
+            terminate: 0,
+            early: 0,
+            last: self.step.end,
+        }
+    }
 }
 
 /// The functions of a unit, the same for both versions.
@@ -266,6 +291,15 @@ impl Shell {
             Status::Fine => Ok(()),
             Status::Discard => Err(self.refused(function, "discard")),
             Status::Pending => Err(self.refused(function, "pending")),
+        }
+    }
+
+    /// A call that did not do what it must.
+    #[cold]
+    pub fn not_done(&mut self, function: &'static str, status: i32) -> CallError {
+        match self.judge(function, Ok(status)) {
+            Ok(_) => self.refused(function, name(status)),
+            Err(error) => error,
         }
     }
 

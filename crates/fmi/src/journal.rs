@@ -156,9 +156,9 @@ pub(crate) struct Sampler {
     left: u32,
 }
 
-/// Calls shorter than this are timed in samples.
-const LIGHT: Duration = Duration::from_micros(5);
-const LIGHT_INTERVAL: u32 = 64;
+/// A timed call should stand for so much time at least, or the clock costs more than it tells.
+const WORTH_TIMING: u128 = 20_000; // nanoseconds
+const LONGEST_INTERVAL: u128 = 2048;
 
 impl Sampler {
     pub fn new() -> Self {
@@ -179,7 +179,7 @@ impl Sampler {
 
     /// A timed call took so long.
     pub fn took(&mut self, time: Duration) {
-        self.interval = if time < LIGHT { LIGHT_INTERVAL } else { 1 };
+        self.interval = (WORTH_TIMING / time.as_nanos().max(1)).clamp(1, LONGEST_INTERVAL) as u32;
         self.left = self.interval;
     }
 }
@@ -209,12 +209,12 @@ mod tests {
     fn light_calls_are_timed_in_samples_that_stand_for_all() {
         let mut sampler = Sampler::new();
         let mut counted = 0.0;
-        for _ in 0..6401 {
+        for _ in 0..20_481 {
             if let Some(calls) = sampler.due() {
                 counted += calls;
                 sampler.took(Duration::from_nanos(10));
             }
         }
-        assert_eq!(counted, 6401.0);
+        assert_eq!(counted, 20_481.0);
     }
 }

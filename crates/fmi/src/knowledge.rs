@@ -52,7 +52,8 @@ impl Knowledge {
 
     /// What [`to_numbers`](Self::to_numbers) gave.
     pub fn of_numbers(numbers: &[u64]) -> Option<Self> {
-        let (&[rollback, linearizes, directional, way, degree, known, orders], mut left) = numbers.split_first_chunk()?;
+        let (&[rollback, linearizes, directional, way, degree, known, orders], mut left) =
+            numbers.split_first_chunk()?;
         let inputs = match way {
             0 => InputWay::Held,
             1 => InputWay::Derivatives(degree as usize),
@@ -79,7 +80,11 @@ impl Prepared {
     pub fn knowledge(&self) -> Knowledge {
         let depends_on = self.layout.outputs.iter().map(|output| output.depends_on.clone()).collect();
         let knowledge = Knowledge::of(&self.abilities, depends_on);
-        debug_assert_eq!(knowledge.apply(&self.declared), self.abilities, "BUG: the probe found more than it passes on");
+        debug_assert_eq!(
+            knowledge.apply(&self.declared),
+            self.abilities,
+            "BUG: the probe found more than it passes on"
+        );
         knowledge
     }
 }

@@ -25,7 +25,7 @@ mod strings;
 mod unit;
 
 pub use abilities::{Abilities, InputWay, Slopes};
-pub use guard::Crash;
+pub use guard::{Crash, live_for_one_unit};
 pub use instance::CallError;
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::Knowledge;

@@ -16,17 +16,17 @@ const SUSPICIOUS: f64 = 5.0;
 /// So many suspicious windows in a row are a divergence.
 const WINDOWS: usize = 6;
 
-/// Watches the size of every output, window by window.
+/// Watches the size of the outputs on loops through feedthrough, window by window.
 pub(crate) struct Divergence {
-    outputs: Vec<Growth>,
-    /// The outputs on loops through feedthrough.
-    watched: Vec<usize>,
+    /// Largest value of each output, stacked, in the window under way.
+    largest: Vec<f64>,
+    watched: Vec<Growth>,
     step: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Growth {
-    largest: f64,
+    output: usize,
     previous: f64,
     /// Suspicious windows in a row, and the size before the first of them.
     run: usize,
@@ -34,14 +34,13 @@ struct Growth {
 }
 
 impl Growth {
-    fn close_window(&mut self) {
-        let suspicious = self.previous > 0.0 && self.largest >= SUSPICIOUS * self.previous;
+    fn close_window(&mut self, largest: f64) {
+        let suspicious = self.previous > 0.0 && largest >= SUSPICIOUS * self.previous;
         if suspicious && self.run == 0 {
             self.before = self.previous;
         }
         self.run = if suspicious { self.run + 1 } else { 0 };
-        self.previous = self.largest;
-        self.largest = 0.0;
+        self.previous = largest;
     }
 }
 
@@ -49,46 +48,52 @@ impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
         let mut watched = algebraic_loops(connections).concat();
         watched.retain(|&output| connections.output(output).nature == Nature::Continuous);
-        Self { outputs: vec![Growth::default(); connections.outputs()], watched, step: 0 }
+        let watched = watched.into_iter().map(|output| Growth { output, ..Growth::default() }).collect();
+        Self { largest: vec![0.0; connections.outputs()], watched, step: 0 }
     }
 
     /// Takes in the answers of one step; an error once an output has grown through enough windows.
+    #[inline]
     pub(crate) fn watch(
         &mut self,
         method: &'static str,
         connections: &Connections,
         tasks: &[Task],
     ) -> Result<(), Error> {
+        if self.watched.is_empty() { Ok(()) } else { self.take_in(method, connections, tasks) }
+    }
+
+    fn take_in(&mut self, method: &'static str, connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
         for task in tasks {
-            for (growth, knot) in
-                self.outputs[connections.outputs_of(task.system)].iter_mut().zip(&task.response.outputs)
-            {
-                growth.largest = growth.largest.max(knot.value.abs());
+            let largest = &mut self.largest[connections.outputs_of(task.system)];
+            for (largest, knot) in largest.iter_mut().zip(&task.response.outputs) {
+                *largest = largest.max(knot.value.abs());
             }
         }
         self.step += 1;
         if self.step.is_multiple_of(WINDOW) {
-            self.outputs.iter_mut().for_each(Growth::close_window);
-            if let Some(output) = self.watched.iter().copied().find(|&output| self.outputs[output].run >= WINDOWS) {
-                return Err(self.diverged(method, connections, tasks, output));
+            self.watched.iter_mut().for_each(|growth| growth.close_window(self.largest[growth.output]));
+            self.largest.fill(0.0);
+            if let Some(growth) = self.watched.iter().find(|growth| growth.run >= WINDOWS) {
+                return Err(diverged(growth, method, connections, tasks));
             }
         }
         Ok(())
     }
+}
 
-    fn diverged(&self, method: &'static str, connections: &Connections, tasks: &[Task], output: usize) -> Error {
-        let (growth, owner) = (self.outputs[output], connections.owner(output));
-        let interface = &connections.interfaces()[owner];
-        let steps = growth.run * WINDOW;
-        Error::Diverged {
-            system: interface.name.clone(),
-            variable: interface.outputs[output - connections.outputs_of(owner).start].name.clone(),
-            time: tasks[0].response.reached,
-            value: growth.previous,
-            growth: (growth.previous / growth.before).powf(1.0 / steps as f64),
-            steps,
-            method,
-        }
+fn diverged(growth: &Growth, method: &'static str, connections: &Connections, tasks: &[Task]) -> Error {
+    let owner = connections.owner(growth.output);
+    let interface = &connections.interfaces()[owner];
+    let steps = growth.run * WINDOW;
+    Error::Diverged {
+        system: interface.name.clone(),
+        variable: interface.outputs[growth.output - connections.outputs_of(owner).start].name.clone(),
+        time: tasks[0].response.reached,
+        value: growth.previous,
+        growth: (growth.previous / growth.before).powf(1.0 / steps as f64),
+        steps,
+        method,
     }
 }
 

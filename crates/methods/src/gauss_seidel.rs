@@ -4,7 +4,7 @@
 //! Order of the systems: what a system depends on goes first; around a loop, where no such order exists, the systems keep
 //! the order in which the model lists them.
 
-use dovetail_core::{Connections, Error, Exchange, Grid, Method, Past, Signal, Task, Verdict, Workers, components};
+use dovetail_core::{Connections, Error, Exchange, Grid, GridWalk, Method, Past, Task, Verdict, Workers, components};
 
 use crate::divergence::Divergence;
 use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
@@ -12,7 +12,7 @@ use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
 /// The method, with its buffers.
 pub struct GaussSeidel<'a> {
     connections: &'a Connections,
-    grid: Grid,
+    walk: GridWalk,
     /// In the order in which the systems step.
     tasks: Vec<Task>,
     /// Outputs of all systems, each as new as it gets.
@@ -31,7 +31,7 @@ impl<'a> GaussSeidel<'a> {
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
         let (newest, divergence) = (vec![f64::NAN; connections.outputs()], Divergence::new(connections));
-        Self { connections, grid, tasks, newest, divergence }
+        Self { connections, walk: GridWalk::new(grid), tasks, newest, divergence }
     }
 }
 
@@ -41,18 +41,22 @@ impl Method for GaussSeidel<'_> {
     }
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        check_imposed_steps(self.name(), &self.grid, workers)
+        check_imposed_steps(self.name(), self.walk.grid(), workers)
+    }
+
+    fn looks_back(&self) -> bool {
+        false
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        let step = self.grid.step(past.reached(), meeting_event(past, workers));
+        let step = self.walk.step(past.reached(), meeting_event(past, workers));
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
         }
         for task in &mut self.tasks {
             task.step = step;
             for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
-                *signal = Signal::constant(self.connections.feed(input, &self.newest));
+                signal.hold(self.connections.feed(input, &self.newest));
             }
             workers.advance(std::slice::from_mut(task))?;
             for (newest, knot) in
@@ -61,7 +65,7 @@ impl Method for GaussSeidel<'_> {
                 *newest = knot.value;
             }
         }
-        cross_event(&mut self.tasks, workers)?;
+        cross_event(step.end, &mut self.tasks, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
         Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
     }

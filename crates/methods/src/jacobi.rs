@@ -6,7 +6,7 @@
 //! mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Connections, Error, Exchange, Grid, MacroStep, Method, Past, Signal, StepRule, Task, Verdict, Workers,
+    Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Past, StepRule, Task, Verdict, Workers,
 };
 
 use crate::divergence::Divergence;
@@ -14,7 +14,7 @@ use crate::divergence::Divergence;
 /// The method, with its buffers.
 pub struct Jacobi<'a> {
     connections: &'a Connections,
-    grid: Grid,
+    walk: GridWalk,
     tasks: Vec<Task>,
     divergence: Divergence,
 }
@@ -23,7 +23,7 @@ impl<'a> Jacobi<'a> {
     /// Jacobi on the communication times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
         let divergence = Divergence::new(connections);
-        Self { connections, grid, tasks: connections.tasks(0), divergence }
+        Self { connections, walk: GridWalk::new(grid), tasks: connections.tasks(0), divergence }
     }
 }
 
@@ -33,19 +33,25 @@ impl Method for Jacobi<'_> {
     }
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        check_imposed_steps(self.name(), &self.grid, workers)
+        check_imposed_steps(self.name(), self.walk.grid(), workers)
+    }
+
+    fn looks_back(&self) -> bool {
+        false
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        let step = self.grid.step(past.reached(), meeting_event(past, workers));
+        let step = self.walk.step(past.reached(), meeting_event(past, workers));
+        let mut sources = self.connections.sources().iter();
         for task in &mut self.tasks {
             task.step = step;
-            for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
-                *signal = Signal::constant(self.connections.feed(input, past.latest()).value);
+            // The sources are stacked as the tasks are.
+            for (signal, source) in task.inputs.iter_mut().zip(sources.by_ref()) {
+                signal.hold(source.pick(past.latest()).value);
             }
         }
         workers.advance(&mut self.tasks)?;
-        cross_event(&mut self.tasks, workers)?;
+        cross_event(step.end, &mut self.tasks, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
         Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
     }
@@ -54,14 +60,15 @@ impl Method for Jacobi<'_> {
 /// The next known event, as a time at which all systems can meet: not where one of them imposes its own step. Systems then
 /// cross their events within their steps.
 pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
-    let imposed = workers.capabilities().iter().any(|c| c.step_rule != StepRule::Free);
-    if imposed { f64::INFINITY } else { past.next_event() }
+    let event = past.next_event();
+    // Mostly no event is known, and then the systems need not be looked through.
+    let imposed = || workers.capabilities().iter().any(|c| c.step_rule != StepRule::Free);
+    if event < f64::INFINITY && imposed() { f64::INFINITY } else { event }
 }
 
 /// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
 /// asked once more, at the same time and under the same held inputs.
-pub(crate) fn cross_event(tasks: &mut [Task], workers: &mut dyn Workers) -> Result<(), Error> {
-    let now = tasks.iter().map(|task| task.step.end).fold(f64::NEG_INFINITY, f64::max);
+pub(crate) fn cross_event(now: f64, tasks: &mut [Task], workers: &mut dyn Workers) -> Result<(), Error> {
     if tasks.iter().any(|task| task.response.next_event <= now) {
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(now));
         workers.advance(tasks)?;

@@ -87,8 +87,9 @@ impl<S: Sink> Recorder<S> {
     fn take_together(&mut self, time: f64, tasks: &[Task]) -> Result<(), Error> {
         self.hold(time)?;
         for task in tasks {
+            let elapsed = elapsed(task);
             for column in &self.lanes[task.system].columns {
-                self.row[column.index] = column.value(task);
+                self.row[column.index] = column.value(task, elapsed);
             }
         }
         Ok(())
@@ -173,7 +174,8 @@ impl Lane {
         } else {
             self.times.push_back(time);
         }
-        self.values.extend(self.columns.iter().map(|column| column.value(task)));
+        let elapsed = elapsed(task);
+        self.values.extend(self.columns.iter().map(|column| column.value(task, elapsed)));
     }
 
     /// Writes the values at `time` into the row and forgets what lies before.
@@ -193,9 +195,10 @@ impl Lane {
 }
 
 impl Column {
-    fn value(&self, task: &Task) -> f64 {
+    #[inline]
+    fn value(&self, task: &Task, elapsed: f64) -> f64 {
         match self.kind {
-            Kind::Input => task.inputs[self.position].value(elapsed(task)),
+            Kind::Input => task.inputs[self.position].value(elapsed),
             Kind::State => task.response.states[self.position],
             Kind::Output => task.response.outputs[self.position].value,
             Kind::Signal => f64::NAN, // not a task's affair

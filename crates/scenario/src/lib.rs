@@ -15,8 +15,10 @@ mod scenario;
 mod shelf;
 mod structure;
 mod system;
+mod systems;
 mod unit;
 mod unit_alone;
+mod worker;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
 pub use f3ornits::F3ornitsChoices;
@@ -25,3 +27,4 @@ pub use overrides::Overrides;
 pub use placement::Placement;
 pub use run::RunEnd;
 pub use scenario::{NoEquations, Scenario};
+pub use worker::work_for_another_process;

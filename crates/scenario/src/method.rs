@@ -44,45 +44,44 @@ pub(crate) fn choose<'o>(
     (name, Some(reason.to_owned()))
 }
 
-type Systems = Vec<Box<dyn System>>;
-
-/// Systems behind COSTARICA, where the options or their lack of rollback ask for it; and what to say of it.
-pub(crate) fn estimate(systems: Systems, options: &RunOptions) -> Result<(Systems, Vec<String>), Problem> {
-    let (mut all, mut warnings) = (Systems::new(), Vec::new());
-    let mut any = false;
-    for mut system in systems {
-        let poor = system.trial().is_none();
-        if !options.rollback_free.unwrap_or(poor) {
-            all.push(system);
-            continue;
+/// Which systems are put behind COSTARICA, because the options or their lack of rollback ask for it; and what to say of it.
+pub(crate) fn estimated(
+    names: &[&str],
+    capabilities: &[Capabilities],
+    options: &RunOptions,
+) -> Result<(Vec<bool>, Vec<String>), Problem> {
+    let (mut chosen, mut warnings) = (Vec::new(), Vec::new());
+    for (name, found) in names.iter().zip(capabilities) {
+        let poor = !found.trial;
+        let wanted = options.rollback_free.unwrap_or(poor);
+        // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
+        if wanted && !found.linearize && !poor {
+            let message = format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
+            return Err(Problem::general(message).help("it can roll back: leave the option out"));
         }
-        let name = system.interface().name.clone();
-        match Costarica::new(system, options.estimator) {
-            Ok(wrapped) => {
-                any = true;
-                if poor {
-                    warnings.push(format!(
-                        "`{name}` cannot roll back: what it would answer was estimated (COSTARICA), and only accepted steps were \
-                         integrated"
-                    ));
-                }
-                all.push(Box::new(wrapped));
-            }
-            // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
-            Err(system) if poor => all.push(system),
-            Err(_) => {
-                let message =
-                    format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
-                return Err(Problem::general(message).help("it can roll back: leave the option out"));
-            }
+        chosen.push(wanted && found.linearize);
+        if wanted && found.linearize && poor {
+            warnings.push(format!(
+                "`{name}` cannot roll back: what it would answer was estimated (COSTARICA), and only accepted steps were \
+                 integrated"
+            ));
         }
     }
     let keys = ["control", "form", "laplace"].into_iter();
+    let any = chosen.contains(&true);
     let unused = keys.filter(|key| !any && options.given.iter().any(|given| given == key));
     warnings.extend(
         unused.map(|key| format!("nothing was estimated, so that the option {key} was not used: see rollback-free")),
     );
-    Ok((all, warnings))
+    Ok((chosen, warnings))
+}
+
+/// A system behind COSTARICA, if it can be linearised.
+pub(crate) fn estimate(system: Box<dyn System>, options: &RunOptions) -> Box<dyn System> {
+    match Costarica::new(system, options.estimator) {
+        Ok(wrapped) => Box::new(wrapped),
+        Err(system) => system,
+    }
 }
 
 /// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.

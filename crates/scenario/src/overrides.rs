@@ -1,6 +1,6 @@
 //! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`, `--strict`.
 
-use dovetail_fmi::Use;
+use dovetail_fmi::{Knowledge, Use};
 
 use crate::diagnostic::Problem;
 use crate::file::{Given, ModelFile, Named, SystemTable};
@@ -20,6 +20,8 @@ pub struct Overrides {
     pub interface: Option<Use>,
     /// End of the run where neither the file nor the user says.
     pub stop_time_unless_given: Option<f64>,
+    /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
+    pub known: Vec<Knowledge>,
 }
 
 /// Writes the values into the file's tables.

@@ -1,28 +1,47 @@
 //! Where the systems of a run live.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use dovetail_core::{SingleThread, System, Workers};
-use dovetail_workers::Threads;
+use dovetail_workers::{Fleet, Threads};
 
 use crate::diagnostic::Problem;
+use crate::worker::TEXTS;
 
 /// Where the systems of a run live. The numbers of a run do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum Placement {
     /// In the calling thread, one after the other: nothing is faster for light systems.
     #[default]
     SingleThread,
     /// In so many threads, the calling one among them, or one for each core; no more than there are systems.
     Threads(Option<NonZeroUsize>),
+    /// Each in a process of its own: none can take the program with it.
+    Processes(Fleet),
 }
 
 impl Placement {
+    /// In processes of `program`, which calls [`work_for_another_process`](crate::work_for_another_process) when it is started
+    /// with these arguments. One that does not answer within `limit`, or for two seconds after `interrupted` is raised, is
+    /// killed.
+    pub fn processes(
+        program: PathBuf,
+        arguments: &[&str],
+        limit: Option<Duration>,
+        interrupted: &'static AtomicBool,
+    ) -> Self {
+        Self::Processes(Fleet::new(program, arguments, TEXTS).watched(limit, Some(interrupted)))
+    }
+
     /// Puts the systems where they are to live.
-    pub(crate) fn place(self, systems: Vec<Box<dyn System>>) -> Result<Box<dyn Workers>, Problem> {
+    pub(crate) fn place(&self, systems: Vec<Box<dyn System>>) -> Result<Box<dyn Workers>, Problem> {
         match self {
-            Self::SingleThread => Ok(Box::new(SingleThread::new(systems))),
+            // Systems in processes are placed when they are made.
+            Self::SingleThread | Self::Processes(_) => Ok(Box::new(SingleThread::new(systems))),
             Self::Threads(asked) => {
                 let threads = asked.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
                 let refused = |error| {
@@ -36,12 +55,12 @@ impl Placement {
     }
 
     /// What of the choice had no effect on a run of so many systems by this method.
-    pub(crate) fn warning(self, method: &str, systems: usize) -> Option<String> {
+    pub(crate) fn warning(&self, method: &str, systems: usize) -> Option<String> {
         match self {
             Self::Threads(Some(threads)) if threads.get() > systems => {
                 Some(format!("--worker-threads {threads} was lowered to {systems}: there are no more systems"))
             }
-            Self::Threads(threads) if method == "gauss-seidel" && threads != Some(NonZeroUsize::MIN) => {
+            Self::Threads(threads) if method == "gauss-seidel" && *threads != Some(NonZeroUsize::MIN) => {
                 Some("gauss-seidel asks one system at a time: one thread did all the work".to_owned())
             }
             _ => None,

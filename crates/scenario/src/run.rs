@@ -1,20 +1,22 @@
 //! One run of a scenario.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source,
+    Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source,
     Statistics, Task, Work, Workers, check_finite,
 };
-use dovetail_fmi::{Costs, Monitor};
+use dovetail_fmi::{Costs, Notes};
 use dovetail_methods::initialize;
+use dovetail_workers::Lost;
 
 use crate::diagnostic::{BadModel, Problem};
 use crate::method;
 use crate::options::{OPTIONS, RunOptions};
+use crate::part::Part;
 use crate::scenario::Scenario;
+use crate::systems::{Systems, Witness};
 
 /// Without `--step`, fixed-step methods take so many steps.
 const DEFAULT_STEPS: f64 = 500.0;
@@ -67,7 +69,7 @@ struct Setup<'a> {
     reason: Option<String>,
     step: Option<f64>,
     warnings: Vec<String>,
-    monitors: Vec<Option<Arc<Monitor>>>,
+    witnesses: Vec<Witness>,
 }
 
 impl Scenario {
@@ -81,14 +83,18 @@ impl Scenario {
         interrupted: &AtomicBool,
     ) -> Result<RunEnd, BadModel> {
         let clock = Instant::now();
-        let Setup { mut workers, mut method, reason, step, warnings, monitors } = self.set_up(options)?;
+        let Setup { mut workers, mut method, reason, step, mut warnings, witnesses } = self.set_up(options)?;
         let start = initialize(&self.connections, workers.as_mut(), self.start_time, method.derivatives())
             .map_err(|error| self.blame(&error))?;
         let name = method.name();
         let mut run = Orchestrator::new(&self.connections, method.as_mut(), workers.as_mut(), observers, interrupted);
         let ending = run.run(&start, self.stop_time);
         let (reached, statistics) = (run.reached(), run.statistics());
-        let told = self.told(&monitors);
+        let ending = interrupted_after_all(ending, &mut warnings);
+        let work = workers.work().to_vec();
+        drop(workers); // systems in other processes tell what they noted when they leave
+        let (costs, notes): (Vec<_>, Vec<_>) = witnesses.iter().map(|witness| witness.heard().unzip()).unzip();
+        let told = self.told(&notes);
         Ok(RunEnd {
             method: name,
             reason,
@@ -96,11 +102,11 @@ impl Scenario {
             reached,
             ending,
             statistics,
-            work: workers.work().to_vec(),
+            work,
             wall_seconds: clock.elapsed().as_secs_f64(),
             warnings: [self.run_warnings(name, options), warnings, method.warnings(), told.warnings].concat(),
             remarks: [method.remarks(), told.remarks].concat(),
-            costs: monitors.iter().map(|monitor| monitor.as_ref().map(|monitor| monitor.costs())).collect(),
+            costs,
             quality: method.quality(),
         })
     }
@@ -108,19 +114,21 @@ impl Scenario {
     /// Systems, where they live, and the method that couples them, checked.
     fn set_up(&self, options: &RunOptions) -> Result<Setup<'_>, BadModel> {
         let bad = |problem| self.bad(problem);
-        let (mut systems, monitors): (Vec<_>, Vec<_>) = self.made(options)?.into_iter().unzip();
-        let found: Vec<Capabilities> = systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect();
+        let mut systems = Systems::of(self, options)?;
+        let found = systems.capabilities();
         let (name, reason) = method::choose(options, &found, self.is_coupled());
         let mut warnings = Vec::new();
         if name == "ifosmondi" {
-            (systems, warnings) = method::estimate(systems, options).map_err(bad)?;
+            let names: Vec<&str> = self.parts.iter().map(Part::name).collect();
+            let (estimated, said) = method::estimated(&names, &found, options).map_err(bad)?;
+            (systems, warnings) = (systems.estimated(self, options, &estimated)?, said);
         }
         let step = self.step(options)?;
-        let workers = options.placement.place(systems).map_err(bad)?;
+        let (workers, witnesses) = systems.place(&options.placement).map_err(bad)?;
         let method = method::make(self, options, name, step, workers.capabilities()).map_err(bad)?;
         method.check(workers.as_ref()).map_err(|error| self.bad(Problem::general(error.to_string())))?;
         let step = (!method::is_adaptive(name, options)).then_some(step);
-        Ok(Setup { workers, method, reason, step, warnings, monitors })
+        Ok(Setup { workers, method, reason, step, warnings, witnesses })
     }
 
     /// Consistent start values, as `check` needs them.
@@ -173,10 +181,10 @@ impl Scenario {
     }
 
     /// What happened inside the FMUs.
-    fn told(&self, monitors: &[Option<Arc<Monitor>>]) -> Told {
+    fn told(&self, notes: &[Option<Notes>]) -> Told {
         let mut told = Told { warnings: Vec::new(), remarks: Vec::new() };
-        for (part, monitor) in self.parts.iter().zip(monitors) {
-            let Some(notes) = monitor.as_ref().map(|monitor| monitor.notes()) else { continue };
+        for (part, notes) in self.parts.iter().zip(notes) {
+            let Some(notes) = notes else { continue };
             let name = part.name();
             if notes.discarded > 0 {
                 let text = format!("`{name}` discarded {} steps, which were then taken in smaller parts", notes.discarded);
@@ -228,5 +236,16 @@ impl Scenario {
         }
         warnings.extend(options.placement.warning(method, self.connections.systems()));
         warnings
+    }
+}
+
+/// A system that had to be killed because it did not hear of an interrupt has not failed.
+fn interrupted_after_all(ending: Result<Ending, Error>, warnings: &mut Vec<String>) -> Result<Ending, Error> {
+    match ending {
+        Err(Error::System { system, reason, .. }) if matches!(reason.downcast_ref(), Some(Lost::Interrupted { .. })) => {
+            warnings.push(format!("`{system}` was still in its step: {reason}"));
+            Ok(Ending::Interrupted)
+        }
+        other => other,
     }
 }

@@ -14,8 +14,9 @@ use crate::file::{self, Header, ModelFile};
 use crate::load::{self, Format};
 use crate::options::{Choices, RunOptions};
 use crate::overrides::{self, Overrides};
-use crate::part::{Made, Part, PartModel};
+use crate::part::{Part, PartModel};
 use crate::shelf::Shelf;
+use crate::systems::{Systems, only_once};
 use crate::{structure, system, unit, unit_alone};
 
 /// A model file larger than this is not one.
@@ -49,6 +50,10 @@ pub struct Scenario {
     pub(crate) source: SourceText,
     /// Where in the file each input (stacked) is connected; empty where there is no text to point at.
     pub(crate) places: Vec<Range<usize>>,
+    /// Where in the file each system is named; likewise.
+    pub(crate) system_places: Vec<Range<usize>>,
+    /// What was changed when the model was read.
+    pub(crate) changes: Overrides,
 }
 
 impl Scenario {
@@ -96,15 +101,15 @@ impl Scenario {
         if file.systems.is_empty() {
             problems.push(Problem::general("the model has no systems").help("add a table such as [systems.prey]"));
         }
-        let (parts, warnings) = Self::parts(source, file, times, changes.strict, &mut problems);
+        let (parts, warnings) = Self::parts(source, file, times, changes, &mut problems);
         if parts.len() < file.systems.len() {
             return Err(problems); // connections to systems that are not there would only add noise
         }
         let names: Vec<Range<usize>> = file.systems.keys().map(toml::Spanned::span).collect();
-        problems.extend(only_once(&parts, &names));
         match (connect(&parts, &names, &file.connections), times) {
             (Ok(connected), Some(times)) if problems.is_empty() => {
-                Ok(Self::assemble(source, file, times, choices, (parts, warnings), connected))
+                let scenario = Self::assemble(source, file, times, choices, (parts, warnings), connected);
+                Ok(Self { system_places: names, changes: changes.clone(), ..scenario })
             }
             (Ok(_), _) => Err(problems),
             (Err(wrong), _) => Err([problems, wrong].concat()),
@@ -116,12 +121,12 @@ impl Scenario {
         source: &SourceText,
         file: &ModelFile,
         times: Option<(f64, f64)>,
-        strict: bool,
+        changes: &Overrides,
         problems: &mut Vec<Problem>,
     ) -> (Vec<Part>, Vec<String>) {
         let folder = Path::new(&source.path).parent().unwrap_or(Path::new(""));
         // Without times an FMU is still opened, so that all that is wrong is said at once.
-        let mut shelf = Shelf::new(strict, times.unwrap_or((0.0, 1.0)));
+        let mut shelf = Shelf::new(changes, times.unwrap_or((0.0, 1.0)));
         let (mut parts, mut warnings) = (Vec::new(), Vec::new());
         for (name, table) in &file.systems {
             let checked = match &table.get_ref().fmu {
@@ -160,6 +165,8 @@ impl Scenario {
             choices,
             source: source.clone(),
             places: connected.places,
+            system_places: Vec::new(),
+            changes: Overrides::default(),
         }
     }
 
@@ -182,19 +189,14 @@ impl Scenario {
         self.parts.iter().filter_map(|part| Some((part.name(), part.unit()?.as_ref()))).collect()
     }
 
-    /// The systems, at their start values.
+    /// The systems, at their start values, where the options have them live.
     pub fn systems(&self, options: &RunOptions) -> Result<Vec<Box<dyn System>>, BadModel> {
-        Ok(self.made(options)?.into_iter().map(|(system, _)| system).collect())
+        Ok(Systems::of(self, options)?.into_boxes())
     }
 
-    /// The systems, and what can be known of FMUs while they run.
-    pub(crate) fn made(&self, options: &RunOptions) -> Result<Vec<Made>, BadModel> {
-        let step = self.step(options)?;
-        let make = |part: &Part| {
-            let refused = |error| Problem::general(format!("the FMU of system `{}`: {error}", part.name()));
-            part.system(options, step).map_err(|error| self.bad(refused(error)))
-        };
-        self.parts.iter().map(make).collect()
+    /// Whether the model has several systems of an FMU of which only one can live in a process.
+    pub fn needs_processes(&self) -> bool {
+        !only_once(self).is_empty()
     }
 
     /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
@@ -224,27 +226,6 @@ impl Scenario {
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {
         BadModel { source: self.source.clone(), problems: vec![problem] }
     }
-}
-
-/// Units of which only one can live in a process, and of which the model has more.
-pub(crate) fn only_once(parts: &[Part], places: &[Range<usize>]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for (k, part) in parts.iter().enumerate() {
-        let Some(prepared) = part.unit().filter(|prepared| prepared.only_once()) else { continue };
-        let same = |other: &&Part| other.unit().is_some_and(|unit| unit.unit().path() == prepared.unit().path());
-        if let Some(first) = parts[..k].iter().find(same) {
-            let file = prepared.unit().path().display();
-            let message = format!(
-                "`{}` and `{}` are both made of {file}, which can be used only once in a process",
-                first.name(),
-                part.name()
-            );
-            let help = "its author says so (canBeInstantiatedOnlyOncePerProcess)";
-            let place = places.get(k).cloned();
-            problems.push(Problem { span: place, ..Problem::general(message) }.help(help));
-        }
-    }
-    problems
 }
 
 /// Start and end of the run, from the command line or else from the file.

@@ -1,12 +1,14 @@
 //! The FMUs of a model: each file opened once, each way of using it tried once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_core::Mapping;
 use dovetail_fmi::description::{Strictness, UnitDefinition, Value, Variable};
-use dovetail_fmi::{Prepared, Settings, Unit, UnitError, Use};
+use dovetail_fmi::{Knowledge, Prepared, Settings, Unit, UnitError, Use};
+
+use crate::overrides::Overrides;
 
 /// Without a step given, a run is about so many steps long.
 const DEFAULT_STEPS: f64 = 500.0;
@@ -18,6 +20,8 @@ pub(crate) struct Shelf {
     span: (f64, f64),
     units: HashMap<PathBuf, Arc<Unit>>,
     prepared: HashMap<String, Arc<Prepared>>,
+    /// What is known of the units that are still to be prepared, in their order.
+    known: VecDeque<Knowledge>,
 }
 
 /// How a model uses an FMU.
@@ -30,9 +34,10 @@ pub(crate) struct Usage {
 }
 
 impl Shelf {
-    pub fn new(strict: bool, span: (f64, f64)) -> Self {
-        let strictness = if strict { Strictness::Strict } else { Strictness::Lenient };
-        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new() }
+    pub fn new(changes: &Overrides, span: (f64, f64)) -> Self {
+        let strictness = if changes.strict { Strictness::Strict } else { Strictness::Lenient };
+        let known = changes.known.clone().into();
+        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new(), known }
     }
 
     /// The times of the run, where they become known only now.
@@ -54,6 +59,7 @@ impl Shelf {
     /// The unit in a file, ready to be used so; tried once for each usage.
     pub fn prepare(&mut self, path: &Path, usage: Usage) -> Result<Arc<Prepared>, UnitError> {
         let unit = self.open(path)?;
+        let known = self.known.pop_front();
         let key = format!("{} {usage:?}", path.display());
         if let Some(prepared) = self.prepared.get(&key) {
             return Ok(prepared.clone());
@@ -68,7 +74,12 @@ impl Shelf {
             imposed_step: usage.imposed_step,
             sub_steps: usage.sub_steps.max(1),
         };
-        let prepared = Arc::new(unit.prepare(settings, step.unwrap_or((stop - start) / DEFAULT_STEPS))?);
+        let step = step.unwrap_or((stop - start) / DEFAULT_STEPS);
+        let prepared = match known {
+            Some(known) => unit.prepare_known(settings, step, &known)?,
+            None => unit.prepare(settings, step)?,
+        };
+        let prepared = Arc::new(prepared);
         self.prepared.insert(key, prepared.clone());
         Ok(prepared)
     }

@@ -17,7 +17,7 @@ use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::part::{Part, PartModel};
-use crate::scenario::{Scenario, only_once};
+use crate::scenario::Scenario;
 use crate::shelf::{self, Shelf, Usage, warnings};
 use crate::unit::texts;
 use crate::unit_alone::times;
@@ -36,7 +36,7 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
 }
 
 fn build(path: &Path, structure: &Structure, span: (f64, f64), changes: &Overrides) -> Result<Scenario, Vec<Problem>> {
-    let mut shelf = Shelf::new(changes.strict, span);
+    let mut shelf = Shelf::new(changes, span);
     let (mut parts, mut problems) = (Vec::new(), Vec::new());
     let mut odd = structure.warnings.clone();
     let set = assign(structure, changes).map_err(|problem| vec![problem])?;
@@ -49,13 +49,8 @@ fn build(path: &Path, structure: &Structure, span: (f64, f64), changes: &Overrid
     if !problems.is_empty() {
         return Err(problems);
     }
-    problems.extend(only_once(&parts, &[]));
     let wired = Wiring::new(&parts, structure).wire();
-    let (sources, mappings, held) = match wired {
-        Ok(wired) if problems.is_empty() => wired,
-        Ok(_) => return Err(problems),
-        Err(wrong) => return Err([problems, wrong].concat()),
-    };
+    let (sources, mappings, held) = wired?;
     odd.extend(held);
     let interfaces = parts.iter().map(Part::interface).collect();
     let connected = finish(interfaces, sources, Vec::new(), mappings, Vec::new());
@@ -71,6 +66,8 @@ fn build(path: &Path, structure: &Structure, span: (f64, f64), changes: &Overrid
         choices: Choices::default(),
         source: SourceText { path: path.display().to_string(), text: String::new() },
         places: Vec::new(),
+        system_places: Vec::new(),
+        changes: changes.clone(),
     })
 }
 

@@ -16,7 +16,7 @@ use crate::unit::texts;
 pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, BadModel> {
     let bad = |problem: Problem| BadModel::of_file(path, problem);
     let refused = |error: dovetail_fmi::UnitError| BadModel::of_file(path, Problem::general(error.to_string()));
-    let mut shelf = Shelf::new(changes.strict, (0.0, 1.0));
+    let mut shelf = Shelf::new(changes, (0.0, 1.0));
     let unit = shelf.open(path).map_err(refused)?;
     let experiment = unit.description().experiment;
     let (start, stop) = times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
@@ -38,6 +38,8 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
         choices: Choices::default(),
         source: SourceText { path: path.display().to_string(), text: String::new() },
         places: Vec::new(),
+        system_places: Vec::new(),
+        changes: changes.clone(),
     })
 }
 

@@ -1,11 +1,12 @@
 //! A system in its place, and the three questions it can be asked.
 
-use dovetail_core::{Error, Interface, Linearization, LinearizeTask, System, Task, Work};
+use dovetail_core::{Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work};
 
 /// A system, and what it has done so far.
 pub(crate) struct Seat {
     pub system: Box<dyn System>,
     pub work: Work,
+    pub stopwatch: Stopwatch,
 }
 
 /// One question for the system in a seat.
@@ -52,23 +53,26 @@ impl Order for LinearizeTask {
 }
 
 pub(crate) fn advance(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
+    let Seat { system, work, stopwatch } = seat;
     task.response.begin();
-    seat.system.advance(task.step, &task.inputs, &mut task.response)?;
-    seat.work.count_advance(task.step.is_instant(), &task.response);
+    stopwatch.time(&mut work.seconds, || system.advance(task.step, &task.inputs, &mut task.response))?;
+    work.count_advance(task.step.is_instant(), &task.response);
     Ok(())
 }
 
 pub(crate) fn trial(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
-    let unit = seat.system.trial().expect("BUG: a trial was asked of a system without rollback");
+    let Seat { system, work, stopwatch } = seat;
+    let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
     task.response.begin();
-    unit.respond(task.step, &task.inputs, &mut task.response)?;
-    seat.work.count_trial(&task.response);
+    stopwatch.time(&mut work.seconds, || unit.respond(task.step, &task.inputs, &mut task.response))?;
+    work.count_trial(&task.response);
     Ok(())
 }
 
 pub(crate) fn linearize(seat: &mut Seat, task: &mut LinearizeTask) -> Result<(), Error> {
-    let unit = seat.system.linearize().expect("BUG: a system without linearisation was linearised");
-    unit.linearize_into(&mut task.linearization)?;
-    seat.work.linearizations += 1;
+    let Seat { system, work, stopwatch } = seat;
+    let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
+    stopwatch.time(&mut work.seconds, || unit.linearize_into(&mut task.linearization))?;
+    work.linearizations += 1;
     Ok(())
 }

@@ -3,9 +3,8 @@
 use std::any::Any;
 use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::time::Instant;
 
-use dovetail_core::{Error, LinearizeTask, System, Task, Work};
+use dovetail_core::{Error, LinearizeTask, Stopwatch, System, Task, Work};
 
 use crate::seat::{Ask, Order, Seat, advance, linearize};
 
@@ -55,7 +54,7 @@ impl Share {
     pub fn deal(systems: Vec<Box<dyn System>>, shares: usize) -> Vec<Self> {
         let mut dealt: Vec<Vec<Seat>> = (0..shares).map(|_| Vec::new()).collect();
         for (position, system) in systems.into_iter().enumerate() {
-            dealt[position % shares].push(Seat { system, work: Work::default() });
+            dealt[position % shares].push(Seat { system, work: Work::default(), stopwatch: Stopwatch::default() });
         }
         let share = |seats: Vec<Seat>| Self {
             tasks: Tray::new(seats.len(), advance),
@@ -116,16 +115,11 @@ impl Seats {
         mut orders: impl Iterator<Item = (usize, &'o mut O)>,
         mut tell: impl FnMut(usize, Work),
     ) -> Option<Failure> {
-        // One reading of the clock per order: the end of one is the start of the next.
-        let mut before = Instant::now();
         orders.find_map(|(position, order)| {
             // What a panic may leave half done is the caller's affair, in whose thread it goes on.
             let cause = match catch_unwind(AssertUnwindSafe(|| ask(self.of(order.system()), order))) {
                 Ok(Ok(())) => {
-                    let (work, after) = (&mut self.of(order.system()).work, Instant::now());
-                    work.seconds += (after - before).as_secs_f64();
-                    before = after;
-                    tell(order.system(), *work);
+                    tell(order.system(), self.of(order.system()).work);
                     return None;
                 }
                 Ok(Err(error)) => Cause::Error(error),

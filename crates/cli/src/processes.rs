@@ -1,0 +1,26 @@
+//! `--workers processes`: systems in processes of this very program.
+
+use std::time::Duration;
+
+use dovetail_scenario::{Placement, work_for_another_process};
+
+use crate::failure::Failure;
+use crate::interrupt;
+
+/// The hidden command that such a process is started with.
+const COMMAND: &str = "worker";
+
+/// Each system in a process of its own, which has so long for a step.
+pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::misuse(format!("--workers processes: this program cannot find itself: {error}")))?;
+    Ok(Placement::processes(program, &[COMMAND], limit, interrupt::listen()))
+}
+
+/// `dovetail worker`: the life of such a process.
+pub(crate) fn worker() -> Result<(), Failure> {
+    work_for_another_process().map_err(|error| {
+        let message = format!("`dovetail {COMMAND}` is for --workers processes to start, not for people ({error})");
+        Failure::misuse(message)
+    })
+}

@@ -1,0 +1,150 @@
+//! The systems of a run, here or in processes of their own, until they are handed to workers.
+
+use std::sync::{Arc, PoisonError};
+
+use dovetail_core::{Capabilities, System, Workers};
+use dovetail_fmi::{Costs, Monitor, Notes};
+use dovetail_workers::{Fleet, Processes, Remote, Told};
+
+use crate::diagnostic::{BadModel, Problem};
+use crate::method;
+use crate::options::RunOptions;
+use crate::part::Part;
+use crate::placement::Placement;
+use crate::scenario::Scenario;
+use crate::worker;
+
+/// The systems of a run.
+pub(crate) enum Systems {
+    /// In this process, with what can be known of FMUs while they run.
+    Here(Vec<Box<dyn System>>, Vec<Witness>),
+    /// Each in a process of its own.
+    There(Vec<Remote>),
+}
+
+/// Where to learn what happened inside a system, once the run is over.
+pub(crate) enum Witness {
+    /// Nothing is told of systems given as equations.
+    Nobody,
+    /// An FMU in this process.
+    Here(Arc<Monitor>),
+    /// A system in another process, which tells when it leaves.
+    There(Told),
+}
+
+impl Witness {
+    /// Costs and notes of an FMU.
+    pub fn heard(&self) -> Option<(Costs, Notes)> {
+        match self {
+            Self::Nobody => None,
+            Self::Here(monitor) => Some((monitor.costs(), monitor.notes())),
+            Self::There(told) => worker::read_told(&told.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
+
+impl Systems {
+    /// The systems, at their start values.
+    pub fn of(scenario: &Scenario, options: &RunOptions) -> Result<Self, BadModel> {
+        if let Placement::Processes(fleet) = &options.placement {
+            let plain = vec![false; scenario.parts.len()];
+            return Ok(Self::There(remotes(fleet, scenario, options, &plain)?));
+        }
+        let problems = only_once(scenario);
+        if !problems.is_empty() {
+            return Err(BadModel { source: scenario.source.clone(), problems });
+        }
+        let step = scenario.step(options)?;
+        let (mut systems, mut witnesses) = (Vec::new(), Vec::new());
+        for part in &scenario.parts {
+            let (system, monitor) = make(part, options, step).map_err(|problem| scenario.bad(problem))?;
+            systems.push(system);
+            witnesses.push(monitor.map_or(Witness::Nobody, Witness::Here));
+        }
+        Ok(Self::Here(systems, witnesses))
+    }
+
+    /// What they can do.
+    pub fn capabilities(&mut self) -> Vec<Capabilities> {
+        match self {
+            Self::Here(systems, _) => systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
+            Self::There(remotes) => remotes.iter_mut().map(|remote| Capabilities::of(remote)).collect(),
+        }
+    }
+
+    /// Those that are chosen behind COSTARICA.
+    pub fn estimated(self, scenario: &Scenario, options: &RunOptions, chosen: &[bool]) -> Result<Self, BadModel> {
+        match (self, &options.placement) {
+            (Self::Here(systems, witnesses), _) => {
+                let wrap = |(system, &chosen)| if chosen { method::estimate(system, options) } else { system };
+                Ok(Self::Here(systems.into_iter().zip(chosen).map(wrap).collect(), witnesses))
+            }
+            (Self::There(systems), Placement::Processes(fleet)) if chosen.contains(&true) => {
+                drop(systems); // they leave their processes, which make them anew
+                Ok(Self::There(remotes(fleet, scenario, options, chosen)?))
+            }
+            (systems, _) => Ok(systems),
+        }
+    }
+
+    /// As a list, wherever they live.
+    pub fn into_boxes(self) -> Vec<Box<dyn System>> {
+        match self {
+            Self::Here(systems, _) => systems,
+            Self::There(remotes) => remotes.into_iter().map(|remote| Box::new(remote) as Box<dyn System>).collect(),
+        }
+    }
+
+    /// Puts them where they are to live.
+    pub fn place(self, placement: &Placement) -> Result<(Box<dyn Workers>, Vec<Witness>), Problem> {
+        match self {
+            Self::Here(systems, witnesses) => Ok((placement.place(systems)?, witnesses)),
+            Self::There(remotes) => {
+                let witnesses = remotes.iter().map(|remote| Witness::There(remote.told())).collect();
+                Ok((Box::new(Processes::new(remotes)), witnesses))
+            }
+        }
+    }
+}
+
+/// A system of this process, and what can be known of it while it runs.
+pub(crate) fn make(
+    part: &Part,
+    options: &RunOptions,
+    step: f64,
+) -> Result<(Box<dyn System>, Option<Arc<Monitor>>), Problem> {
+    let refused = |error| Problem::general(format!("the FMU of system `{}`: {error}", part.name()));
+    part.system(options, step).map_err(refused)
+}
+
+fn remotes(
+    fleet: &Fleet,
+    scenario: &Scenario,
+    options: &RunOptions,
+    estimated: &[bool],
+) -> Result<Vec<Remote>, BadModel> {
+    let orders = worker::orders(scenario, options, estimated)?;
+    Remote::make(fleet, &orders).map_err(|error| scenario.bad(Problem::general(error.to_string())))
+}
+
+/// Units of which only one can live in a process, and of which the model has more.
+pub(crate) fn only_once(scenario: &Scenario) -> Vec<Problem> {
+    let (parts, mut problems) = (&scenario.parts, Vec::new());
+    for (k, part) in parts.iter().enumerate() {
+        let Some(prepared) = part.unit().filter(|prepared| prepared.only_once()) else { continue };
+        let same = |other: &&Part| other.unit().is_some_and(|unit| unit.unit().path() == prepared.unit().path());
+        if let Some(first) = parts[..k].iter().find(same) {
+            let file = prepared.unit().path().display();
+            let message = format!(
+                "`{}` and `{}` are both made of {file}, which can be used only once in a process",
+                first.name(),
+                part.name()
+            );
+            let help = "its author says so (canBeInstantiatedOnlyOncePerProcess); with --workers processes each has a process \
+                        of its own";
+            let span = scenario.system_places.get(k).cloned();
+            problems.push(Problem { span, ..Problem::general(message) }.help(help));
+        }
+    }
+    problems
+}

@@ -1,0 +1,281 @@
+//! Processes, from their start to their end.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::io::{IoSlice, Result as IoResult};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use crate::processes::line::{self, ANSWERED, ASKED, Gone, HEAD};
+use crate::processes::lost::Lost;
+use crate::processes::memory::Memory;
+use crate::processes::message::{DONE, Texts};
+use crate::processes::serve::{MAKE, OPEN};
+
+/// Who sleeps on a line looks up so often, for interrupts and time limits.
+const GLANCE: Duration = Duration::from_millis(100);
+/// Where steps have a limit, a system has at least so long to be made: its files are read, and an FMU is unpacked.
+const MAKING: Duration = Duration::from_secs(60);
+/// After an interrupt, or at the end of a run, a process has so long to come to an end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How worker processes are started and how long they are waited for. Processes that are not in use are kept for the next run.
+#[derive(Clone)]
+pub struct Fleet {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    texts: Texts,
+    /// The time that a process has for an answer; none: as long as it takes.
+    limit: Option<Duration>,
+    interrupted: Option<&'static AtomicBool>,
+    idle: Mutex<Vec<Process>>,
+}
+
+impl fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Shared { program, arguments, limit, .. } = &*self.shared;
+        f.debug_struct("Fleet").field("program", program).field("arguments", arguments).field("limit", limit).finish()
+    }
+}
+
+impl Fleet {
+    /// Processes of this program, which is to call [`serve`](crate::serve) when it is started with these arguments.
+    pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        let (program, idle) = (program.into(), Mutex::default());
+        Self { shared: Arc::new(Shared { program, arguments, texts, limit: None, interrupted: None, idle }) }
+    }
+
+    /// A process that does not answer within `limit` is killed. Once `interrupted` is raised, a process has two seconds left.
+    pub fn watched(&self, limit: Option<Duration>, interrupted: Option<&'static AtomicBool>) -> Self {
+        let Shared { program, arguments, texts, .. } = &*self.shared;
+        let (program, arguments, idle) = (program.clone(), arguments.clone(), Mutex::default());
+        Self { shared: Arc::new(Shared { program, arguments, texts: *texts, limit, interrupted, idle }) }
+    }
+
+    pub(crate) fn texts(&self) -> Texts {
+        self.shared.texts
+    }
+
+    /// A process for this job: one that is idle, or a new one that is about to open it.
+    pub(crate) fn process(&self, job: &[u8]) -> IoResult<Process> {
+        let mut idle = self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        match idle.iter().position(|process| process.job == job) {
+            Some(place) => Ok(idle.swap_remove(place)),
+            None => Process::start(&self.shared, job),
+        }
+    }
+
+    /// Keeps a process whose system has left, for the next run.
+    pub(crate) fn keep(&self, process: Process) {
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
+    }
+
+    /// Looks after a process that is making a system since `began`; that may take longer than a step.
+    pub(crate) fn watch_making(&self, began: Instant) -> Watch {
+        let watch = self.watch(began);
+        Watch { limit: watch.limit.map(|limit| limit.max(MAKING)), ..watch }
+    }
+
+    /// Looks after a process that is waited for since `began`.
+    pub(crate) fn watch(&self, began: Instant) -> Watch {
+        let Shared { limit, interrupted, .. } = &*self.shared;
+        Watch { began, limit: *limit, interrupted: *interrupted, since: None }
+    }
+}
+
+/// Decides when a process has been waited for long enough.
+pub(crate) struct Watch {
+    began: Instant,
+    limit: Option<Duration>,
+    interrupted: Option<&'static AtomicBool>,
+    /// When the interrupt was first seen.
+    since: Option<Instant>,
+}
+
+impl Watch {
+    /// A farewell is not waited for longer than a short while.
+    fn brief() -> Self {
+        Self { began: Instant::now(), limit: Some(GRACE), interrupted: None, since: None }
+    }
+
+    fn look(&mut self) -> Result<(), Lost> {
+        if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
+            return Err(Lost::Silent { limit });
+        }
+        if self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+            && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE
+        {
+            return Err(Lost::Interrupted { limit: GRACE });
+        }
+        Ok(())
+    }
+}
+
+/// A worker process and the line to it.
+pub(crate) struct Process {
+    child: Child,
+    socket: UnixStream,
+    memory: Option<Memory>,
+    job: Vec<u8>,
+    /// Whether it has said that it could open its job.
+    opened: bool,
+    lost: Option<Lost>,
+}
+
+/// Why a process has not made a system.
+pub(crate) enum Refusal {
+    /// In its own words.
+    Said(String),
+    /// It is gone.
+    Lost(Lost),
+}
+
+impl From<Lost> for Refusal {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+impl Process {
+    fn start(shared: &Shared, job: &[u8]) -> IoResult<Self> {
+        let (socket, theirs) = UnixStream::pair()?;
+        socket.set_read_timeout(Some(GLANCE))?;
+        let mut command = Command::new(&shared.program);
+        // A group of its own: Ctrl-C at the terminal is for us to hear, and for nobody to die of.
+        command.args(&shared.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
+        let child = command.spawn()?;
+        let process = Self { child, socket, memory: None, job: job.to_owned(), opened: false, lost: None };
+        // A process that is gone already is found out by whoever waits for its answer.
+        let _ = line::send_frame(&process.socket, OPEN, job);
+        Ok(process)
+    }
+
+    /// Asks for a system; [`made`](Self::made) tells what came of it.
+    pub fn make(&mut self, order: &[u8]) -> Result<(), Lost> {
+        let sent = line::send_frame(&self.socket, MAKE, order);
+        sent.map_err(|gone| self.lose(gone.into()))
+    }
+
+    /// What the process says of the system it was asked for.
+    pub fn made(&mut self, mut watch: Watch) -> Result<Vec<u8>, Refusal> {
+        if !self.opened {
+            self.said(&mut watch)?;
+            self.opened = true;
+        }
+        self.said(&mut watch)
+    }
+
+    fn said(&mut self, watch: &mut Watch) -> Result<Vec<u8>, Refusal> {
+        let received = line::receive_frame(&self.socket, || glance(watch, &mut self.child));
+        match received.map_err(|lost| self.lose(lost))? {
+            (DONE, bytes) => Ok(bytes),
+            (_, why) => Err(Refusal::Said(String::from_utf8_lossy(&why).into_owned())),
+        }
+    }
+
+    /// Gives the process memory with room for so many words, if it has not got that.
+    pub fn give_memory(&mut self, words: usize) -> IoResult<()> {
+        let enough = self.memory.as_ref().is_some_and(|memory| line::body(memory).len() >= words);
+        if !enough {
+            self.memory = Some(Memory::new(HEAD + words)?);
+        }
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut space);
+        let files = self.memory.as_ref().map(|memory| [memory.file()]);
+        if let Some(files) = files.as_ref().filter(|_| !enough) {
+            control.push(SendAncillaryMessage::ScmRights(files));
+        }
+        sendmsg(&self.socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+        Ok(())
+    }
+
+    /// Where orders and answers lie.
+    pub fn body(&self) -> &[std::sync::atomic::AtomicU64] {
+        self.memory.as_ref().map_or(&[], |memory| line::body(memory))
+    }
+
+    /// The order that was put into the memory is to be carried out.
+    pub fn order(&mut self) -> Result<(), Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let memory = self.memory.as_ref().expect("BUG: a process without memory was asked");
+        line::pass(memory, &self.socket, ASKED).map_err(|gone| self.lose(gone.into()))
+    }
+
+    /// Waits until the order is carried out.
+    pub fn wait(&mut self, mut watch: Watch) -> Result<(), Lost> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let memory = self.memory.as_ref().expect("BUG: a process without memory was asked");
+        let child = &mut self.child;
+        let waited = line::wait(memory, &self.socket, ANSWERED, || glance(&mut watch, child));
+        waited.map_err(|lost| self.lose(lost))
+    }
+
+    /// Waits a short while for the answer to a farewell.
+    pub fn wait_briefly(&mut self) -> Result<(), Lost> {
+        self.wait(Watch::brief())
+    }
+
+    /// The process is not what it should be: how it ended, or else it is ended now.
+    pub fn lose(&mut self, why: Lost) -> Lost {
+        // One that has just closed its line may need a moment to be seen as ended.
+        let ended = (0..50).find_map(|_| match (&why, self.child.try_wait()) {
+            (_, Ok(Some(status))) => Some(status),
+            (Lost::Confused, Ok(None)) => {
+                std::thread::sleep(Duration::from_millis(2));
+                None
+            }
+            _ => None,
+        });
+        let lost = ended.map_or(why, Lost::of);
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.lost.get_or_insert(lost).clone()
+    }
+
+    pub fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+}
+
+/// A look at the clock, the interrupt, and whether the process still lives: something it has started may hold its line open.
+fn glance(watch: &mut Watch, child: &mut Child) -> Result<(), Lost> {
+    watch.look()?;
+    match child.try_wait() {
+        Ok(Some(_)) => Err(Gone.into()),
+        _ => Ok(()),
+    }
+}
+
+impl Drop for Process {
+    /// The line is closed, and the process ends in order, or is ended.
+    fn drop(&mut self) {
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+        let began = Instant::now();
+        while self.lost.is_none() && began.elapsed() < GRACE {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

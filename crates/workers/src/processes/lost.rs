@@ -1,0 +1,96 @@
+//! How a process was lost.
+
+use std::process::ExitStatus;
+use std::time::Duration;
+
+use std::os::unix::process::ExitStatusExt;
+
+use crate::processes::line::Gone;
+
+/// Why the process of a system no longer answers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Lost {
+    /// A signal ended it.
+    #[error(
+        "its process was killed by signal {signal}{}; the last call of an FMU is the last line of --log-fmi-calls FILE",
+        signal_name(*.signal)
+    )]
+    Killed {
+        /// Which one.
+        signal: i32,
+    },
+    /// It ended by itself.
+    #[error(
+        "its process exited with code {code}, in the midst of the run; the last call of an FMU is the last line of --log-fmi-calls FILE"
+    )]
+    Exited {
+        /// With this code.
+        code: i32,
+    },
+    /// It did not answer in time.
+    #[error(
+        "it did not answer within {} s (--step-timeout), and its process was killed; where it is slow rather than stuck, give it \
+         more time; the last call of an FMU is the last line of --log-fmi-calls FILE",
+        .limit.as_secs_f64()
+    )]
+    Silent {
+        /// The time it had.
+        limit: Duration,
+    },
+    /// It was busy when the run was interrupted, and did not come to an end.
+    #[error("the run was interrupted, and its process, which was busy and did not answer within {} s, was killed", .limit.as_secs_f64())]
+    Interrupted {
+        /// The time it had.
+        limit: Duration,
+    },
+    /// Its line broke while it lived.
+    #[error(
+        "its process no longer answers in a way that can be understood, and was killed; an FMU may have overwritten its memory"
+    )]
+    Confused,
+}
+
+impl Lost {
+    /// How a process ended that was not meant to.
+    pub(crate) fn of(status: ExitStatus) -> Self {
+        match (status.signal(), status.code()) {
+            (Some(signal), _) => Self::Killed { signal },
+            (None, code) => Self::Exited { code: code.unwrap_or(-1) },
+        }
+    }
+}
+
+impl From<Gone> for Lost {
+    fn from(_: Gone) -> Self {
+        Self::Confused // unless the process is found to have ended
+    }
+}
+
+/// The common signals in words, by their numbers on Linux.
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        4 => "illegal instruction",
+        6 => "abort",
+        7 => "bus error",
+        8 => "arithmetic exception",
+        9 => "killed, perhaps for want of memory",
+        11 => "segmentation fault",
+        15 => "terminated",
+        24 => "time limit of the processor",
+        _ => return String::new(),
+    };
+    format!(" ({name})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_told_in_words() {
+        assert!(Lost::of(ExitStatus::from_raw(11)).to_string().contains("killed by signal 11 (segmentation fault)"));
+        assert!(Lost::of(ExitStatus::from_raw(3 << 8)).to_string().contains("exited with code 3"));
+        let limit = Duration::from_millis(500);
+        assert!(Lost::Silent { limit }.to_string().contains("within 0.5 s (--step-timeout)"));
+    }
+}

@@ -1,0 +1,304 @@
+//! What lies in the shared memory: orders, answers and errors, as words.
+
+use std::sync::atomic::AtomicU64;
+
+use dovetail_core::{
+    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response,
+    Signal, StepRule,
+};
+
+use crate::processes::memory::{Put, Take};
+use crate::processes::wire::{Reader, Writer};
+
+/// What a system can be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Question {
+    Advance,
+    Trial,
+    Linearize,
+    /// The text that a number stands for.
+    TextOf,
+    /// The number that stands for a text.
+    NumberOf,
+    /// What was noted; the system is then dropped.
+    Leave,
+}
+
+impl Question {
+    pub fn of(word: u64) -> Option<Self> {
+        const ALL: [Question; 6] = [
+            Question::Advance,
+            Question::Trial,
+            Question::Linearize,
+            Question::TextOf,
+            Question::NumberOf,
+            Question::Leave,
+        ];
+        ALL.into_iter().find(|question| *question as u64 == word)
+    }
+}
+
+/// The first word of an answer.
+pub(crate) const DONE: u64 = 0;
+pub(crate) const FAILED: u64 = 1;
+
+/// Texts, errors and notes have room for so many words at least.
+const LEAST_WORDS: usize = 16 << 10;
+
+/// Words that orders and answers of a system with this interface take, at most.
+pub(crate) fn words(interface: &Interface) -> usize {
+    let (inputs, outputs, states) = (interface.inputs.len(), interface.outputs.len(), interface.states.len());
+    let order = 5 + (MAX_DEGREE + 2) * inputs;
+    let response = 5 + 3 * outputs + states;
+    let matrices = (states + outputs) * (states + 2 * inputs);
+    let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs;
+    order.max(response).max(linearization).max(LEAST_WORDS)
+}
+
+/// A step under these inputs, to be taken or tried. The numbers of texts are as the other side knows them.
+pub(crate) fn put_step(
+    words: &[AtomicU64],
+    question: Question,
+    step: MacroStep,
+    inputs: &[Signal],
+    derivatives: usize,
+    texts: impl Fn(usize) -> Option<f64>,
+) {
+    let mut put = Put::new(words);
+    put.word(question as u64);
+    put.floats(&[step.start, step.end, step.size()]);
+    put.word(derivatives as u64);
+    for (position, signal) in inputs.iter().enumerate() {
+        match texts(position) {
+            Some(number) => {
+                put.word(1);
+                put.float(number);
+            }
+            None => {
+                put.word(signal.coefficients().len() as u64);
+                put.floats(signal.coefficients());
+            }
+        }
+    }
+}
+
+/// What [`put_step`] put, but for the question; how many derivatives are asked for.
+pub(crate) fn take_step(take: &mut Take<'_>, inputs: &mut [Signal]) -> (MacroStep, usize) {
+    let step = MacroStep::exactly(take.float(), take.float(), take.float());
+    let derivatives = take.word() as usize;
+    for signal in inputs {
+        let mut coefficients = [0.0; MAX_DEGREE + 1];
+        let coefficients = &mut coefficients[..(take.word() as usize).clamp(1, MAX_DEGREE + 1)];
+        take.floats(coefficients);
+        *signal = Signal::new(coefficients);
+    }
+    (step, derivatives)
+}
+
+/// An answer, and how many seconds it took.
+pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f64) {
+    let mut put = Put::new(words);
+    put.word(DONE);
+    put.floats(&[seconds, response.reached, response.next_event]);
+    let kept = [response.reused, response.estimated, response.linearized];
+    put.word(kept.iter().enumerate().map(|(bit, &is)| u64::from(is) << bit).sum());
+    response.outputs.iter().for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
+    put.floats(&response.states);
+}
+
+/// What [`put_response`] put, but for its first word; the seconds.
+pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64 {
+    let seconds = take.float();
+    (response.reached, response.next_event) = (take.float(), take.float());
+    let kept = take.word();
+    (response.reused, response.estimated, response.linearized) = (kept & 1 != 0, kept & 2 != 0, kept & 4 != 0);
+    for knot in &mut response.outputs {
+        *knot = Knot { value: take.float(), slope: take.float(), curvature: take.float() };
+    }
+    take.floats(&mut response.states);
+    seconds
+}
+
+/// A linearisation, and how many seconds it took.
+pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds: f64) {
+    let mut put = Put::new(words);
+    put.word(DONE);
+    put.float(seconds);
+    put.word(of.affine);
+    [&of.a, &of.b, &of.c, &of.d, &of.b_slope, &of.d_slope].iter().for_each(|matrix| put.floats(matrix.as_slice()));
+    let vectors = [&of.x, &of.u, &of.u_slope, &of.f, &of.g, &of.f_time, &of.g_time];
+    vectors.iter().for_each(|vector| put.floats(vector.as_slice()));
+}
+
+/// What [`put_linearization`] put, but for its first word; the seconds.
+pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
+    let seconds = take.float();
+    into.affine = take.word();
+    let Linearization { a, b, c, d, b_slope, d_slope, x, u, u_slope, f, g, f_time, g_time, affine: _ } = into;
+    [a, b, c, d, b_slope, d_slope].into_iter().for_each(|matrix| take.floats(matrix.as_mut_slice()));
+    [x, u, u_slope, f, g, f_time, g_time].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+    seconds
+}
+
+/// Why a system has no answer.
+pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: f64) {
+    let mut writer = Writer::default();
+    match error {
+        Error::NotFinite { system, variable, time, value } => {
+            writer.truth(true).text(system).text(variable).float(*time).float(*value);
+        }
+        Error::System { system, time, reason } => {
+            writer.truth(false).text(system).text(&reason.to_string()).float(*time);
+        }
+        other => {
+            writer.truth(false).text(system).text(&other.to_string()).float(time);
+        }
+    }
+    let mut put = Put::new(words);
+    put.word(FAILED);
+    put.bytes(&writer.into_bytes());
+}
+
+/// What [`put_error`] put, but for its first word.
+pub(crate) fn take_error(take: &mut Take<'_>) -> Option<Error> {
+    let bytes = take.bytes();
+    let mut reader = Reader::new(&bytes);
+    let (not_finite, system, text) = (reader.truth()?, reader.text()?, reader.text()?);
+    let time = reader.float()?;
+    Some(if not_finite {
+        Error::NotFinite { system, variable: text, time, value: reader.float()? }
+    } else {
+        Error::System { system, time, reason: text.into() }
+    })
+}
+
+/// Texts as numbers: what a connection between systems carries is the number of a text in a table of its process.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts {
+    /// The text that a number stands for.
+    pub text: fn(f64) -> String,
+    /// The number that stands for a text.
+    pub number: fn(&str) -> f64,
+}
+
+/// A system's face and what it can do.
+pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilities: &Capabilities, texts: Texts) {
+    let Interface { name, inputs, outputs, states } = interface;
+    writer.text(name);
+    writer.list(inputs, |writer, input| {
+        let Input { name, start, unit, uses_slope, nature } = input;
+        writer.text(name).float(*start).option(unit.as_ref(), |writer, unit| {
+            writer.text(unit);
+        });
+        writer.truth(*uses_slope).number(nature_as_number(*nature));
+        if *nature == Nature::Text {
+            writer.text(&(texts.text)(*start));
+        }
+    });
+    writer.list(outputs, |writer, output| {
+        let Output { name, depends_on, depends_on_slopes, unit, nature } = output;
+        writer.text(name).option(unit.as_ref(), |writer, unit| {
+            writer.text(unit);
+        });
+        for positions in [depends_on, depends_on_slopes] {
+            writer.list(positions, |writer, position| {
+                writer.number(*position as u64);
+            });
+        }
+        writer.number(nature_as_number(*nature));
+    });
+    writer.list(states, |writer, state| {
+        writer.text(state);
+    });
+    let Capabilities { trial, linearize, input_degree, output_derivatives, step_rule } = *capabilities;
+    writer.truth(trial).truth(linearize).number(input_degree as u64).number(output_derivatives as u64);
+    let imposed = match step_rule {
+        StepRule::Free => None,
+        StepRule::Imposed(size) => Some(size),
+    };
+    writer.option(imposed.as_ref(), |writer, size| {
+        writer.float(*size);
+    });
+}
+
+/// What [`write_face`] wrote.
+pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interface, Capabilities)> {
+    let interface = Interface {
+        name: reader.text()?,
+        inputs: reader.list(|reader| {
+            let (name, mut start) = (reader.text()?, reader.float()?);
+            let unit = reader.option(Reader::text)?;
+            let (uses_slope, nature) = (reader.truth()?, nature_of_number(reader.number()?)?);
+            if nature == Nature::Text {
+                start = (texts.number)(&reader.text()?);
+            }
+            Some(Input { name, start, unit, uses_slope, nature })
+        })?,
+        outputs: reader.list(|reader| {
+            let (name, unit) = (reader.text()?, reader.option(Reader::text)?);
+            let mut positions = || reader.list(|reader| usize::try_from(reader.number()?).ok());
+            let (depends_on, depends_on_slopes) = (positions()?, positions()?);
+            let nature = nature_of_number(reader.number()?)?;
+            Some(Output { name, depends_on, depends_on_slopes, unit, nature })
+        })?,
+        states: reader.list(Reader::text)?,
+    };
+    let capabilities = Capabilities {
+        trial: reader.truth()?,
+        linearize: reader.truth()?,
+        input_degree: reader.number()? as usize,
+        output_derivatives: reader.number()? as usize,
+        step_rule: reader.option(Reader::float)?.map_or(StepRule::Free, StepRule::Imposed),
+    };
+    Some((interface, capabilities))
+}
+
+fn nature_as_number(nature: Nature) -> u64 {
+    match nature {
+        Nature::Continuous => 0,
+        Nature::Discrete => 1,
+        Nature::Text => 2,
+    }
+}
+
+fn nature_of_number(number: u64) -> Option<Nature> {
+    [Nature::Continuous, Nature::Discrete, Nature::Text].into_iter().find(|nature| nature_as_number(*nature) == number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::processes::memory::Memory;
+
+    #[test]
+    fn a_step_arrives_to_the_last_bit() {
+        let memory = Memory::new(100).unwrap();
+        let step = MacroStep::of_size(0.3, 0.1);
+        let inputs = [Signal::new(&[1.0, f64::NAN, -0.0, 2.0]), Signal::constant(-0.0), Signal::constant(3.0)];
+        let texts = |position: usize| (position == 2).then_some(17.0);
+        put_step(memory.words(), Question::Trial, step, &inputs, 2, texts);
+        let mut take = Take::new(memory.words());
+        assert_eq!(Question::of(take.word()), Some(Question::Trial));
+        let mut taken = [Signal::constant(9.0); 3];
+        assert_eq!(take_step(&mut take, &mut taken), (step, 2));
+        let bits = |signal: &Signal| signal.coefficients().iter().map(|c| c.to_bits()).collect::<Vec<_>>();
+        assert!((0..2).all(|i| bits(&taken[i]) == bits(&inputs[i])) && taken[2].value(0.0) == 17.0);
+    }
+
+    #[test]
+    fn errors_keep_their_sentences() {
+        let memory = Memory::new(1000).unwrap();
+        let (system, variable) = ("a".to_owned(), "x".to_owned());
+        let errors = [
+            Error::System { system: system.clone(), time: 0.1, reason: "it broke".into() },
+            Error::NotFinite { system, variable, time: 2.0, value: f64::INFINITY },
+        ];
+        for error in errors {
+            put_error(memory.words(), &error, "other", 7.0);
+            let mut take = Take::new(memory.words());
+            assert_eq!(take.word(), FAILED);
+            assert_eq!(take_error(&mut take).unwrap().to_string(), error.to_string());
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! A system that lives in another process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use dovetail_core::{
+    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Response, Signal, StepRule, System,
+    Trial,
+};
+
+use crate::processes::fleet::{Fleet, Process, Refusal};
+use crate::processes::lost::Lost;
+use crate::processes::memory::{Put, Take};
+use crate::processes::message::{
+    DONE, Question, put_step, read_face, take_error, take_linearization, take_response, words,
+};
+use crate::processes::wire::Reader;
+
+/// What a system has to tell at the end of its run; empty until then.
+pub type Told = Arc<Mutex<Vec<u8>>>;
+
+/// What is to live in a process.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The system's name.
+    pub name: String,
+    /// What the process is started for; processes of earlier runs with the same job are used again.
+    pub job: Vec<u8>,
+    /// The system it is to make.
+    pub make: Vec<u8>,
+}
+
+/// Why a system does not live in its process.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no process.
+    #[error("the process of system `{system}` could not be started: {source}")]
+    NoProcess {
+        /// Whose.
+        system: String,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+    /// There is no system: in the words of the process.
+    #[error("{0}")]
+    Refused(String),
+    /// The process ended, or had to be ended.
+    #[error("system `{system}` could not be made: {lost}")]
+    Lost {
+        /// Which one.
+        system: String,
+        /// How.
+        lost: Lost,
+    },
+}
+
+/// A system that lives in another process.
+///
+/// Its answers are those of the system there, to the last bit. If the process ends, or does not answer for too long, the next
+/// answer is an error that says how it was [lost](Lost), and so is every one after it.
+pub struct Remote {
+    interface: Interface,
+    capabilities: Capabilities,
+    fleet: Fleet,
+    /// Present until the system is dropped.
+    process: Option<Process>,
+    told: Told,
+    dictionary: Dictionary,
+    /// How far the system has come, for messages.
+    reached: f64,
+    /// Seconds that the last answer took there.
+    seconds: f64,
+}
+
+/// The numbers of texts, here and there.
+#[derive(Default)]
+struct Dictionary {
+    inputs: Vec<usize>,
+    outputs: Vec<usize>,
+    /// The numbers there of texts that have a number here, by its bits; and the other way round.
+    there: HashMap<u64, f64>,
+    here: HashMap<u64, f64>,
+}
+
+impl Remote {
+    /// Makes the systems, each in a process of its own, all at once.
+    pub fn make(fleet: &Fleet, orders: &[Order]) -> Result<Vec<Self>, StartError> {
+        let began = Instant::now();
+        let mut processes = Vec::with_capacity(orders.len());
+        for order in orders {
+            let no_process = |source| StartError::NoProcess { system: order.name.clone(), source };
+            let mut process = fleet.process(&order.job).map_err(no_process)?;
+            // One that is gone already is found out below.
+            let _ = process.make(&order.make);
+            processes.push(process);
+        }
+        let settled =
+            processes.into_iter().zip(orders).map(|(process, order)| Self::settle(fleet, process, order, began));
+        // All are heard before the first that failed is told: those that did not can then be used again.
+        let settled: Vec<_> = settled.collect();
+        settled.into_iter().collect()
+    }
+
+    fn settle(fleet: &Fleet, mut process: Process, order: &Order, began: Instant) -> Result<Self, StartError> {
+        let system = || order.name.clone();
+        let face = match process.made(fleet.watch_making(began)) {
+            Ok(face) => face,
+            Err(Refusal::Said(why)) => {
+                fleet.keep(process);
+                return Err(StartError::Refused(why));
+            }
+            Err(Refusal::Lost(lost)) => return Err(StartError::Lost { system: system(), lost }),
+        };
+        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), fleet.texts()) else {
+            return Err(StartError::Lost { system: system(), lost: process.lose(Lost::Confused) });
+        };
+        let room = process.give_memory(words(&interface));
+        room.map_err(|source| StartError::NoProcess { system: system(), source })?;
+        let texts = |natures: Vec<Nature>| {
+            natures.iter().enumerate().filter(|(_, nature)| **nature == Nature::Text).map(|(place, _)| place).collect()
+        };
+        let dictionary = Dictionary {
+            inputs: texts(interface.inputs.iter().map(|input| input.nature).collect()),
+            outputs: texts(interface.outputs.iter().map(|output| output.nature).collect()),
+            ..Dictionary::default()
+        };
+        let (fleet, process, told) = (fleet.clone(), Some(process), Told::default());
+        let (reached, seconds) = (f64::NAN, 0.0);
+        Ok(Self { interface, capabilities, fleet, process, told, dictionary, reached, seconds })
+    }
+
+    /// Where its last words will be found when the system is dropped.
+    pub fn told(&self) -> Told {
+        self.told.clone()
+    }
+
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Seconds that the last answer took in the other process.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    fn process(&mut self) -> &mut Process {
+        self.process.as_mut().expect("BUG: the process is there until the system is dropped")
+    }
+
+    fn failed(&self, lost: Lost) -> Error {
+        Error::System { system: self.interface.name.clone(), time: self.reached, reason: Box::new(lost) }
+    }
+
+    /// Asks for a step; [`receive_step`](Self::receive_step) waits for the answer.
+    pub(crate) fn send_step(
+        &mut self,
+        question: Question,
+        step: MacroStep,
+        inputs: &[Signal],
+        derivatives: usize,
+    ) -> Result<(), Error> {
+        self.reached = step.start;
+        for place in 0..self.dictionary.inputs.len() {
+            self.learn_text(inputs[self.dictionary.inputs[place]].value(0.0))?;
+        }
+        let Dictionary { inputs: texts, there, .. } = &self.dictionary;
+        let number = |position: usize| {
+            let number = inputs[position].value(0.0).to_bits();
+            texts.contains(&position).then(|| there.get(&number).copied().unwrap_or_default())
+        };
+        let process = self.process.as_mut().expect("BUG: the process is there until the system is dropped");
+        put_step(process.body(), question, step, inputs, derivatives, number);
+        process.order().map_err(|lost| self.failed(lost))
+    }
+
+    /// Waits for the answer to a step that was asked for.
+    pub(crate) fn receive_step(&mut self, response: &mut Response, began: Instant) -> Result<(), Error> {
+        self.seconds = self.receive(began, |take| take_response(take, response))?;
+        for place in 0..self.dictionary.outputs.len() {
+            let output = &mut response.outputs[self.dictionary.outputs[place]];
+            output.value = self.number_here(output.value)?;
+        }
+        Ok(())
+    }
+
+    /// Asks for the linearisation.
+    pub(crate) fn send_linearize(&mut self) -> Result<(), Error> {
+        let process = self.process();
+        Put::new(process.body()).word(Question::Linearize as u64);
+        process.order().map_err(|lost| self.failed(lost))
+    }
+
+    /// Waits for the linearisation that was asked for.
+    pub(crate) fn receive_linearization(&mut self, into: &mut Linearization, began: Instant) -> Result<(), Error> {
+        self.seconds = self.receive(began, |take| take_linearization(take, into))?;
+        Ok(())
+    }
+
+    fn receive<T>(&mut self, began: Instant, read: impl FnOnce(&mut Take<'_>) -> T) -> Result<T, Error> {
+        let watch = self.fleet.watch(began);
+        let process = self.process();
+        if let Err(lost) = process.wait(watch) {
+            return Err(self.failed(lost));
+        }
+        let mut take = Take::new(process.body());
+        if take.word() == DONE {
+            return Ok(read(&mut take));
+        }
+        let error = take_error(&mut take);
+        Err(error.unwrap_or_else(|| {
+            let lost = self.process().lose(Lost::Confused);
+            self.failed(lost)
+        }))
+    }
+
+    /// Finds out which number stands there for the text that a number stands for here.
+    fn learn_text(&mut self, here: f64) -> Result<(), Error> {
+        if self.dictionary.there.contains_key(&here.to_bits()) {
+            return Ok(());
+        }
+        let text = (self.fleet.texts().text)(here);
+        let there = self.ask(Question::NumberOf, |put| put.bytes(text.as_bytes()), |take| take.float())?;
+        self.dictionary.there.insert(here.to_bits(), there);
+        Ok(())
+    }
+
+    /// The number here of a text that has a number there.
+    fn number_here(&mut self, there: f64) -> Result<f64, Error> {
+        if let Some(&here) = self.dictionary.here.get(&there.to_bits()) {
+            return Ok(here);
+        }
+        let text = self.ask(Question::TextOf, |put| put.float(there), |take| take.bytes())?;
+        let here = (self.fleet.texts().number)(&String::from_utf8_lossy(&text));
+        self.dictionary.here.insert(there.to_bits(), here);
+        Ok(here)
+    }
+
+    /// A question that is answered at once.
+    fn ask<T>(
+        &mut self,
+        question: Question,
+        write: impl FnOnce(&mut Put<'_>),
+        read: impl FnOnce(&mut Take<'_>) -> T,
+    ) -> Result<T, Error> {
+        let process = self.process();
+        let mut put = Put::new(process.body());
+        put.word(question as u64);
+        write(&mut put);
+        process.order().map_err(|lost| self.failed(lost))?;
+        self.receive(Instant::now(), read)
+    }
+}
+
+impl System for Remote {
+    fn interface(&self) -> &Interface {
+        &self.interface
+    }
+
+    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.send_step(Question::Advance, step, inputs, response.derivatives())?;
+        self.receive_step(response, Instant::now())
+    }
+
+    fn trial(&mut self) -> Option<&mut dyn Trial> {
+        self.capabilities.trial.then_some(self as &mut dyn Trial)
+    }
+
+    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        self.capabilities.linearize.then_some(self as &mut dyn Linearize)
+    }
+
+    fn input_degree(&self) -> usize {
+        self.capabilities.input_degree
+    }
+
+    fn output_derivatives(&self) -> usize {
+        self.capabilities.output_derivatives
+    }
+
+    fn step_rule(&self) -> StepRule {
+        self.capabilities.step_rule
+    }
+}
+
+impl Trial for Remote {
+    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.send_step(Question::Trial, step, inputs, response.derivatives())?;
+        self.receive_step(response, Instant::now())
+    }
+}
+
+impl Linearize for Remote {
+    fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
+        self.send_linearize()?;
+        self.receive_linearization(into, Instant::now())
+    }
+}
+
+impl Drop for Remote {
+    /// The system leaves its process, which tells what it noted and is kept for the next one.
+    fn drop(&mut self) {
+        let Some(mut process) = self.process.take().filter(|process| !process.is_lost()) else { return };
+        Put::new(process.body()).word(Question::Leave as u64);
+        if process.order().and_then(|()| process.wait_briefly()).is_err() {
+            return;
+        }
+        let mut take = Take::new(process.body());
+        if take.word() == DONE {
+            *self.told.lock().unwrap_or_else(PoisonError::into_inner) = take.bytes();
+        }
+        self.fleet.keep(process);
+    }
+}

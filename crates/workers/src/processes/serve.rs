@@ -1,0 +1,209 @@
+//! The life of a worker process: it makes a system and answers questions for it, until whoever started it leaves.
+
+use std::io::{IoSliceMut, Result};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use dovetail_core::{Capabilities, Error, Interface, Linearization, Response, Signal, System};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Signal as Kill, getpid, kill_process};
+
+use crate::processes::line::{self, ANSWERED, ASKED, Gone};
+use crate::processes::memory::{Memory, Put, Take};
+use crate::processes::message::{
+    DONE, FAILED, Question, Texts, put_error, put_linearization, put_response, take_step, write_face,
+};
+use crate::processes::wire::Writer;
+
+/// What a frame is: who starts a process sends one `OPEN`, and `MAKE` for every run.
+pub(crate) const OPEN: u64 = 0;
+pub(crate) const MAKE: u64 = 1;
+
+/// A process whose starter is gone has so long to end in order before it is ended.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+
+/// What makes systems in a worker process.
+pub trait Maker {
+    /// A system at its start values. The one made before is gone by then.
+    fn make(&mut self, order: &[u8]) -> std::result::Result<Box<dyn System>, String>;
+
+    /// What there is to tell of the system made last, at the end of its run.
+    fn told(&mut self) -> Vec<u8>;
+}
+
+/// Serves the process that has started this one, whose end of the line is our standard input, until it is gone. `open` gets
+/// the job that the process was started for.
+///
+/// Standard input and output then belong to nobody: what foreign code reads is empty, and what it prints goes to standard error,
+/// away from results.
+pub fn serve<M: Maker>(texts: Texts, open: impl FnOnce(&[u8]) -> std::result::Result<M, String>) -> Result<()> {
+    let socket = take_over_line()?;
+    end_with(socket.try_clone()?)?;
+    // Whoever started us may leave at any time: that ends this process in order.
+    let _ = Server { socket, memory: None, texts }.serve(open);
+    Ok(())
+}
+
+/// Takes the line from standard input.
+fn take_over_line() -> Result<UnixStream> {
+    if !FileType::from_raw_mode(fstat(std::io::stdin())?.st_mode).is_socket() {
+        return Err(std::io::Error::other("standard input is no line to another process"));
+    }
+    let socket = UnixStream::from(fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3)?);
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok(socket)
+}
+
+/// Ends this process when the other end of the line is gone, even while foreign code never returns.
+fn end_with(socket: UnixStream) -> Result<()> {
+    let watch = move || {
+        // Nothing is asked for, so that only the end of the line is told.
+        while poll(&mut [PollFd::new(&socket, PollFlags::empty())], None).is_err() {}
+        std::thread::sleep(LAST_WORDS);
+        let _ = kill_process(getpid(), Kill::KILL);
+    };
+    std::thread::Builder::new().name("watch".to_owned()).spawn(watch).map(drop)
+}
+
+struct Server {
+    socket: UnixStream,
+    memory: Option<Memory>,
+    texts: Texts,
+}
+
+fn patiently() -> std::result::Result<(), Gone> {
+    Ok(())
+}
+
+impl Server {
+    fn serve<M: Maker>(
+        mut self,
+        open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
+    ) -> std::result::Result<(), Gone> {
+        let (_, job) = line::receive_frame(&self.socket, patiently)?;
+        let mut maker = match open(&job) {
+            Ok(maker) => maker,
+            Err(why) => return line::send_frame(&self.socket, FAILED, why.as_bytes()),
+        };
+        line::send_frame(&self.socket, DONE, &[])?;
+        loop {
+            let (_, order) = line::receive_frame(&self.socket, patiently)?;
+            match maker.make(&order) {
+                Ok(system) => self.run(system, &mut maker)?,
+                Err(why) => line::send_frame(&self.socket, FAILED, why.as_bytes())?,
+            }
+        }
+    }
+
+    /// One system from the time it is made until it is no longer wanted.
+    fn run(&mut self, mut system: Box<dyn System>, maker: &mut dyn Maker) -> std::result::Result<(), Gone> {
+        let capabilities = Capabilities::of(system.as_mut());
+        let mut face = Writer::default();
+        write_face(&mut face, system.interface(), &capabilities, self.texts);
+        line::send_frame(&self.socket, DONE, &face.into_bytes())?;
+        if let Some(file) = receive_file(&self.socket)? {
+            self.memory = Some(Memory::of(file).map_err(|_| Gone)?);
+        }
+        let memory = self.memory.as_ref().ok_or(Gone)?;
+        let mut desk = Desk::new(system.interface());
+        loop {
+            line::wait(memory, &self.socket, ASKED, patiently)?;
+            let words = line::body(memory);
+            let mut take = Take::new(words);
+            let asked = Question::of(take.word()).ok_or(Gone)?;
+            match asked {
+                Question::Advance | Question::Trial | Question::Linearize => {
+                    desk.answer(asked, system.as_mut(), take, words);
+                }
+                Question::TextOf => put_bytes(words, (self.texts.text)(take.float()).as_bytes()),
+                Question::NumberOf => {
+                    let number = (self.texts.number)(&String::from_utf8_lossy(&take.bytes()));
+                    let mut put = Put::new(words);
+                    put.word(DONE);
+                    put.float(number);
+                }
+                Question::Leave => put_bytes(words, &maker.told()),
+            }
+            line::pass(memory, &self.socket, ANSWERED)?;
+            if asked == Question::Leave {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn put_bytes(words: &[std::sync::atomic::AtomicU64], bytes: &[u8]) {
+    let mut put = Put::new(words);
+    put.word(DONE);
+    put.bytes(bytes);
+}
+
+/// A byte, and the file of the memory where that is new.
+fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gone> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut control = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC);
+    received.ok().filter(|received| received.bytes == 1).ok_or(Gone)?;
+    Ok(control.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut files) => files.next(),
+        _ => None,
+    }))
+}
+
+/// Room for questions and answers, made once.
+struct Desk {
+    inputs: Vec<Signal>,
+    /// For each number of derivatives that can be asked for.
+    responses: [Response; 3],
+    linearization: Linearization,
+    reached: f64,
+}
+
+impl Desk {
+    fn new(interface: &Interface) -> Self {
+        Self {
+            inputs: interface.inputs.iter().map(|input| Signal::constant(input.start)).collect(),
+            responses: [0, 1, 2].map(|derivatives| Response::new(interface, derivatives)),
+            linearization: Linearization::of(interface),
+            reached: f64::NAN,
+        }
+    }
+
+    fn answer(
+        &mut self,
+        question: Question,
+        system: &mut dyn System,
+        mut take: Take<'_>,
+        words: &[std::sync::atomic::AtomicU64],
+    ) {
+        let before = Instant::now();
+        let seconds = || before.elapsed().as_secs_f64();
+        let answered: std::result::Result<(), Error> = if question == Question::Linearize {
+            let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
+            let done = unit.linearize_into(&mut self.linearization);
+            done.map(|()| put_linearization(words, &self.linearization, seconds()))
+        } else {
+            let (step, derivatives) = take_step(&mut take, &mut self.inputs);
+            let response = &mut self.responses[derivatives.min(2)];
+            response.begin();
+            self.reached = step.start;
+            let done = if question == Question::Advance {
+                system.advance(step, &self.inputs, response)
+            } else {
+                let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
+                unit.respond(step, &self.inputs, response)
+            };
+            done.map(|()| put_response(words, response, seconds()))
+        };
+        if let Err(error) = answered {
+            put_error(words, &error, &system.interface().name, self.reached);
+        }
+    }
+}
