@@ -164,6 +164,62 @@ fn car() {
     }
 }
 
+/// A model of these texts, run by a method; the last value of a variable.
+fn end_of(text: &str, method: &str, step: &str, variable: &str) -> f64 {
+    let source = SourceText { path: "model.toml".into(), text: text.to_owned() };
+    let scenario = Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
+    let trajectory = run(&scenario, &[("method", method), ("step", step), ("integrator-tolerance", "1e-12")], 0.0);
+    let (_, values) = trajectory.columns().find(|(name, _)| *name == variable).unwrap();
+    *values.last().unwrap()
+}
+
+fn table(name: &str, model: Model, version: Version, interface: &str) -> String {
+    let path = Fixture::new(model, version).build();
+    format!("[systems.{name}]\nfmu = {:?}\ninterface = {interface:?}\n", path.display().to_string())
+}
+
+/// A ball that bounces feeds a lag: state events that move states, whoever drives it.
+#[test]
+fn state_events_are_met_under_every_method() {
+    for version in [Version::Two, Version::Three] {
+        let end = |interface: &str, method: &str| {
+            let text = format!(
+                "[model]\nstop-time = 2.0\n{}[systems.lag]\ninputs = {{ u = 0.0 }}\nstates = {{ x = 0.0 }}\n\
+                 equations = \"der(x) = u - x\"\noutputs = {{ x = \"x\" }}\n\
+                 [[connections]]\nfrom = \"ball.height\"\nto = \"lag.u\"\n",
+                table("ball", Model::BouncingBall, version, interface)
+            );
+            (end_of(&text, method, "0.01", "ball.height"), end_of(&text, method, "0.01", "lag.x"))
+        };
+        let (height, _) = end("co-simulation", "jacobi");
+        for method in METHODS {
+            let (found, lag) = end("model-exchange", method);
+            assert!((found - height).abs() < 1e-6, "{version:?} by {method}: {found} instead of {height}");
+            assert!(lag > 0.1 && lag < 0.6, "{version:?} by {method}: the lag is at {lag}");
+        }
+    }
+}
+
+/// An input that crosses a threshold, by and by or from one step to the next, is an event of the unit it feeds.
+#[test]
+fn inputs_make_events() {
+    for version in [Version::Two, Version::Three] {
+        let end = |interface: &str, method: &str| {
+            let text = format!(
+                "[model]\nstop-time = 2.5\n[systems.ramp]\nstates = {{ x = -1.0 }}\nequations = \"der(x) = 1\"\n\
+                 outputs = {{ x = \"x\" }}\n{}[[connections]]\nfrom = \"ramp.x\"\nto = \"switch.u\"\n",
+                table("switch", Model::Switch, version, interface)
+            );
+            end_of(&text, method, "0.01", "switch.y")
+        };
+        let expected = end("co-simulation", "ifosmondi");
+        for method in METHODS {
+            let found = end("model-exchange", method);
+            assert!((found - expected).abs() < 0.05, "{version:?} by {method}: {found} instead of {expected}");
+        }
+    }
+}
+
 /// The same model as TOML and as a system structure gives identical results.
 #[test]
 fn structures_are_models() {

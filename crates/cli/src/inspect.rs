@@ -201,7 +201,8 @@ fn slopes(abilities: &Abilities) -> String {
     match abilities.slopes {
         Slopes::Unknown => "no".to_owned(),
         Slopes::Told(orders) => format!("order {orders}"),
-        Slopes::Chained => "order 1, from directional derivatives".to_owned(),
+        Slopes::Chained if abilities.directional => "order 1, from directional derivatives".to_owned(),
+        Slopes::Chained => "order 1, by differences".to_owned(),
     }
 }
 

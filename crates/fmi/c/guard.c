@@ -51,7 +51,8 @@ static void on_crash(int number, siginfo_t *info, void *context) {
             sigaction(number, &previous[i], NULL);
         }
     }
-    raise(number);
+    /* A fault happens again when we return; what was raised must be raised again. */
+    if (number == SIGABRT) raise(number);
 }
 
 /* Whether this process is there for an FMU alone: whoever started it says how it ended. */

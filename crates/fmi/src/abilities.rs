@@ -77,11 +77,12 @@ impl Abilities {
         };
         Self {
             rollback: kind.state,
-            linearizes: directional && has_states,
+            linearizes: directional && (has_states || stateless),
             inputs,
+            // Single precision and the like have no derivatives to tell.
             slopes: match (told, directional && (has_states || stateless)) {
                 (1.., _) => Slopes::Told(told),
-                (0, true) if has_states => Slopes::Chained,
+                (0, true) => Slopes::Chained,
                 _ => Slopes::Unknown,
             },
             step: imposed.map_or(StepRule::Free, StepRule::Imposed),

@@ -75,6 +75,10 @@ pub(crate) struct CoSimulation<I: Instance> {
     event_pending: bool,
     /// The state that is saved is that of `now`.
     saved: bool,
+    /// The instance is not at `now`: something was tried, to its end or to a failure.
+    displaced: bool,
+    /// The discrete inputs of the saved state.
+    saved_discrete: Vec<f64>,
     /// Trials are asked of this system.
     rolls_back: bool,
     /// Nothing but set, step and get is ever needed for a step.
@@ -110,9 +114,11 @@ impl<I: Instance> CoSimulation<I> {
             applied: interface.inputs.iter().map(|input| input.start).collect(),
             applied_slopes: vec![0.0; inputs],
             discrete: vec![f64::NAN; inputs],
+            saved_discrete: vec![f64::NAN; inputs],
+            displaced: false,
             buffers: Buffers {
                 all: vec![0.0; inputs],
-                inputs: vec![0.0; layout.float_input_positions.len()],
+                inputs: vec![0.0; layout.smooth_input_positions.len()],
                 others: vec![0.0; widest],
                 read: vec![0.0; layout.read_values],
                 slopes: vec![0.0; outputs.max(layout.smooth_input_positions.len())],
@@ -203,7 +209,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Sets all inputs as they are after `elapsed`.
     fn apply(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
         self.take_inputs(inputs, elapsed);
-        self.instance.set_floats(&self.layout.float_inputs, &self.buffers.inputs)?;
+        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
         self.apply_others()
     }
 
@@ -213,7 +219,7 @@ impl<I: Instance> CoSimulation<I> {
         for (value, signal) in self.buffers.all.iter_mut().zip(inputs) {
             *value = signal.value(elapsed);
         }
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = self.buffers.all[position];
         }
     }
@@ -230,14 +236,15 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The instance stands at `now`, not at the end of something tried.
     fn return_to_now(&mut self) -> Result<(), CallError> {
-        if self.tried.step.take().is_some() { self.restore() } else { Ok(()) }
+        self.tried.step = None;
+        if self.displaced { self.restore() } else { Ok(()) }
     }
 
     /// Back to the saved state. Which inputs are in force there is not known.
     fn restore(&mut self) -> Result<(), CallError> {
         self.instance.restore()?;
-        self.polynomial = true;
-        self.discrete.fill(f64::NAN);
+        (self.polynomial, self.displaced) = (true, false);
+        self.discrete.copy_from_slice(&self.saved_discrete);
         Ok(())
     }
 
@@ -246,6 +253,7 @@ impl<I: Instance> CoSimulation<I> {
         if !self.saved {
             self.instance.save()?;
             self.saved = true;
+            self.saved_discrete.copy_from_slice(&self.discrete);
         }
         Ok(())
     }
@@ -318,7 +326,8 @@ impl<I: Instance> CoSimulation<I> {
             self.event_pending |= ended.event;
             let reached = if ended.last < end { ended.last } else { end };
             halts = if reached > start { 0 } else { halts + 1 };
-            if reached >= step.end {
+            // A few units in the last place short of the end is the end.
+            if reached >= step.end - 4.0 * f64::EPSILON * step.end.abs() {
                 return Ok(None);
             }
             if halts > MOST_HALTS || !reached.is_finite() || reached < start {
@@ -361,7 +370,9 @@ impl<I: Instance> CoSimulation<I> {
         if self.abilities.sub_steps > 1 {
             self.take_means(inputs, elapsed, step.size());
         }
-        self.apply_others()?;
+        if !self.abilities.event_mode {
+            self.apply_others()?; // with event mode they are set in events only
+        }
         // Values first, then their derivatives: a unit may take a new value for a new constant.
         let mut already_set = false;
         match self.abilities.inputs {
@@ -369,7 +380,7 @@ impl<I: Instance> CoSimulation<I> {
             InputWay::Derivatives(degree) => {
                 already_set = self.polynomial || inputs.iter().any(|signal| signal.degree() > 0);
                 if already_set {
-                    self.instance.set_floats(&self.layout.float_inputs, &self.buffers.inputs)?;
+                    self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
                     self.set_derivatives(inputs, elapsed, degree)?;
                 }
             }
@@ -378,7 +389,7 @@ impl<I: Instance> CoSimulation<I> {
         let request = StepRequest {
             step,
             final_step: !self.saved,
-            input_references: if already_set { &[] } else { &self.layout.float_inputs },
+            input_references: if already_set { &[] } else { &self.layout.smooth_inputs },
             input_values: if already_set { &[] } else { &self.buffers.inputs },
             output_references: &self.layout.read,
         };
@@ -387,7 +398,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Sub-steps take the mean of each input over their part.
     fn take_means(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = inputs[position].shifted(elapsed).mean(size);
         }
     }
@@ -488,6 +499,9 @@ impl<I: Instance> CoSimulation<I> {
         if event {
             self.handle_event(inputs, 0.0)?;
             self.saved = false;
+        } else if self.abilities.event_mode && self.phase == Phase::Stepping {
+            self.take_inputs(inputs, 0.0);
+            self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
         } else {
             self.apply(inputs, 0.0)?;
         }
@@ -516,13 +530,13 @@ impl<I: Instance> CoSimulation<I> {
     /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved (3.0).
     #[inline]
     fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<bool, CallError> {
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = inputs[position].value(0.0);
         }
         let request = StepRequest {
             step,
             final_step: true,
-            input_references: &self.layout.float_inputs,
+            input_references: &self.layout.smooth_inputs,
             input_values: &self.buffers.inputs,
             output_references: &self.layout.read,
         };
@@ -550,7 +564,7 @@ impl<I: Instance> CoSimulation<I> {
     fn take(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
         if self.tried.step == Some(step) && self.tried.inputs == inputs {
-            self.tried.step = None;
+            (self.tried.step, self.displaced) = (None, false);
             response.outputs.copy_from_slice(&self.tried.response.outputs);
             response.states.copy_from_slice(&self.tried.response.states);
             (response.reached, response.next_event) = (step.end, self.tried.response.next_event);
@@ -580,16 +594,17 @@ impl<I: Instance> CoSimulation<I> {
         self.save()?;
         self.tried.step = None;
         self.restore()?;
-        self.integrate(step, inputs)?;
-        self.answer(step, inputs, response)?;
+        self.displaced = true;
+        let tried = self.integrate(step, inputs).and_then(|()| self.answer(step, inputs, response));
+        self.tried.events = (self.next_event, self.event_pending);
+        (self.next_event, self.event_pending) = before;
+        tried?;
         let kept = &mut self.tried.response;
         kept.outputs.copy_from_slice(&response.outputs);
         kept.states.copy_from_slice(&response.states);
         kept.next_event = response.next_event;
         self.tried.inputs.copy_from_slice(inputs);
         self.tried.step = Some(step);
-        self.tried.events = (self.next_event, self.event_pending);
-        (self.next_event, self.event_pending) = before;
         Ok(())
     }
 
@@ -597,10 +612,10 @@ impl<I: Instance> CoSimulation<I> {
     fn fill(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.return_to_now()?;
         // At the end of a step the unit may still hold the inputs of its beginning.
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = self.applied[position];
         }
-        self.instance.set_floats(&self.layout.float_inputs, &self.buffers.inputs)?;
+        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
         let (layout, states) = (&*self.layout, self.layout.states.len());
         for matrix in [&mut into.a, &mut into.b, &mut into.c, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
             matrix.fill(0.0);

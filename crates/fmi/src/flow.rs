@@ -77,10 +77,10 @@ impl<I: Instance> Flow<'_, I> {
         if !state.is_empty() {
             self.instance.set_states(state)?;
         }
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = self.inputs[position].value(elapsed);
         }
-        self.instance.set_floats(&self.layout.float_inputs, &self.buffers.inputs)
+        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
     }
 
     /// Whether a sign has changed at this place.
@@ -91,7 +91,8 @@ impl<I: Instance> Flow<'_, I> {
         Ok(indicators.iter().zip(positive).any(|(&z, &was)| (z > 0.0) != was))
     }
 
-    /// Signs as they are at this place, from which changes count.
+    /// Signs as they are at this place, from which changes count. They belong to the last event, not to the last step: an input
+    /// that jumps between two steps is an event as well.
     pub fn note_signs(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
         if self.buffers.indicators.is_empty() {
             return Ok(());
@@ -99,9 +100,23 @@ impl<I: Instance> Flow<'_, I> {
         self.changed(elapsed, state)?;
         let buffers = &mut *self.buffers;
         buffers.positive.iter_mut().zip(&buffers.indicators).for_each(|(positive, &z)| *positive = z > 0.0);
-        buffers.last.copy_from_slice(state);
+        Ok(())
+    }
+
+    /// Whether a sign is other than after the last event; where there are no indicators, never.
+    pub fn sign_changed(&mut self, elapsed: f64, state: &[f64]) -> Result<bool, CallError> {
+        if self.buffers.indicators.is_empty() { Ok(false) } else { self.changed(elapsed, state) }
+    }
+
+    /// The place from which the integrator goes on.
+    pub fn note_origin(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
         self.arrived = elapsed;
-        if state.is_empty() { Ok(()) } else { self.instance.get_derivatives(&mut self.buffers.last_rate) }
+        if self.buffers.indicators.is_empty() || state.is_empty() {
+            return Ok(());
+        }
+        self.place(elapsed, state)?;
+        self.buffers.last.copy_from_slice(state);
+        self.instance.get_derivatives(&mut self.buffers.last_rate)
     }
 
     fn rate(&mut self, elapsed: f64, state: &[f64], derivative: &mut [f64]) -> Result<(), CallError> {

@@ -93,6 +93,9 @@ impl Instance2 {
         let made = guarded(|| unsafe {
             instantiate(name.as_ptr(), kind, token.as_ptr(), resources.as_ptr(), &raw const *callbacks, 0, logging)
         });
+        if let Some(log) = &journal.log {
+            log.write(&journal.instance, format_args!("fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"));
+        }
         let mut shell = Shell::new(journal);
         let message = || shell.journal.explanation();
         let function = "fmi2Instantiate";
@@ -161,7 +164,7 @@ impl Instance2 {
     fn quick_step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<Status, CallError> {
         let (set, step, get) = (self.functions.set_real()?, self.functions.do_step()?, self.functions.get_real()?);
         if self.shell.dead {
-            return Err(CallError::Dead);
+            return Err(self.shell.is_dead());
         }
         let mut raw = request.raw(self.component, outputs);
         // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
@@ -318,7 +321,14 @@ impl Instance for Instance2 {
         self.simple(self.functions.exit_initialization()?, "fmi2ExitInitializationMode", Purpose::Setup)
     }
 
+    fn sample(&mut self) {
+        self.shell.weight = self.shell.sampler.due();
+    }
+
     fn terminate(&mut self) -> Result<(), CallError> {
+        if self.shell.failed {
+            return Ok(()); // the standard allows nothing but freeing it
+        }
         self.simple(self.functions.terminate()?, "fmi2Terminate", Purpose::Setup)
     }
 

@@ -45,7 +45,9 @@ struct Environment {
     set: Option<unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int>,
     /// Inputs as functions of time, for the step under way.
     references: Cell<(*const u32, usize)>,
-    signals: Cell<*const Signal>,
+    signals: Cell<(*const Signal, usize)>,
+    /// The worst status with which inputs were set on the way.
+    status: Cell<c_int>,
     start: Cell<f64>,
     values: RefCell<Vec<f64>>,
 }
@@ -94,15 +96,16 @@ unsafe extern "C" fn intermediate_update(
     }
     // SAFETY: the environment is the one that the instance was made with.
     let environment = unsafe { &*environment.cast::<Environment>() };
-    let (signals, (references, count)) = (environment.signals.get(), environment.references.get());
+    let ((signals, elements), (references, count)) = (environment.signals.get(), environment.references.get());
     let (Some(set), false) = (environment.set, signals.is_null()) else { return };
     // SAFETY: `follow` set them for the step under way, where they are borrowed.
-    let signals = unsafe { std::slice::from_raw_parts(signals, count) };
+    let signals = unsafe { std::slice::from_raw_parts(signals, elements) };
     let mut values = environment.values.borrow_mut();
     values.clear();
     values.extend(signals.iter().map(|signal| signal.value(time - environment.start.get())));
-    // SAFETY: as many references as values.
-    unsafe { set(environment.component.get(), references, count, values.as_ptr(), count) };
+    // SAFETY: references of variables with as many elements together as there are values.
+    let status = unsafe { set(environment.component.get(), references, count, values.as_ptr(), values.len()) };
+    environment.status.set(environment.status.get().max(status));
 }
 
 impl Instance3 {
@@ -114,7 +117,8 @@ impl Instance3 {
             component: Cell::new(null_mut()),
             set: functions.set_float64().ok(),
             references: Cell::new((null(), 0)),
-            signals: Cell::new(null()),
+            signals: Cell::new((null(), 0)),
+            status: Cell::new(0),
             start: Cell::new(0.0),
             values: RefCell::new(Vec::with_capacity(intermediate.len())),
         });
@@ -138,6 +142,9 @@ impl Instance3 {
             let made = guarded(|| unsafe { function(name, token, resources, false, logging, pointer, log_message) });
             ("fmi3InstantiateModelExchange", made)
         };
+        if let Some(log) = &journal.log {
+            log.write(&journal.instance, format_args!("{function}({:?}, {:?})", start.token, start.resources));
+        }
         let shell = Shell::new(journal);
         let message = || shell.journal.explanation();
         let component = made.map_err(|crash| CallError::Crashed { function, crash, message: message() })?;
@@ -183,7 +190,7 @@ impl Instance3 {
         let (set, step, get) =
             (self.functions.set_float64()?, self.functions.do_step()?, self.functions.get_float64()?);
         if self.shell.dead {
-            return Err(CallError::Dead);
+            return Err(self.shell.is_dead());
         }
         let mut raw = request.raw(self.component, outputs);
         // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
@@ -401,7 +408,14 @@ impl Instance for Instance3 {
         self.simple(self.functions.exit_initialization()?, "fmi3ExitInitializationMode", Purpose::Setup)
     }
 
+    fn sample(&mut self) {
+        self.shell.weight = self.shell.sampler.due();
+    }
+
     fn terminate(&mut self) -> Result<(), CallError> {
+        if self.shell.failed {
+            return Ok(()); // the standard allows nothing but freeing it
+        }
         self.simple(self.functions.terminate()?, "fmi3Terminate", Purpose::Setup)
     }
 
@@ -455,8 +469,10 @@ impl Instance for Instance3 {
 
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64) {
         self.environment.references.set((references.as_ptr(), references.len()));
-        self.environment.signals.set(if signals.is_empty() { null() } else { signals.as_ptr() });
+        let first = if signals.is_empty() { null() } else { signals.as_ptr() };
+        self.environment.signals.set((first, signals.len()));
         self.environment.start.set(start);
+        self.environment.status.set(0);
     }
 
     fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError> {
@@ -471,6 +487,9 @@ impl Instance for Instance3 {
             }
             ended
         };
+        if self.environment.status.get() > 1 {
+            return Err(self.shell.not_done("fmi3SetFloat64 during the step", self.environment.status.replace(0)));
+        }
         let discarded = ended == Status::Discard;
         // A unit that does not stop early need not say where it stopped.
         let last = if flags.early != 0 || discarded { flags.last } else { request.step.end };

@@ -36,8 +36,14 @@ pub enum CallError {
     #[error("{0}")]
     Missing(#[from] MissingSymbol),
     /// An earlier call left the unit unusable.
-    #[error("it cannot be used any more after an earlier failure")]
-    Dead,
+    #[error("{cause}")]
+    Dead {
+        /// What happened then.
+        cause: String,
+    },
+    /// A value was set and is not there.
+    #[error("a value that was set is not there")]
+    NotTaken,
     /// `instantiate` gave nothing.
     #[error("{function} gave no instance{}", said(.message))]
     NotInstantiated {
@@ -161,6 +167,8 @@ pub(crate) trait Instance: Send {
     fn enter_initialization(&mut self, start: f64, stop: f64, tolerance: Option<f64>) -> Result<(), CallError>;
     fn exit_initialization(&mut self) -> Result<(), CallError>;
     fn terminate(&mut self) -> Result<(), CallError>;
+    /// A new step begins: decides whether its calls are timed.
+    fn sample(&mut self);
 
     /// Saves the state into the one room that the instance has for it, and goes back to it.
     fn save(&mut self) -> Result<(), CallError>;
@@ -205,13 +213,17 @@ pub(crate) struct Shell {
     pub sampler: Sampler,
     /// A unit that crashed or said "fatal" must not be called again, not even to free it.
     pub dead: bool,
+    /// It said "error": all that is left is to free it.
+    pub failed: bool,
+    /// Why it is dead.
+    cause: String,
     /// This call's time stands for so many.
     pub weight: Option<f64>,
 }
 
 impl Shell {
     pub fn new(journal: Box<Journal>) -> Self {
-        Self { journal, sampler: Sampler::new(), dead: false, weight: None }
+        Self { journal, sampler: Sampler::new(), dead: false, failed: false, cause: String::new(), weight: None }
     }
 
     /// Whether calls may go the short way: nobody writes them down or takes their time.
@@ -230,7 +242,7 @@ impl Shell {
         body: impl FnOnce() -> i32,
     ) -> Result<Status, CallError> {
         if self.dead {
-            return Err(CallError::Dead);
+            return Err(self.is_dead());
         }
         let timed = self.weight.filter(|_| !matches!(purpose, Purpose::Setup)).map(|weight| (weight, Instant::now()));
         let ended = crate::guard::guarded(body);
@@ -267,7 +279,8 @@ impl Shell {
     #[cold]
     fn failure(&mut self, function: &'static str, ended: Result<i32, Crash>) -> CallError {
         let message = self.journal.explanation();
-        match ended {
+        self.failed = true;
+        let error = match ended {
             Ok(status) => {
                 self.dead |= status != 3;
                 CallError::Refused { function, status: name(status), message }
@@ -276,7 +289,17 @@ impl Shell {
                 self.dead = true;
                 CallError::Crashed { function, crash, message }
             }
+        };
+        if self.dead && self.cause.is_empty() {
+            self.cause = error.to_string();
         }
+        error
+    }
+
+    /// Why nothing can be asked of the unit any more.
+    #[cold]
+    pub fn is_dead(&self) -> CallError {
+        CallError::Dead { cause: self.cause.clone() }
     }
 
     /// A call that may not be discarded.

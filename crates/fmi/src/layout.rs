@@ -24,10 +24,7 @@ pub(crate) struct Layout {
     pub inputs: Vec<Input>,
     pub outputs: Vec<Output>,
     pub states: Vec<String>,
-    /// Inputs that are double-precision numbers.
-    pub float_inputs: Vec<u32>,
-    pub float_input_positions: Vec<usize>,
-    /// The other inputs, by type.
+    /// The inputs that are not continuous, by type: held, and in event mode set only there.
     pub other_inputs: Vec<Group>,
     /// Double-precision outputs and states, each once: what is read after a step.
     pub read: Vec<u32>,
@@ -171,14 +168,10 @@ impl Builder<'_> {
                 self.layout.inputs.push(Input { name, start, unit, nature, ..Input::default() });
             }
             let positions: Vec<usize> = (first..self.layout.inputs.len()).collect();
-            if variable.value_type == ValueType::Float64 {
-                self.layout.float_inputs.push(variable.reference);
-                self.layout.float_input_positions.extend(&positions);
-                if nature(variable) == Nature::Continuous {
-                    self.layout.smooth_inputs.push(variable.reference);
-                    self.layout.smooth_input_positions.extend(&positions);
-                    intermediate &= variable.intermediate_update;
-                }
+            if nature(variable) == Nature::Continuous {
+                self.layout.smooth_inputs.push(variable.reference);
+                self.layout.smooth_input_positions.extend(&positions);
+                intermediate &= variable.intermediate_update;
             } else {
                 add(&mut self.layout.other_inputs, variable, &positions);
             }
@@ -291,7 +284,8 @@ fn add(groups: &mut Vec<Group>, variable: &Variable, positions: &[usize]) {
 fn nature(variable: &Variable) -> Nature {
     match variable.value_type {
         ValueType::String => Nature::Text,
-        kind if kind.is_float() && variable.variability == Variability::Continuous => Nature::Continuous,
+        // Single precision is held: it has no derivatives in the standard.
+        ValueType::Float64 if variable.variability == Variability::Continuous => Nature::Continuous,
         _ => Nature::Discrete,
     }
 }

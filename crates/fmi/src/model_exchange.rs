@@ -69,9 +69,11 @@ struct State {
 struct Buffers {
     others: Vec<f64>,
     read: Vec<f64>,
-    outputs: [Vec<f64>; 2],
-    rates: [Vec<f64>; 2],
+    /// Here, and at two places near by.
+    outputs: [Vec<f64>; 3],
+    rates: [Vec<f64>; 3],
     moved: Vec<f64>,
+    held: Vec<Signal>,
     seed: Vec<f64>,
     column: Vec<f64>,
 }
@@ -83,6 +85,8 @@ pub(crate) struct ModelExchange<I: Instance> {
     layout: Arc<Layout>,
     abilities: Abilities,
     span: Span,
+    /// Start of the run.
+    start: f64,
     tolerance: Tolerance,
     completes: bool,
     /// The size of the last step, for the scale of time.
@@ -98,6 +102,8 @@ pub(crate) struct ModelExchange<I: Instance> {
     end: State,
     tried: Option<MacroStep>,
     tried_inputs: Vec<Signal>,
+    /// There is an event at the end of the step that was tried.
+    tried_event: bool,
     /// Discrete inputs as the unit knows them.
     discrete: Vec<f64>,
     buffers: Buffers,
@@ -130,9 +136,10 @@ impl<I: Instance> ModelExchange<I> {
         let smooth = layout.smooth_output_positions.len();
         Self {
             integrator: Integrator::new(states),
-            flow: FlowBuffers::new(states, layout.float_input_positions.len(), terms.indicators),
+            flow: FlowBuffers::new(states, layout.smooth_input_positions.len(), terms.indicators),
             tolerance: Tolerance { relative: terms.tolerance, absolute: 1e-3 * terms.tolerance },
             span: terms.span,
+            start: f64::NEG_INFINITY,
             completes: terms.completes,
             stride: terms.stride,
             phase: Phase::Made,
@@ -142,13 +149,15 @@ impl<I: Instance> ModelExchange<I> {
             now,
             tried: None,
             tried_inputs: vec![Signal::constant(0.0); inputs],
+            tried_event: false,
             discrete: vec![f64::NAN; inputs],
             buffers: Buffers {
                 others: vec![0.0; inputs.max(outputs)],
                 read: vec![0.0; layout.read_values],
-                outputs: [vec![0.0; outputs], vec![0.0; outputs]],
-                rates: [vec![0.0; states], vec![0.0; states]],
+                outputs: std::array::from_fn(|_| vec![0.0; outputs]),
+                rates: std::array::from_fn(|_| vec![0.0; states]),
                 moved: vec![0.0; states],
+                held: vec![Signal::constant(0.0); inputs],
                 seed: vec![0.0; states + layout.smooth_input_positions.len()],
                 column: vec![0.0; states + smooth],
             },
@@ -181,7 +190,7 @@ impl<I: Instance> ModelExchange<I> {
 
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance.enter_initialization(start, self.span.stop, self.span.tolerance)?;
-        (self.phase, self.now.time) = (Phase::Initializing, start);
+        (self.phase, self.now.time, self.start) = (Phase::Initializing, start, start);
         Ok(())
     }
 
@@ -197,7 +206,29 @@ impl<I: Instance> ModelExchange<I> {
         self.phase = Phase::Running;
         self.settle(true)?;
         self.discrete.copy_from_slice(&self.now.inputs);
-        Ok(())
+        self.hold_inputs();
+        self.note_signs(start, 0.0, None)
+    }
+
+    /// The present inputs as constants, in a buffer.
+    fn hold_inputs(&mut self) {
+        self.buffers.held.iter_mut().zip(&self.now.inputs).for_each(|(held, &value)| *held = Signal::constant(value));
+    }
+
+    /// Notes the signs of the indicators at `end`, under these inputs or those held.
+    fn note_signs(&mut self, start: f64, elapsed: f64, inputs: Option<&[Signal]>) -> Result<(), CallError> {
+        let (state, held) = (std::mem::take(&mut self.end.values), std::mem::take(&mut self.buffers.held));
+        let noted = self.flow(start, inputs.unwrap_or(&held), false).note_signs(elapsed, &state);
+        (self.end.values, self.buffers.held) = (state, held);
+        noted
+    }
+
+    /// Whether the inputs of a step that begins at `now` have moved an indicator over zero.
+    fn sign_changes(&mut self, start: f64, inputs: &[Signal]) -> Result<bool, CallError> {
+        let state = std::mem::take(&mut self.now.values);
+        let changed = self.flow(start, inputs, false).sign_changed(0.0, &state);
+        self.now.values = state;
+        changed
     }
 
     /// In event mode: discrete states until nothing changes, then back to continuous time. The states may jump.
@@ -223,9 +254,13 @@ impl<I: Instance> ModelExchange<I> {
         let placed = self.flow(start, inputs, false).place(elapsed, &state);
         self.end.values = state;
         placed?;
+        if self.completes && elapsed > 0.0 {
+            self.instance.completed_step()?; // an event is what comes next in any case
+        }
         self.instance.enter_event_mode()?;
         self.set_discrete(inputs, elapsed)?;
         self.settle(false)?;
+        self.note_signs(start, elapsed, Some(inputs))?;
         self.end.hint = Hint::default();
         self.instance.journal().monitor.note(|notes| notes.events += 1);
         Ok(())
@@ -250,7 +285,8 @@ impl<I: Instance> ModelExchange<I> {
     /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever step is then taken, it
     /// starts from there, so that this is no trace of a trial.
     fn enter_step(&mut self, start: f64, inputs: &[Signal]) -> Result<(), CallError> {
-        if self.event_pending || self.next_event <= start || self.discrete_input_changes(inputs) {
+        let due = self.event_pending || self.next_event <= start || self.discrete_input_changes(inputs);
+        if due || self.sign_changes(start, inputs)? {
             self.end.values.copy_from_slice(&self.now.values);
             self.end.hint = self.now.hint;
             self.handle_event(start, 0.0, inputs)?;
@@ -273,6 +309,7 @@ impl<I: Instance> ModelExchange<I> {
             let (reached, event) = self.run(step.start, elapsed, target, latest, inputs, for_good)?;
             elapsed = reached;
             let event = event || (reached == target && target < size);
+            self.tried_event = event;
             if !event {
                 self.end.time = step.end;
                 return Ok(elapsed);
@@ -409,6 +446,7 @@ impl<I: Instance> ModelExchange<I> {
             }
         }
         let gap = self.gap(time, state, rates);
+        let stencil = self.stencil(time, gap);
         let mut moved = std::mem::take(&mut self.buffers.moved);
         let mut look = |side: f64, into: usize| {
             let along = if exact { 0.0 } else { side };
@@ -416,15 +454,26 @@ impl<I: Instance> ModelExchange<I> {
             // The inputs move with time, unless only the unit's own time is meant.
             self.outputs_at(time + side * gap, elapsed + along * gap, &moved, inputs, into)
         };
-        let looked = look(1.0, 0).and_then(|()| look(-1.0, 1));
+        let looked = look(stencil.places[0], 1).and_then(|()| look(stencil.places[1], 2));
         self.buffers.moved = moved;
         looked?;
         for &position in &self.layout.smooth_output_positions {
-            let rate = (self.buffers.outputs[0][position] - self.buffers.outputs[1][position]) / (2.0 * gap);
+            let rate = stencil.slope(self.buffers.outputs.each_ref().map(|values| values[position])) / gap;
             let slope = &mut response.outputs[position].slope;
             *slope = if exact { *slope + rate } else { rate };
         }
         Ok(())
+    }
+
+    /// Where to look for a derivative by time: on both sides, unless one of them is out of the run or beyond an event.
+    fn stencil(&self, time: f64, gap: f64) -> Stencil {
+        if time + gap > self.span.stop.min(self.next_event) {
+            Stencil::BACKWARD
+        } else if time - gap < self.start {
+            Stencil::FORWARD
+        } else {
+            Stencil::CENTRAL
+        }
     }
 
     /// A stretch of time over which differences are taken: short against a step and against how fast the state moves.
@@ -454,10 +503,10 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn ask_before_the_run(&mut self, time: f64, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
-        for (value, &position) in self.flow.inputs.iter_mut().zip(&self.layout.float_input_positions) {
+        for (value, &position) in self.flow.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
             *value = inputs[position].value(0.0);
         }
-        self.instance.set_floats(&self.layout.float_inputs, &self.flow.inputs)?;
+        self.instance.set_floats(&self.layout.smooth_inputs, &self.flow.inputs)?;
         self.set_discrete(inputs, 0.0)?;
         self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
         self.layout.read_output.iter().for_each(|&(place, at)| {
@@ -480,71 +529,84 @@ impl<I: Instance> ModelExchange<I> {
         Ok(())
     }
 
-    /// A column of the linearisation by central differences: `f` and `g` on both sides.
-    fn difference(
-        &mut self,
-        point: &Point<'_>,
-        moved: Moved,
-        into: (&mut [f64], &mut [f64]),
-    ) -> Result<(), CallError> {
+    /// A column of the linearisation by differences of `f` and `g`, whose values here are in the first buffers.
+    fn difference(&mut self, point: &Point<'_>, moved: Moved, into: (&mut [f64], &mut [f64])) -> Result<(), CallError> {
         let scale = match moved {
             Moved::State(k) => point.state[k].abs() + 1.0,
-            Moved::Input(k) => point.inputs[k].value(0.0).abs() + 1.0,
+            Moved::Input(k) => self.now.inputs[k].abs() + 1.0,
             Moved::Time => 1.0,
         };
-        let gap = if matches!(moved, Moved::Time) { point.gap } else { DIFFERENCE * scale };
-        for (side, sign) in [(0, 1.0), (1, -1.0)] {
-            let mut state = std::mem::take(&mut self.buffers.moved);
-            state.copy_from_slice(point.state);
-            let mut time = point.time;
-            let mut inputs = point.inputs.to_vec();
-            match moved {
-                Moved::State(k) => state[k] += sign * gap,
-                Moved::Input(k) => inputs[k] = Signal::constant(inputs[k].value(0.0) + sign * gap),
-                Moved::Time => time += sign * gap,
-            }
-            let looked = self.outputs_at(time, 0.0, &state, &inputs, side);
-            self.buffers.moved = state;
-            looked?;
-            if !point.state.is_empty() {
-                self.instance.get_derivatives(&mut self.buffers.rates[side])?;
-            }
+        let (gap, stencil) = match moved {
+            Moved::Time => (point.gap, self.stencil(point.time, point.gap)),
+            _ => (DIFFERENCE * scale, Stencil::CENTRAL),
+        };
+        for (place, into) in stencil.places.into_iter().zip(1..) {
+            self.look(point, moved, place * gap, into)?;
         }
         let (f, g) = into;
         for (k, entry) in f.iter_mut().enumerate() {
-            *entry = (self.buffers.rates[0][k] - self.buffers.rates[1][k]) / (2.0 * gap);
+            *entry = stencil.slope(self.buffers.rates.each_ref().map(|rates| rates[k])) / gap;
         }
         for &at in &self.layout.smooth_output_positions {
-            g[at] = (self.buffers.outputs[0][at] - self.buffers.outputs[1][at]) / (2.0 * gap);
+            g[at] = stencil.slope(self.buffers.outputs.each_ref().map(|outputs| outputs[at])) / gap;
         }
         Ok(())
     }
 
+    /// `f` and `g` with one thing moved.
+    fn look(&mut self, point: &Point<'_>, moved: Moved, distance: f64, into: usize) -> Result<(), CallError> {
+        let mut state = std::mem::take(&mut self.buffers.moved);
+        let mut inputs = std::mem::take(&mut self.buffers.held);
+        state.copy_from_slice(point.state);
+        let mut time = point.time;
+        match moved {
+            Moved::State(k) => state[k] += distance,
+            Moved::Input(k) => inputs[k] = Signal::constant(self.now.inputs[k] + distance),
+            Moved::Time => time += distance,
+        }
+        let looked = self.outputs_at(time, 0.0, &state, &inputs, into);
+        if let Moved::Input(k) = moved {
+            inputs[k] = Signal::constant(self.now.inputs[k]);
+        }
+        (self.buffers.moved, self.buffers.held) = (state, inputs);
+        looked?;
+        if point.state.is_empty() { Ok(()) } else { self.instance.get_derivatives(&mut self.buffers.rates[into]) }
+    }
+
     /// All matrices at `now`.
     fn fill(&mut self, into: &mut Linearization) -> Result<(), CallError> {
+        let state = std::mem::take(&mut self.now.values);
+        let filled = self.fill_at(&state, into);
+        self.now.values = state;
+        filled
+    }
+
+    fn fill_at(&mut self, state: &[f64], into: &mut Linearization) -> Result<(), CallError> {
         let layout = self.layout.clone();
-        let state = self.now.values.clone();
-        let inputs: Vec<Signal> = self.now.inputs.iter().map(|&value| Signal::constant(value)).collect();
         for matrix in [&mut into.a, &mut into.b, &mut into.c, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
             matrix.fill(0.0);
         }
-        self.outputs_at(self.now.time, 0.0, &state, &inputs, 0)?;
-        into.g.as_mut_slice().copy_from_slice(&self.buffers.outputs[0]);
+        self.hold_inputs();
+        let held = std::mem::take(&mut self.buffers.held);
+        let here = self.outputs_at(self.now.time, 0.0, state, &held, 0);
+        self.buffers.held = held;
+        here?;
         if !state.is_empty() {
-            self.instance.get_derivatives(into.f.as_mut_slice())?;
+            self.instance.get_derivatives(&mut self.buffers.rates[0])?;
         }
-        into.x.as_mut_slice().copy_from_slice(&state);
+        into.f.as_mut_slice().copy_from_slice(&self.buffers.rates[0]);
+        into.g.as_mut_slice().copy_from_slice(&self.buffers.outputs[0]);
+        into.x.as_mut_slice().copy_from_slice(state);
         into.u.as_mut_slice().copy_from_slice(&self.now.inputs);
         into.u_slope.as_mut_slice().copy_from_slice(&self.now.slopes);
         into.affine = 0;
-        let gap = self.gap(self.now.time, &state, into.f.as_slice());
-        let point = Point { time: self.now.time, state: &state, inputs: &inputs, gap };
+        let gap = self.gap(self.now.time, state, into.f.as_slice());
+        let point = Point { time: self.now.time, state, gap };
         if self.abilities.directional {
             self.directional_columns(&layout, into)?;
         } else {
             for k in 0..state.len() {
-                let (a, c) = (&mut into.a, &mut into.c);
-                let columns = (&mut a.column_mut(k), &mut c.column_mut(k));
+                let columns = (&mut into.a.column_mut(k), &mut into.c.column_mut(k));
                 self.difference(&point, Moved::State(k), (columns.0.as_mut_slice(), columns.1.as_mut_slice()))?;
             }
             for &k in &layout.smooth_input_positions {
@@ -578,27 +640,34 @@ impl<I: Instance> ModelExchange<I> {
         }
         Ok(())
     }
-
-    /// Tells the unit that a step which had only been tried was taken after all.
-    fn complete(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<(), CallError> {
-        if !self.completes {
-            return Ok(());
-        }
-        let state = std::mem::take(&mut self.end.values);
-        let placed = self.flow(step.start, inputs, false).place(step.size(), &state);
-        self.end.values = state;
-        placed?;
-        self.event_pending |= self.instance.completed_step()?;
-        Ok(())
-    }
 }
 
 /// Where a linearisation is taken.
 struct Point<'a> {
     time: f64,
     state: &'a [f64],
-    inputs: &'a [Signal],
     gap: f64,
+}
+
+/// Two places, in units of the gap, and the weights with which values here and there make a slope.
+struct Stencil {
+    places: [f64; 2],
+    weights: [f64; 3],
+}
+
+impl Stencil {
+    const CENTRAL: Self = Self { places: [1.0, -1.0], weights: [0.0, 0.5, -0.5] };
+    const FORWARD: Self = Self { places: [1.0, 2.0], weights: [-1.5, 2.0, -0.5] };
+    const BACKWARD: Self = Self { places: [-1.0, -2.0], weights: [1.5, -2.0, 0.5] };
+
+    /// What does not change has no slope, not even one of rounding.
+    fn slope(&self, values: [f64; 3]) -> f64 {
+        let [here, one, other] = values;
+        if one == here && other == here {
+            return 0.0;
+        }
+        self.weights[0] * here + self.weights[1] * one + self.weights[2] * other
+    }
 }
 
 /// What a difference moves.
@@ -625,7 +694,7 @@ struct Stretch<'a, 'f, I> {
 impl<I: Instance> Stretch<'_, '_, I> {
     /// To `target` or to the first event.
     fn go(&mut self, from: f64, target: f64, state: &mut [f64]) -> Result<(f64, bool), (f64, Trouble)> {
-        self.flow.note_signs(from, state).map_err(|error| (from, Trouble::Call(error)))?;
+        self.flow.note_origin(from, state).map_err(|error| (from, Trouble::Call(error)))?;
         let mut at = from;
         while at < target {
             let reached = self.step(at, target, state)?;
@@ -636,7 +705,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
                 }
                 // A false alarm: the interpolation saw what the solution does not do.
                 at = elapsed;
-                self.flow.note_signs(at, state).map_err(|error| (at, Trouble::Call(error)))?;
+                self.flow.note_origin(at, state).map_err(|error| (at, Trouble::Call(error)))?;
                 continue;
             }
             if std::mem::take(&mut self.flow.step_event) {
@@ -719,9 +788,10 @@ impl<I: Instance> Stretch<'_, '_, I> {
         }
         let mut quiet = Quiet(self.flow);
         let done = self.integrator.integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
+        // What the unit refused on the way does not matter if the integrator found another.
         match (done, self.flow.error.take()) {
-            (Ok(_), None) => Ok(()),
-            (_, Some(error)) => Err((from, Trouble::Call(error))),
+            (Ok(_), _) => Ok(()),
+            (Err(_), Some(error)) => Err((from, Trouble::Call(error))),
             (Err(error), None) => Err((time_of(&error), Trouble::Integration(error))),
         }
     }
@@ -759,10 +829,12 @@ impl<I: Instance> System for ModelExchange<I> {
         }
         let call = |unit: &Self, error: CallError| unit.failure(step.start, error.into());
         self.begin_running(step.start).map_err(|error| call(self, error))?;
-        response.reused = self.tried == Some(step) && self.tried_inputs == inputs;
+        self.instance.sample();
+        // A unit that wants to hear of completed steps hears of them only when they are taken for good.
+        response.reused = self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
         self.tried = None;
         if response.reused {
-            self.complete(step, inputs).map_err(|error| call(self, error))?;
+            self.event_pending |= self.tried_event;
         } else {
             self.integrate(step, inputs, true)
                 .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
@@ -795,6 +867,7 @@ impl<I: Instance> Trial for ModelExchange<I> {
     fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.tried = None;
         self.begin_running(step.start).map_err(|error| self.failure(step.start, error.into()))?;
+        self.instance.sample();
         let elapsed = self
             .integrate(step, inputs, false)
             .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
@@ -804,7 +877,8 @@ impl<I: Instance> Trial for ModelExchange<I> {
         if whole {
             self.tried = Some(step);
             self.tried_inputs.copy_from_slice(inputs);
-        } else {
+        }
+        if self.tried_event {
             response.next_event = time;
         }
         Ok(())

@@ -6,9 +6,6 @@ use crate::description::{Value, ValueType};
 use crate::instance::CallError;
 use crate::strings;
 
-/// Beyond this, floating-point numbers skip integers.
-const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
-
 /// Room for values on their way to and from a unit, kept so that nothing is allocated during a run.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -50,17 +47,19 @@ fn bounds(kind: ValueType) -> (f64, f64) {
         ValueType::UInt8 => (0.0, f64::from(u8::MAX)),
         ValueType::UInt16 => (0.0, f64::from(u16::MAX)),
         ValueType::UInt32 => (0.0, f64::from(u32::MAX)),
-        ValueType::UInt64 => (0.0, LARGEST_EXACT),
-        _ => (-LARGEST_EXACT, LARGEST_EXACT),
+        // The largest numbers of 64 bits are rounded up on their way through floating point, and cut back when they are set.
+        ValueType::UInt64 => (0.0, u64::MAX as f64),
+        _ => (i64::MIN as f64, i64::MAX as f64),
     }
 }
 
 /// The nearest integer, if the type holds it.
-pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i64, CallError> {
+pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i128, CallError> {
     let (least, most) = bounds(kind);
     let rounded = value.round();
     if rounded >= least && rounded <= most {
-        Ok(rounded as i64)
+        let (least, most) = if kind == ValueType::UInt64 { (0, u64::MAX.into()) } else { (i64::MIN.into(), i64::MAX.into()) };
+        Ok((rounded as i128).clamp(least, most))
     } else {
         Err(CallError::DoesNotFit { value, value_type: kind })
     }

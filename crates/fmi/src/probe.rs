@@ -1,6 +1,6 @@
 //! Tries a unit out before the run: what it declares is believed where it holds.
 
-use dovetail_core::{Error, MacroStep, Response, Signal, StepRule, System};
+use dovetail_core::{Error, MacroStep, Nature, Response, Signal, StepRule, System};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::instance::{CallError, Instance};
@@ -75,6 +75,29 @@ impl Subject {
         Ok(subject)
     }
 
+    /// Other values for the continuous inputs; what is not a quantity may have no other value.
+    fn moved(&self, offset: f64) -> Vec<Signal> {
+        let natures = self.system.interface().inputs.iter().map(|input| input.nature);
+        let moved = |(signal, nature): (&Signal, Nature)| match nature {
+            Nature::Continuous => Signal::constant(1.5 * signal.value(0.0) + offset),
+            _ => *signal,
+        };
+        self.inputs.iter().zip(natures).map(moved).collect()
+    }
+
+    /// Continuous inputs that leave their start values with the power `order` of time.
+    fn bend(&mut self, order: usize, size: f64) {
+        for (signal, input) in self.inputs.iter_mut().zip(&self.system.interface().inputs) {
+            if input.nature == Nature::Continuous {
+                let start = signal.value(0.0);
+                let mut coefficients = [0.0; 6];
+                coefficients[0] = start;
+                coefficients[order] = 0.5 * (1.0 + start.abs()) / size.powi(order as i32);
+                *signal = Signal::new(&coefficients);
+            }
+        }
+    }
+
     fn advance(&mut self, step: MacroStep) -> Result<Vec<f64>, String> {
         self.system.advance(step, &self.inputs, &mut self.response).map_err(reason)?;
         Ok(values(&self.response))
@@ -101,7 +124,11 @@ fn values(response: &Response) -> Vec<f64> {
 
 /// The largest relative difference.
 fn distance(one: &[f64], other: &[f64]) -> f64 {
-    let apart = |(a, b): (&f64, &f64)| if a.to_bits() == b.to_bits() { 0.0 } else { (a - b).abs() / (a.abs().max(b.abs())) };
+    // What is next to nothing beside the other values may be noise.
+    let noise = 1e-6 * one.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+    let apart = |(a, b): (&f64, &f64)| {
+        if a.to_bits() == b.to_bits() { 0.0 } else { (a - b).abs() / a.abs().max(b.abs()).max(noise) }
+    };
     one.iter().zip(other).map(apart).fold(0.0, |most, d| if d.is_nan() || d > most { d } else { most })
 }
 
@@ -127,6 +154,11 @@ pub(crate) fn co_simulation(abilities: &mut Abilities, make: Make<'_>, trip: Tri
         abilities.inputs = if degree > 0 { InputWay::Derivatives(degree) } else { InputWay::Held };
         findings.push(Finding { capability: "input derivatives", holds: degree > 0, what });
     }
+    if abilities.inputs == InputWay::Intermediate {
+        let finding = intermediate_update(&plain, make, trip, &baseline);
+        abilities.inputs = if finding.holds { InputWay::Intermediate } else { InputWay::Held };
+        findings.push(finding);
+    }
     if let Slopes::Told(orders) = abilities.slopes {
         let finding = output_derivatives(&Abilities { slopes: Slopes::Told(orders), ..plain.clone() }, make, trip);
         if !finding.holds {
@@ -145,7 +177,7 @@ fn rollback(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> 
         let able = Abilities { rollback: true, ..plain.clone() };
         let mut subject = Subject::new(make, &able, trip, 0)?;
         let inputs = subject.inputs.clone();
-        let other: Vec<Signal> = inputs.iter().map(|s| Signal::constant(1.5 * s.value(0.0) + 0.1)).collect();
+        let other = subject.moved(0.1);
         let (step, next) = (trip.step(0), trip.step(1));
         let first = subject.trial(step, &inputs)?;
         // Other inputs may be out of the unit's range: what matters is the way back.
@@ -175,13 +207,7 @@ fn input_derivatives(plain: &Abilities, make: Make<'_>, trip: Trip, most: usize,
     for order in 1..=most {
         let able = Abilities { inputs: InputWay::Derivatives(order), ..plain.clone() };
         let tried = Subject::new(make, &able, trip, 0).and_then(|mut subject| {
-            for signal in &mut subject.inputs {
-                let start = signal.value(0.0);
-                let mut coefficients = [0.0; 6];
-                coefficients[0] = start;
-                coefficients[order] = 0.5 * (1.0 + start.abs()) / trip.size.powi(order as i32);
-                *signal = Signal::new(&coefficients);
-            }
+            subject.bend(order, trip.size);
             subject.advance(trip.step(0))
         });
         match tried {
@@ -192,12 +218,28 @@ fn input_derivatives(plain: &Abilities, make: Make<'_>, trip: Trip, most: usize,
     most
 }
 
+/// Does a unit that may ask for its inputs on the way really ask?
+fn intermediate_update(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> Finding {
+    const NAME: &str = "inputs during intermediate update";
+    let able = Abilities { inputs: InputWay::Intermediate, ..plain.clone() };
+    let tried = Subject::new(make, &able, trip, 0).and_then(|mut subject| {
+        subject.bend(1, trip.size);
+        subject.advance(trip.step(0))
+    });
+    match tried {
+        Ok(moved) if moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()) => {
+            Finding::holds(NAME, "they are followed")
+        }
+        Ok(_) if inputs_matter(plain, make, trip, baseline) => Finding::fails(NAME, "inputs that move have no effect"),
+        Ok(_) => Finding::holds(NAME, "inputs have no effect at the start; it is believed"),
+        Err(why) => Finding::fails(NAME, why),
+    }
+}
+
 /// Whether other values of the inputs change anything over the first step.
 fn inputs_matter(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> bool {
     let tried = Subject::new(make, plain, trip, 0).and_then(|mut subject| {
-        for signal in &mut subject.inputs {
-            *signal = Signal::constant(1.5 * signal.value(0.0) + 0.5);
-        }
+        subject.inputs = subject.moved(0.5);
         subject.advance(trip.step(0))
     });
     tried.is_ok_and(|moved| moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()))
@@ -210,7 +252,7 @@ fn output_derivatives(able: &Abilities, make: Make<'_>, trip: Trip) -> Finding {
         let mut subject = Subject::new(make, able, trip, 1)?;
         let outputs: Vec<usize> = {
             let all = subject.system.interface().outputs.iter().enumerate();
-            all.filter(|(_, o)| o.nature == dovetail_core::Nature::Continuous).map(|(i, _)| i).collect()
+            all.filter(|(_, o)| o.nature == Nature::Continuous).map(|(i, _)| i).collect()
         };
         let (mut finite, mut zero, mut moved) = (true, true, false);
         let mut before: Vec<f64> = subject.response.outputs.iter().map(|knot| knot.value).collect();
@@ -314,8 +356,8 @@ struct Column {
 
 impl<'a, I: Instance> Look<'a, I> {
     fn new(instance: &'a mut I, layout: &'a Layout) -> Result<Self, CallError> {
-        let inputs: Vec<f64> = layout.float_input_positions.iter().map(|&at| layout.inputs[at].start).collect();
-        instance.set_floats(&layout.float_inputs, &inputs)?;
+        let inputs: Vec<f64> = layout.smooth_input_positions.iter().map(|&at| layout.inputs[at].start).collect();
+        instance.set_floats(&layout.smooth_inputs, &inputs)?;
         let seed = vec![0.0; layout.states.len() + layout.smooth_input_positions.len()];
         Ok(Self { instance, layout, inputs, seed })
     }
@@ -340,17 +382,17 @@ impl<'a, I: Instance> Look<'a, I> {
 
     fn difference(&mut self, position: usize) -> Result<Column, CallError> {
         let layout = self.layout;
-        let place = layout.float_input_positions.iter().position(|&at| at == position).unwrap_or(0);
+        let place = layout.smooth_input_positions.iter().position(|&at| at == position).unwrap_or(0);
         let start = self.inputs[place];
         let gap = DIFFERENCE * (1.0 + start.abs());
         let mut sides = Vec::new();
         for moved in [start + gap, start - gap] {
             self.inputs[place] = moved;
-            self.instance.set_floats(&layout.float_inputs, &self.inputs)?;
+            self.instance.set_floats(&layout.smooth_inputs, &self.inputs)?;
             sides.push(self.read()?);
         }
         self.inputs[place] = start;
-        self.instance.set_floats(&layout.float_inputs, &self.inputs)?;
+        self.instance.set_floats(&layout.smooth_inputs, &self.inputs)?;
         let (here, _) = (self.read()?, ());
         let slopes = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| (a - b) / (2.0 * gap)).collect();
         let moved = |j: &usize| sides.iter().any(|side| side.1[*j].to_bits() != here.1[*j].to_bits());
@@ -372,7 +414,7 @@ impl<'a, I: Instance> Look<'a, I> {
         }
         self.instance.set_floats(&reference, &start)?;
         if !sides.iter().all(|(taken, _)| *taken) {
-            return Err(CallError::Dead); // it was not taken over: nothing to compare
+            return Err(CallError::NotTaken);
         }
         Ok(sides[0].1.iter().zip(&sides[1].1).map(|(a, b)| (a - b) / (2.0 * gap)).collect())
     }

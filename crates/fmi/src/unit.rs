@@ -192,7 +192,11 @@ impl Unit {
     pub fn prepare(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
         let library = self.library(&prepared.kind().model_identifier)?;
-        prepared.warnings.splice(0..0, library.warning.iter().cloned());
+        let tool = prepared.kind().needs_execution_tool.then(|| {
+            let tool = self.description.generation_tool.as_deref().unwrap_or("the tool that made it");
+            format!("it says that it needs {tool} on this machine")
+        });
+        prepared.warnings.splice(0..0, library.warning.iter().cloned().chain(tool));
         prepared.probe(&Conditions::of_the_probe(step))?;
         Ok(prepared)
     }
@@ -219,6 +223,9 @@ impl Unit {
                     abilities.step = StepRule::Imposed(size);
                 }
                 abilities.sub_steps = if abilities.step == StepRule::Free { settings.sub_steps.max(1) } else { 1 };
+                if abilities.sub_steps > 1 {
+                    abilities.inputs = crate::abilities::InputWay::Held; // the parts follow the inputs, not the unit
+                }
                 abilities
             }
             Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
@@ -506,7 +513,8 @@ impl Prepared {
             }
             instance.exit_configuration()?;
         }
-        for (index, values) in plain {
+        // Inputs are set in initialisation mode, with those that are connected.
+        for (index, values) in plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index)) {
             instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
         }
         Ok(())

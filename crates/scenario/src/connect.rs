@@ -249,7 +249,7 @@ impl<'a> Resolver<'a> {
                 stacked += 1;
             }
             if !held.is_empty() {
-                let warning = format!("nothing feeds {}: held at the start value of the FMU", list_names(&held));
+                let warning = format!("nothing feeds {}: held at its start value", list_names(&held));
                 self.warnings.push(warning);
             }
         }

@@ -59,7 +59,13 @@ pub struct Scenario {
 impl Scenario {
     /// Reads and checks a model: a TOML file, an FMU, or a system structure (SSP).
     pub fn load(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
-        match load::format_of(path) {
+        let format = load::format_of(path);
+        if changes.interface.is_some() && format != Format::Unit {
+            let problem = Problem::general("--interface is for a single FMU, and this is a model of several");
+            let help = "write interface = \"model-exchange\" into the table of its system";
+            return Err(BadModel::of_file(path, problem.help(help)));
+        }
+        match format {
             Format::Toml => Self::load_text(path, changes),
             Format::Unit => unit_alone::scenario(path, changes),
             Format::Structure => structure::scenario(path, changes),

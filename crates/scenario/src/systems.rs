@@ -9,7 +9,7 @@ use dovetail_workers::{Fleet, Processes, Remote, Told};
 use crate::diagnostic::{BadModel, Problem};
 use crate::method;
 use crate::options::RunOptions;
-use crate::part::Part;
+use crate::part::{Made, Part};
 use crate::placement::Placement;
 use crate::scenario::Scenario;
 use crate::worker;
@@ -108,11 +108,7 @@ impl Systems {
 }
 
 /// A system of this process, and what can be known of it while it runs.
-pub(crate) fn make(
-    part: &Part,
-    options: &RunOptions,
-    step: f64,
-) -> Result<(Box<dyn System>, Option<Arc<Monitor>>), Problem> {
+pub(crate) fn make(part: &Part, options: &RunOptions, step: f64) -> Result<Made, Problem> {
     let refused = |error| Problem::general(format!("the FMU of system `{}`: {error}", part.name()));
     part.system(options, step).map_err(refused)
 }

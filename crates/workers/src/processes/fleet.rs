@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use crate::processes::line::{self, ANSWERED, ASKED, Gone, HEAD};
+use crate::processes::line::{self, ANSWERED, ASKED, Gone, HEAD, Patience};
 use crate::processes::lost::Lost;
 use crate::processes::memory::Memory;
 use crate::processes::message::{DONE, Texts};
@@ -130,6 +130,7 @@ pub(crate) struct Process {
     child: Child,
     socket: UnixStream,
     memory: Option<Memory>,
+    patience: Patience,
     job: Vec<u8>,
     /// Whether it has said that it could open its job.
     opened: bool,
@@ -158,7 +159,8 @@ impl Process {
         // A group of its own: Ctrl-C at the terminal is for us to hear, and for nobody to die of.
         command.args(&shared.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
         let child = command.spawn()?;
-        let process = Self { child, socket, memory: None, job: job.to_owned(), opened: false, lost: None };
+        let (memory, patience, job_kept) = (None, Patience::default(), job.to_owned());
+        let process = Self { child, socket, memory, patience, job: job_kept, opened: false, lost: None };
         // A process that is gone already is found out by whoever waits for its answer.
         let _ = line::send_frame(&process.socket, OPEN, job);
         Ok(process)
@@ -224,7 +226,7 @@ impl Process {
         }
         let memory = self.memory.as_ref().expect("BUG: a process without memory was asked");
         let child = &mut self.child;
-        let waited = line::wait(memory, &self.socket, ANSWERED, || glance(&mut watch, child));
+        let waited = line::wait(memory, &self.socket, ANSWERED, &mut self.patience, || glance(&mut watch, child));
         waited.map_err(|lost| self.lose(lost))
     }
 

@@ -9,6 +9,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::yield_now;
+use std::time::{Duration, Instant};
 
 use crate::processes::memory::Memory;
 
@@ -27,6 +28,41 @@ const SLEEPS: u64 = 2;
 const SPINS: u32 = 10;
 /// How often it makes way and looks again before it sleeps: together about what sleeping and being woken cost.
 const YIELDS: u32 = 100;
+/// Who makes way and is away for so long has met others that are busy.
+const LONG: Duration = Duration::from_micros(50);
+/// So often one then sleeps at once: who sleeps is let in when it is woken, while who makes way has to queue.
+const SHY: u32 = 256;
+
+/// Whether there is room on the cores for one that waits and looks.
+#[derive(Debug, Default)]
+pub(crate) struct Patience {
+    /// Waits that are to sleep at once.
+    shy: u32,
+}
+
+impl Patience {
+    /// Makes way and looks, for a while or until `reached`.
+    fn look(&mut self, reached: impl Fn() -> bool) -> bool {
+        if self.shy > 0 {
+            self.shy -= 1;
+            return false;
+        }
+        let mut before = Instant::now();
+        for _ in 0..YIELDS {
+            yield_now();
+            let now = Instant::now();
+            if now - before > LONG {
+                self.shy = SHY;
+                return reached();
+            }
+            if reached() {
+                return true;
+            }
+            before = now;
+        }
+        false
+    }
+}
 
 /// Where the turn stands.
 const TURN: usize = 0;
@@ -56,16 +92,21 @@ pub(crate) fn wait<E: From<Gone>>(
     memory: &Memory,
     socket: &UnixStream,
     turn: u64,
+    patience: &mut Patience,
     look: impl FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     let state = &memory.words()[TURN];
     // The other side may sleep already when we find that it is our turn.
     let is_turn = |state: u64| state & !SLEEPS == turn;
-    for look in 0..SPINS + YIELDS {
-        if is_turn(state.load(Ordering::Acquire)) {
+    let reached = || is_turn(state.load(Ordering::Acquire));
+    for _ in 0..SPINS {
+        if reached() {
             return Ok(());
         }
-        if look < SPINS { spin_loop() } else { yield_now() }
+        spin_loop();
+    }
+    if patience.look(reached) {
+        return Ok(());
     }
     let others = ASKED - turn;
     match state.compare_exchange(others, others | SLEEPS, Ordering::AcqRel, Ordering::Acquire) {
@@ -74,7 +115,7 @@ pub(crate) fn wait<E: From<Gone>>(
         Ok(_) => {}
     }
     read(socket, &mut [0], look)?;
-    if is_turn(state.load(Ordering::Acquire)) { Ok(()) } else { Err(Gone.into()) }
+    if reached() { Ok(()) } else { Err(Gone.into()) }
 }
 
 /// Fills `bytes` from the socket; see [`wait`] for `look`.
@@ -140,7 +181,7 @@ mod tests {
         let memory = Memory::new(HEAD + 1).unwrap();
         let other = Memory::of(memory.file().try_clone_to_owned().unwrap()).unwrap();
         let answering = std::thread::spawn(move || {
-            while wait(&other, &there, ASKED, never).is_ok() {
+            while wait(&other, &there, ASKED, &mut Patience::default(), never).is_ok() {
                 let number = body(&other)[0].load(Ordering::Relaxed);
                 if number.is_multiple_of(100) {
                     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -155,7 +196,7 @@ mod tests {
             }
             body(&memory)[0].store(number, Ordering::Relaxed);
             pass(&memory, &here, ASKED).unwrap();
-            wait(&memory, &here, ANSWERED, never).unwrap();
+            wait(&memory, &here, ANSWERED, &mut Patience::default(), never).unwrap();
             assert_eq!(body(&memory)[0].load(Ordering::Relaxed), number + 1);
         }
         drop(here);
@@ -168,7 +209,7 @@ mod tests {
         let memory = Memory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         drop(there);
-        assert_eq!(wait(&memory, &here, ANSWERED, never), Err("gone".to_owned()));
+        assert_eq!(wait(&memory, &here, ANSWERED, &mut Patience::default(), never), Err("gone".to_owned()));
     }
 
     #[test]
@@ -178,7 +219,7 @@ mod tests {
         let memory = Memory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         let mut looks = 0;
-        let ended = wait(&memory, &here, ANSWERED, || {
+        let ended = wait(&memory, &here, ANSWERED, &mut Patience::default(), || {
             looks += 1;
             if looks < 3 { Ok(()) } else { Err("enough".to_owned()) }
         });

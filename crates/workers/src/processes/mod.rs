@@ -97,29 +97,26 @@ impl Processes {
         let mut first = 0;
         while first < orders.len() {
             // Up to a system that is asked a second time: it can hold one order only.
-            let next = self.hand_out(question, &orders[first..]);
-            let (count, failed) = match next {
-                Ok(count) => (count, None),
-                Err((count, error)) => (count, Some(error)),
-            };
+            let (count, sent) = self.hand_out(question, &orders[first..]);
             // All answers are taken in, whatever happens: one that is left lying would be taken for the next.
-            let collected = self.collect(question, &mut orders[first..first + count]);
-            collected.and(failed.map_or(Ok(()), Err))?;
+            self.collect(question, &mut orders[first..first + count]).and(sent)?;
             first += count;
         }
         Ok(())
     }
 
-    /// Sends orders to all systems that are due; how many orders were dealt with.
-    fn hand_out<M: Mail>(&mut self, question: Question, orders: &[M]) -> Result<usize, (usize, Error)> {
+    /// Sends orders to all systems that are due; how many orders were dealt with, and whether that is all that can be done.
+    fn hand_out<M: Mail>(&mut self, question: Question, orders: &[M]) -> (usize, Result<(), Error>) {
         for (position, order) in orders.iter().enumerate().filter(|(_, order)| order.is_due()) {
             if self.asked[order.system()] {
-                return Ok(position);
+                return (position, Ok(()));
             }
-            order.send(question, &mut self.remotes[order.system()]).map_err(|error| (position, error))?;
+            if let Err(error) = order.send(question, &mut self.remotes[order.system()]) {
+                return (position, Err(error));
+            }
             self.asked[order.system()] = true;
         }
-        Ok(orders.len())
+        (orders.len(), Ok(()))
     }
 
     /// Waits for the answers of all systems that were asked; the first error.

@@ -13,7 +13,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal as Kill, getpid, kill_process};
 
-use crate::processes::line::{self, ANSWERED, ASKED, Gone};
+use crate::processes::line::{self, ANSWERED, ASKED, Gone, Patience};
 use crate::processes::memory::{Memory, Put, Take};
 use crate::processes::message::{
     DONE, FAILED, Question, Texts, put_error, put_linearization, put_response, take_step, write_face,
@@ -45,7 +45,7 @@ pub fn serve<M: Maker>(texts: Texts, open: impl FnOnce(&[u8]) -> std::result::Re
     let socket = take_over_line()?;
     end_with(socket.try_clone()?)?;
     // Whoever started us may leave at any time: that ends this process in order.
-    let _ = Server { socket, memory: None, texts }.serve(open);
+    let _ = Server { socket, memory: None, patience: Patience::default(), texts }.serve(open);
     Ok(())
 }
 
@@ -74,6 +74,7 @@ fn end_with(socket: UnixStream) -> Result<()> {
 struct Server {
     socket: UnixStream,
     memory: Option<Memory>,
+    patience: Patience,
     texts: Texts,
 }
 
@@ -113,7 +114,7 @@ impl Server {
         let memory = self.memory.as_ref().ok_or(Gone)?;
         let mut desk = Desk::new(system.interface());
         loop {
-            line::wait(memory, &self.socket, ASKED, patiently)?;
+            line::wait(memory, &self.socket, ASKED, &mut self.patience, patiently)?;
             let words = line::body(memory);
             let mut take = Take::new(words);
             let asked = Question::of(take.word()).ok_or(Gone)?;
