@@ -16,8 +16,22 @@ use dovetail_scenario::{Overrides, Scenario, SourceText};
 
 unsafe extern "C" {
     fn bench_cpu_seconds() -> f64;
-    fn bench_bare_ring2(library: *const c_char, token: *const c_char, n: usize, steps: usize, h: f64, sum: *mut f64) -> f64;
-    fn bench_bare_ring3(library: *const c_char, token: *const c_char, n: usize, steps: usize, h: f64, sum: *mut f64) -> f64;
+    fn bench_bare_ring2(
+        library: *const c_char,
+        token: *const c_char,
+        n: usize,
+        steps: usize,
+        h: f64,
+        sum: *mut f64,
+    ) -> f64;
+    fn bench_bare_ring3(
+        library: *const c_char,
+        token: *const c_char,
+        n: usize,
+        steps: usize,
+        h: f64,
+        sum: *mut f64,
+    ) -> f64;
 }
 
 const SIZES: [usize; 3] = [2, 10, 100];

@@ -48,7 +48,8 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
     let trajectory = recorder.into_sink();
     let start = scenario.start(&options).unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let outputs: Vec<f64> = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect();
-    let monolithic = Monolithic::new(&scenario.definitions().expect("BUG: the cases are equations"), connections).expect("BUG: a model that composes");
+    let monolithic = Monolithic::new(&scenario.definitions().expect("BUG: the cases are equations"), connections)
+        .expect("BUG: a model that composes");
     let mut monolithic = monolithic.starting_at(&outputs);
     let solution =
         monolithic.solve(trajectory.times(), connections.outputs()).expect("BUG: a model that can be solved");

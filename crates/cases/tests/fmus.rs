@@ -117,7 +117,8 @@ fn mechanical() {
 fn damping_reaction() {
     for version in [Version::Two, Version::Three] {
         for kind in [Kind::CoSimulation, Kind::ModelExchange] {
-            let units = [("body", As::Unit(Model::Body, version, kind)), ("plate", As::Unit(Model::Plate, version, kind))];
+            let units =
+                [("body", As::Unit(Model::Body, version, kind)), ("plate", As::Unit(Model::Plate, version, kind))];
             let methods = if kind == Kind::ModelExchange { &METHODS[..] } else { &METHODS[..4] };
             same_under_every_method(DAMPING_REACTION, "0.02", &units, 1e-8, methods);
         }

@@ -225,7 +225,14 @@ impl ChangeArguments {
     /// Reads the model with the changes made.
     pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
         let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
-        let changes = Overrides { values, start_time: self.start_time, stop_time: self.stop_time, strict: self.strict, interface, ..Overrides::default() };
+        let changes = Overrides {
+            values,
+            start_time: self.start_time,
+            stop_time: self.stop_time,
+            strict: self.strict,
+            interface,
+            ..Overrides::default()
+        };
         Ok(Scenario::load(model, &changes)?)
     }
 
@@ -278,9 +285,9 @@ impl SharedArguments {
             (None, None) => Ok(Placement::SingleThread),
             (Some(WorkersArgument::Threads) | None, threads) => Ok(Placement::Threads(threads)),
             (Some(WorkersArgument::Processes), None) => processes::placement(self.step_timeout),
-            (Some(WorkersArgument::Processes), Some(_)) => {
-                Err(Failure::misuse("--worker-threads has no meaning with --workers processes: each system has its own"))
-            }
+            (Some(WorkersArgument::Processes), Some(_)) => Err(Failure::misuse(
+                "--worker-threads has no meaning with --workers processes: each system has its own",
+            )),
         }
     }
 

@@ -22,7 +22,11 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     output::print(&findings(&scenario, &options, chosen)?)
 }
 
-fn findings(scenario: &Scenario, options: &RunOptions, (chosen, reason): (&str, Option<String>)) -> Result<String, Failure> {
+fn findings(
+    scenario: &Scenario,
+    options: &RunOptions,
+    (chosen, reason): (&str, Option<String>),
+) -> Result<String, Failure> {
     let connections = &scenario.connections;
     let mut text = format!(
         "{}: {} systems, {} connections, from {} to {} s\n\n",

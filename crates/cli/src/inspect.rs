@@ -29,11 +29,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         .units()
         .into_iter()
         .zip(all)
-        .map(|((name, prepared), mut system)| Found {
-            name,
-            prepared,
-            capabilities: Capabilities::of(system.as_mut()),
-        })
+        .map(|((name, prepared), mut system)| Found { name, prepared, capabilities: Capabilities::of(system.as_mut()) })
         .collect();
     if arguments.json {
         let units: Vec<Value> = found.iter().map(Found::to_json).collect();
@@ -56,9 +52,8 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
 }
 
 fn permitted(scenario: &Scenario, options: &RunOptions) -> Vec<&'static str> {
-    let permits = |method: &str| {
-        scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok()
-    };
+    let permits =
+        |method: &str| scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok();
     METHODS.iter().map(|(name, _)| *name).filter(|name| permits(name)).collect()
 }
 
@@ -167,7 +162,8 @@ impl Found<'_> {
             json!({ "name": o.name, "unit": o.unit, "nature": nature(o.nature), "depends_on": on })
         });
         let inputs = interface.inputs.iter();
-        let inputs = inputs.map(|i| json!({ "name": i.name, "unit": i.unit, "nature": nature(i.nature), "start": i.start }));
+        let inputs =
+            inputs.map(|i| json!({ "name": i.name, "unit": i.unit, "nature": nature(i.nature), "start": i.start }));
         let parameters = description.variables.iter().filter(|v| is_parameter(v)).map(|v| v.name.as_str());
         let findings = self.prepared.findings().iter();
         json!({

@@ -84,7 +84,14 @@ impl Past {
 
     /// Takes in what the due tasks were answered.
     pub fn record(&mut self, tasks: &[Task]) {
-        for task in tasks.iter().filter(|task| task.due) {
+        let (mut all, mut reached, mut next_event) = (tasks.len() == self.newest.len(), f64::INFINITY, f64::INFINITY);
+        for task in tasks {
+            if !task.due {
+                all = false;
+                continue;
+            }
+            reached = earlier(reached, task.response.reached);
+            next_event = earlier(next_event, task.response.next_event);
             let (newest, response) = (&mut self.newest[task.system], &task.response);
             (newest.time, newest.next_event) = (response.reached, response.next_event);
             // One by one: a few numbers are not worth the call that copies them as a block.
@@ -95,8 +102,12 @@ impl Past {
                 history.push(response.reached, task.step.is_instant(), &response.outputs);
             }
         }
-        self.reached = earliest(self.newest.iter().map(|newest| newest.time));
-        self.next_event = earliest(self.newest.iter().map(|newest| newest.next_event));
+        // Where all have answered, their answers say it all; otherwise those who rest count too.
+        if !all {
+            reached = self.newest.iter().map(|newest| newest.time).fold(f64::INFINITY, earlier);
+            next_event = self.newest.iter().map(|newest| newest.next_event).fold(f64::INFINITY, earlier);
+        }
+        (self.reached, self.next_event) = (reached, next_event);
     }
 
     /// The earliest time that any system has reached.
@@ -149,9 +160,10 @@ impl Past {
     }
 }
 
-/// The least of these times, unknown ones (NaN) left out.
-fn earliest(times: impl Iterator<Item = f64>) -> f64 {
-    times.fold(f64::INFINITY, |earliest, time| if time < earliest { time } else { earliest })
+/// The earlier of two times; NaN is no time.
+#[inline]
+fn earlier(one: f64, other: f64) -> f64 {
+    if other < one { other } else { one }
 }
 
 #[cfg(test)]

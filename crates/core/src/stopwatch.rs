@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 /// A call as long as this is heavy: reading the clock costs about a hundredth of it.
 const HEAVY: Duration = Duration::from_micros(5);
 /// After so many light calls in a row those to come are taken to be light too.
-const ENOUGH: u32 = 1000;
+const ENOUGH: u32 = 200;
 /// Of light calls one in so many is timed. A prime number, so that what repeats itself is met in all its phases.
-const STRIDE: u32 = 61;
+const STRIDE: u32 = 251;
 
 /// Adds up the time that is spent in a system.
 ///
 /// To read the clock takes longer than a step of a light system. Calls are therefore timed one by one as long as a heavy one
-/// was among the last thousand; otherwise one in 61 is timed and stands for as many, less what reading the clock takes. One that turns out to be
+/// was among the last two hundred; otherwise one in 251 is timed and stands for as many, less what reading the clock takes. One that turns out to be
 /// heavy stands for itself, and calls are timed one by one again: a pause that the operating system made is not multiplied,
 /// and a system that is heavy now and then is soon measured in full.
 #[derive(Clone, Debug)]
@@ -94,7 +94,7 @@ mod tests {
     fn light_calls_are_sampled_and_add_up() {
         // Never called heavy by an idle machine; on a busy one some are, and more calls are timed.
         let (measured, timed) = watch(200_000, |_| Duration::from_nanos(300));
-        assert!(timed >= ENOUGH + 199_000 / STRIDE, "{timed}");
+        assert!(timed >= ENOUGH + 199_800 / STRIDE, "{timed}");
         assert!(measured > 0.7, "{measured}");
     }
 

@@ -70,14 +70,11 @@ impl Abilities {
             Version::Three if kind.intermediate_update && layout.intermediate_inputs => InputWay::Intermediate,
             _ => InputWay::Held,
         };
-        let imposed = if kind.variable_step {
-            kind.fixed_internal_step.filter(|size| *size > 0.0)
-        } else {
-            Some(default_step)
-        };
+        let imposed =
+            if kind.variable_step { kind.fixed_internal_step.filter(|size| *size > 0.0) } else { Some(default_step) };
         Self {
             rollback: kind.state,
-            linearizes: directional && (has_states || stateless),
+            linearizes: directional && (has_states || stateless && told > 0),
             inputs,
             // Single precision and the like have no derivatives to tell.
             slopes: match (told, directional && (has_states || stateless)) {

@@ -9,7 +9,8 @@ use dovetail_core::{
 
 use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::description::Version;
-use crate::instance::{CallError, Instance, StepRequest};
+use crate::glider::Glider;
+use crate::instance::{CallError, Instance, Status, StepRequest};
 use crate::layout::Layout;
 
 /// A step that is discarded is divided into so many parts at most.
@@ -81,8 +82,14 @@ pub(crate) struct CoSimulation<I: Instance> {
     saved_discrete: Vec<f64>,
     /// Trials are asked of this system.
     rolls_back: bool,
-    /// Nothing but set, step and get is ever needed for a step.
-    plain: bool,
+    /// Of a unit that needs nothing but set, step and get: its steps, prepared.
+    glider: Option<Glider>,
+    /// Before a prepared step something is to be saved or made sure of.
+    needs_preparation: bool,
+    /// Why a prepared step failed.
+    trouble: Option<CallError>,
+    /// Someone may ask for slopes or a linearisation after a step.
+    remembers: bool,
     tried: Tried,
     /// Input derivatives that are in force (2.0) and must be cleared before a constant.
     polynomial: bool,
@@ -110,7 +117,12 @@ impl<I: Instance> CoSimulation<I> {
         let signals = vec![Signal::constant(0.0); inputs];
         let widest = inputs.max(interface.outputs.len()).max(layout.read_values).max(states + outputs);
         Self {
-            tried: Tried { step: None, inputs: signals, response: Response::new(&interface, 2), events: (f64::INFINITY, false) },
+            tried: Tried {
+                step: None,
+                inputs: signals,
+                response: Response::new(&interface, 2),
+                events: (f64::INFINITY, false),
+            },
             applied: interface.inputs.iter().map(|input| input.start).collect(),
             applied_slopes: vec![0.0; inputs],
             discrete: vec![f64::NAN; inputs],
@@ -127,7 +139,13 @@ impl<I: Instance> CoSimulation<I> {
                 orders: vec![0; layout.smooth_outputs.len().max(layout.smooth_inputs.len())],
                 followed: Vec::with_capacity(layout.smooth_input_positions.len()),
             },
-            plain: is_plain(&abilities, &layout, version),
+            trouble: None,
+            remembers: abilities.linearizes || abilities.slopes != Slopes::Unknown,
+            glider: is_plain(&abilities, &layout).then(|| {
+                let saved = abilities.rollback && version == Version::Two;
+                Glider::new(instance.component(), &layout, !saved)
+            }),
+            needs_preparation: abilities.inputs != InputWay::Held || abilities.rollback && version == Version::Two,
             interface,
             instance,
             layout,
@@ -441,7 +459,10 @@ impl<I: Instance> CoSimulation<I> {
         for group in &self.layout.other_outputs {
             let values = &mut self.buffers.others[..group.positions.len()];
             self.instance.get_values(group.kind, &group.references, values)?;
-            values.iter().zip(&group.positions).for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
+            values
+                .iter()
+                .zip(&group.positions)
+                .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
         }
         response.reached = step.end;
         response.next_event = if self.event_pending { step.end } else { self.next_event };
@@ -454,7 +475,8 @@ impl<I: Instance> CoSimulation<I> {
     /// Output derivatives, by whichever way the unit has.
     fn take_slopes(&mut self, elapsed: f64, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         let held = self.interface.outputs.iter().zip(&mut response.outputs);
-        held.filter(|(output, _)| output.nature != Nature::Continuous).for_each(|(_, knot)| *knot = Knot::from(knot.value));
+        held.filter(|(output, _)| output.nature != Nature::Continuous)
+            .for_each(|(_, knot)| *knot = Knot::from(knot.value));
         let count = self.layout.smooth_outputs.len();
         match self.abilities.slopes {
             Slopes::Unknown => {}
@@ -462,7 +484,11 @@ impl<I: Instance> CoSimulation<I> {
                 for order in 1..=orders.min(response.derivatives()) {
                     self.buffers.orders[..count].fill(order as i32);
                     let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
-                    self.instance.output_derivatives(&self.layout.smooth_outputs, &self.buffers.orders[..count], values)?;
+                    self.instance.output_derivatives(
+                        &self.layout.smooth_outputs,
+                        &self.buffers.orders[..count],
+                        values,
+                    )?;
                     for (&value, &position) in values.iter().zip(&self.layout.smooth_output_positions) {
                         let knot = &mut response.outputs[position];
                         *(if order == 1 { &mut knot.slope } else { &mut knot.curvature }) = value;
@@ -527,37 +553,104 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
-    /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved (3.0).
-    #[inline]
-    fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<bool, CallError> {
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
-            *value = inputs[position].value(0.0);
-        }
-        let request = StepRequest {
-            step,
-            final_step: true,
-            input_references: &self.layout.smooth_inputs,
-            input_values: &self.buffers.inputs,
-            output_references: &self.layout.read,
+    /// Whatever is not a step of a plain unit.
+    #[inline(never)]
+    fn advance_with_care(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        let done = match self.trouble.take() {
+            Some(error) => Err(error),
+            None if step.is_instant() => self.ask(step.start, inputs, response),
+            None => self.take(step, inputs, response),
         };
-        let ended = self.instance.step(&request, &mut self.buffers.read)?;
-        if ended.terminate {
-            return Err(CallError::Terminated { message: self.instance.journal().explanation() });
+        done.map_err(|error| self.failure(step.start, error))
+    }
+
+    /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or there is
+    /// trouble.
+    #[inline]
+    fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
+        // The question comes first and decides for every step whether it is timed.
+        let quick = self.instance.is_quick();
+        if self.glider.is_none() || !quick || self.phase != Phase::Stepping || self.rolls_back {
+            return false;
         }
-        if ended.discarded {
-            return if self.version == Version::Two { Err(self.discard("fmi2DoStep")) } else { Ok(false) };
+        if self.needs_preparation && !self.prepare_to_glide(inputs) {
+            return false;
         }
+        let Some(glider) = self.glider.as_mut() else { return false };
+        // All inputs are continuous and in order: a plain unit has no others.
+        for (value, signal) in glider.inputs().iter_mut().zip(inputs) {
+            *value = signal.value(0.0);
+        }
+        if (!self.instance.glide(glider, step) || glider.terminates()) && !self.was_done_after_all(step) {
+            return false;
+        }
+        let Some(glider) = self.glider.as_ref() else { return false };
+        let read = glider.outputs();
         for &(place, position) in &self.layout.read_output {
-            response.outputs[position] = Knot::value_only(self.buffers.read[place]);
+            response.outputs[position] = Knot::value_only(read[place]);
         }
         for &(place, position) in &self.layout.read_state {
-            response.states[position] = self.buffers.read[place];
+            response.states[position] = read[place];
         }
-        (response.reached, response.next_event) = (step.end, f64::INFINITY);
+        (response.reached, response.next_event, self.now) = (step.end, f64::INFINITY, step.end);
+        self.saved = false;
+        !self.remembers || self.finish(step, inputs, response)
+    }
+
+    /// A unit that follows inputs gets constants as such; one of 2.0 that can be restored is saved, so that a discarded step can be
+    /// repeated in parts.
+    #[inline(never)]
+    fn prepare_to_glide(&mut self, inputs: &[Signal]) -> bool {
+        match self.abilities.inputs {
+            InputWay::Held => {}
+            _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => return false,
+            InputWay::Derivatives(_) => {}
+            InputWay::Intermediate => self.instance.follow(&[], &[], 0.0),
+        }
+        if self.abilities.rollback && self.version == Version::Two {
+            self.trouble = self.save().err();
+        }
+        self.trouble.is_none()
+    }
+
+    /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there is any. A discarded step of 3.0
+    /// is none: nothing has moved.
+    #[cold]
+    #[inline(never)]
+    fn was_done_after_all(&mut self, step: MacroStep) -> bool {
+        let Some(glider) = self.glider.as_mut() else { return false };
+        let terminates = glider.terminates();
+        self.trouble = match self.instance.not_glided(glider, step) {
+            Err(error) => Some(error),
+            Ok(Status::Fine) if !terminates => return true,
+            Ok(Status::Fine) => Some(CallError::Terminated { message: self.instance.journal().explanation() }),
+            Ok(_) if self.version == Version::Two && !self.saved => Some(self.end_of_discard()),
+            // What is saved is restored before the step is taken with more care.
+            Ok(_) => {
+                self.displaced = self.saved;
+                None
+            }
+        };
+        false
+    }
+
+    /// Slopes, and the inputs where someone may linearise.
+    #[inline(never)]
+    fn finish(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
+        self.remember_end(step, inputs);
         if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
-            self.take_slopes(step.size(), inputs, response)?;
+            self.trouble = self.take_slopes(step.size(), inputs, response).err();
         }
-        Ok(true)
+        self.trouble.is_none()
+    }
+
+    /// A discarded step of 2.0 that cannot be repeated: an end that the unit asked for, or a failure.
+    #[cold]
+    fn end_of_discard(&mut self) -> CallError {
+        if self.instance.wants_to_end() {
+            return CallError::Terminated { message: self.instance.journal().explanation() };
+        }
+        self.discard("fmi2DoStep")
     }
 
     /// Takes the step for good.
@@ -589,6 +682,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Tries the step from the saved state.
     fn attempt(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
+        self.instance.sample();
         self.rolls_back = true;
         let before = (self.next_event, self.event_pending);
         self.save()?;
@@ -620,7 +714,8 @@ impl<I: Instance> CoSimulation<I> {
         for matrix in [&mut into.a, &mut into.b, &mut into.c, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
             matrix.fill(0.0);
         }
-        (into.f_time.fill(0.0), into.g_time.fill(0.0));
+        into.f_time.fill(0.0);
+        into.g_time.fill(0.0);
         self.instance.get_floats(&layout.derivative_references, into.f.as_mut_slice())?;
         self.instance.get_floats(&layout.read, &mut self.buffers.read)?;
         layout.read_output.iter().for_each(|&(place, at)| into.g[at] = self.buffers.read[place]);
@@ -638,7 +733,12 @@ impl<I: Instance> CoSimulation<I> {
         seed.fill(0.0);
         for column in 0..knowns {
             seed[column] = 1.0;
-            self.instance.directional(&self.abilities.unknowns, &self.abilities.knowns, seed, &mut self.buffers.column)?;
+            self.instance.directional(
+                &self.abilities.unknowns,
+                &self.abilities.knowns,
+                seed,
+                &mut self.buffers.column,
+            )?;
             seed[column] = 0.0;
             let (rates, slopes) = self.buffers.column.split_at(states);
             let (f, g, at) = if column < states {
@@ -651,18 +751,34 @@ impl<I: Instance> CoSimulation<I> {
                 g[(position, at)] = slope;
             }
         }
+        if let (Slopes::Told(_), InputWay::Held) = (self.abilities.slopes, self.abilities.inputs) {
+            self.fill_time(into)?;
+        }
+        Ok(())
+    }
+
+    /// What the unit tells of its outputs' slopes beyond C f is their derivative by time, where its inputs are held.
+    fn fill_time(&mut self, into: &mut Linearization) -> Result<(), CallError> {
+        let count = self.layout.smooth_outputs.len();
+        self.buffers.orders[..count].fill(1);
+        let told = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
+        self.instance.output_derivatives(&self.layout.smooth_outputs, &self.buffers.orders[..count], told)?;
+        for (&slope, &at) in told.iter().zip(&self.layout.smooth_output_positions) {
+            let flow: f64 = into.c.row(at).iter().zip(into.f.iter()).map(|(c, f)| c * f).sum();
+            let rest = slope - flow;
+            // Rounding is no motion.
+            into.g_time[at] = if rest.abs() <= 1e-9 * (slope.abs() + flow.abs()) { 0.0 } else { rest };
+        }
         Ok(())
     }
 }
 
 /// Whether a step is set, step and get, and no more.
-fn is_plain(abilities: &Abilities, layout: &Layout, version: Version) -> bool {
+fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
     let simple_values = layout.other_inputs.is_empty() && layout.other_outputs.is_empty();
     let simple_steps = abilities.step == StepRule::Free && abilities.sub_steps == 1;
-    // A unit of 2.0 that can be restored is saved before every step, so that a discarded one can be repeated.
-    let unsaved = !(version == Version::Two && abilities.rollback);
     let no_events = !abilities.event_mode && !abilities.returns_early;
-    simple_values && simple_steps && unsaved && no_events && abilities.inputs == InputWay::Held
+    simple_values && simple_steps && no_events
 }
 
 impl<I: Instance> System for CoSimulation<I> {
@@ -671,21 +787,10 @@ impl<I: Instance> System for CoSimulation<I> {
     }
 
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        let done = if step.is_instant() {
-            self.ask(step.start, inputs, response)
-        } else if self.plain && self.phase == Phase::Stepping && !self.rolls_back {
-            self.glide(step, inputs, response).and_then(|done| {
-                if !done {
-                    return self.take(step, inputs, response);
-                }
-                self.remember_end(step, inputs);
-                self.now = step.end;
-                Ok(())
-            })
-        } else {
-            self.take(step, inputs, response)
-        };
-        done.map_err(|error| self.failure(step.start, error))
+        if !step.is_instant() && self.glide(step, inputs, response) {
+            return Ok(());
+        }
+        self.advance_with_care(step, inputs, response)
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

@@ -7,10 +7,11 @@ use std::ptr::null_mut;
 use std::sync::Once;
 use std::time::Duration;
 
-use dovetail_core::Signal;
+use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
 use crate::ffi::{Callbacks2, Component, EventInfo2, FmuState, Functions2};
+use crate::glider::Glider;
 use crate::guard::{Ended, RawRequest, guarded};
 use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
@@ -113,21 +114,13 @@ impl Instance2 {
         let (function, component, mut time) = (self.functions.get_real_status()?, self.component, f64::NAN);
         let place = &raw mut time;
         // SAFETY: `place` is a number of ours.
-        self.shell.demand("fmi2GetRealStatus", Purpose::Step, || "lastSuccessfulTime".into(), || unsafe {
-            function(component, LAST_SUCCESSFUL_TIME, place)
-        })?;
+        self.shell.demand(
+            "fmi2GetRealStatus",
+            Purpose::Step,
+            || "lastSuccessfulTime".into(),
+            || unsafe { function(component, LAST_SUCCESSFUL_TIME, place) },
+        )?;
         Ok(time)
-    }
-
-    fn wants_to_end(&mut self) -> bool {
-        let Ok(function) = self.functions.get_boolean_status() else { return false };
-        let (component, mut terminated) = (self.component, 0);
-        let place = &raw mut terminated;
-        // SAFETY: `place` is a number of ours.
-        let asked = self.shell.demand("fmi2GetBooleanStatus", Purpose::Step, || "terminated".into(), || unsafe {
-            function(component, TERMINATED, place)
-        });
-        asked.is_ok() && terminated != 0
     }
 
     /// A unit that steps in the background is waited for.
@@ -138,9 +131,12 @@ impl Instance2 {
             let mut status = 0;
             let place = &raw mut status;
             // SAFETY: `place` is a number of ours.
-            self.shell.demand("fmi2GetStatus", Purpose::Step, || "doStepStatus".into(), || unsafe {
-                function(component, DO_STEP_STATUS, place)
-            })?;
+            self.shell.demand(
+                "fmi2GetStatus",
+                Purpose::Step,
+                || "doStepStatus".into(),
+                || unsafe { function(component, DO_STEP_STATUS, place) },
+            )?;
             match self.shell.judge("fmi2DoStep", Ok(status))? {
                 Status::Pending => {}
                 done => return Ok(done),
@@ -153,35 +149,10 @@ impl Instance2 {
         let (time, size, final_step) = (request.step.start, request.step.size(), c_int::from(request.final_step));
         let arguments = || format!("{time:?}, {size:?}, {final_step}");
         // SAFETY: plain numbers.
-        let ended = self.shell.call("fmi2DoStep", Purpose::Step, arguments, || unsafe {
-            function(component, time, size, final_step)
-        })?;
+        let ended = self
+            .shell
+            .call("fmi2DoStep", Purpose::Step, arguments, || unsafe { function(component, time, size, final_step) })?;
         if ended == Status::Pending { self.wait() } else { Ok(ended) }
-    }
-
-    /// The three calls of an ordinary step, without ceremony.
-    #[inline]
-    fn quick_step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<Status, CallError> {
-        let (set, step, get) = (self.functions.set_real()?, self.functions.do_step()?, self.functions.get_real()?);
-        if self.shell.dead {
-            return Err(self.shell.is_dead());
-        }
-        let mut raw = request.raw(self.component, outputs);
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
-        match Ended::of(unsafe { dovetail_step2(&raw mut raw, set, step, get) }) {
-            Ended::Get(0 | 1) | Ended::Step(0 | 1) => Ok(Status::Fine),
-            Ended::Step(5) => {
-                let done = self.wait()?;
-                if done == Status::Fine {
-                    self.get_floats(request.output_references, outputs)?;
-                }
-                Ok(done)
-            }
-            Ended::Step(status) => self.shell.judge("fmi2DoStep", Ok(status)),
-            Ended::Crashed(crash) => self.shell.judge("fmi2DoStep", Err(crash)),
-            Ended::Set(status) => Err(self.shell.not_done("fmi2SetReal", status)),
-            Ended::Get(status) => Err(self.shell.not_done("fmi2GetReal", status)),
-        }
     }
 
     /// Every call of which the standard says `status f(component)`.
@@ -209,9 +180,12 @@ impl Instance for Instance2 {
         let (function, component) = (self.functions.get_real()?, self.component);
         let place = values.as_mut_ptr();
         // SAFETY: the pointers belong to slices of this length.
-        self.shell.demand("fmi2GetReal", Purpose::Values, || format!("{references:?}"), || unsafe {
-            function(component, references.as_ptr(), references.len(), place)
-        })
+        self.shell.demand(
+            "fmi2GetReal",
+            Purpose::Values,
+            || format!("{references:?}"),
+            || unsafe { function(component, references.as_ptr(), references.len(), place) },
+        )
     }
 
     fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
@@ -220,9 +194,12 @@ impl Instance for Instance2 {
         }
         let (function, component) = (self.functions.set_real()?, self.component);
         // SAFETY: the pointers belong to slices of this length.
-        self.shell.demand("fmi2SetReal", Purpose::Values, || format!("{references:?}, {values:?}"), || unsafe {
-            function(component, references.as_ptr(), references.len(), values.as_ptr())
-        })
+        self.shell.demand(
+            "fmi2SetReal",
+            Purpose::Values,
+            || format!("{references:?}, {values:?}"),
+            || unsafe { function(component, references.as_ptr(), references.len(), values.as_ptr()) },
+        )
     }
 
     fn get_values(&mut self, kind: ValueType, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
@@ -245,7 +222,11 @@ impl Instance for Instance2 {
                 })?;
                 for (value, &text) in values.iter_mut().zip(&self.scratch.texts) {
                     // SAFETY: a text that ends with a zero, valid until the next call of the unit.
-                    *value = if text.is_null() { 0.0 } else { strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy()) };
+                    *value = if text.is_null() {
+                        0.0
+                    } else {
+                        strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
+                    };
                 }
             }
             _ => {
@@ -367,7 +348,8 @@ impl Instance for Instance2 {
 
     fn output_derivatives(&mut self, references: &[u32], orders: &[i32], values: &mut [f64]) -> Result<(), CallError> {
         let (function, component) = (self.functions.get_output_derivatives()?, self.component);
-        let (list, count, orders, place) = (references.as_ptr(), references.len(), orders.as_ptr(), values.as_mut_ptr());
+        let (list, count, orders, place) =
+            (references.as_ptr(), references.len(), orders.as_ptr(), values.as_mut_ptr());
         let arguments = || format!("{references:?}");
         // SAFETY: the pointers belong to slices of this length.
         self.shell.demand("fmi2GetRealOutputDerivatives", Purpose::Values, arguments, || unsafe {
@@ -387,17 +369,73 @@ impl Instance for Instance2 {
 
     fn follow(&mut self, _references: &[u32], _signals: &[Signal], _start: f64) {}
 
-    fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError> {
-        let ended = if self.shell.is_quick() {
-            self.quick_step(request, outputs)?
-        } else {
-            self.set_floats(request.input_references, request.input_values)?;
-            let ended = self.do_step(request)?;
-            if ended == Status::Fine {
-                self.get_floats(request.output_references, outputs)?;
-            }
-            ended
+    fn wants_to_end(&mut self) -> bool {
+        let Ok(function) = self.functions.get_boolean_status() else { return false };
+        let (component, mut terminated) = (self.component, 0);
+        let place = &raw mut terminated;
+        // SAFETY: `place` is a number of ours.
+        let asked = self.shell.demand(
+            "fmi2GetBooleanStatus",
+            Purpose::Step,
+            || "terminated".into(),
+            || unsafe { function(component, TERMINATED, place) },
+        );
+        asked.is_ok() && terminated != 0
+    }
+
+    fn component(&self) -> Component {
+        self.component
+    }
+
+    #[inline]
+    fn is_quick(&mut self) -> bool {
+        self.shell.is_quick()
+    }
+
+    #[inline]
+    fn glide(&mut self, glider: &mut Glider, step: MacroStep) -> bool {
+        let functions = &self.functions;
+        let (Some(set), Some(go), Some(get), false) =
+            (functions.set_real, functions.do_step, functions.get_real, self.shell.dead)
+        else {
+            return false;
         };
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
+        let ended = unsafe { dovetail_step2(glider.request(step), set, go, get) };
+        glider.ended = ended;
+        Ended::is_fine(ended)
+    }
+
+    #[cold]
+    fn not_glided(&mut self, glider: &mut Glider, _step: MacroStep) -> Result<Status, CallError> {
+        if self.shell.dead {
+            return Err(self.shell.is_dead());
+        }
+        let functions = &self.functions;
+        let (_, _, _) = (functions.set_real()?, functions.do_step()?, functions.get_real()?);
+        match Ended::of(glider.ended) {
+            Ended::Step(5) => {
+                let done = self.wait()?;
+                if done == Status::Fine {
+                    let (references, values) = glider.reading();
+                    self.get_floats(references, values)?;
+                }
+                Ok(done)
+            }
+            Ended::Step(status) => self.shell.judge("fmi2DoStep", Ok(status)),
+            Ended::Crashed(crash) => self.shell.judge("fmi2DoStep", Err(crash)),
+            Ended::Set(status) => Err(self.shell.not_done("fmi2SetReal", status)),
+            Ended::Get(0 | 1) => Ok(Status::Fine),
+            Ended::Get(status) => Err(self.shell.not_done("fmi2GetReal", status)),
+        }
+    }
+
+    fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError> {
+        self.set_floats(request.input_references, request.input_values)?;
+        let ended = self.do_step(request)?;
+        if ended == Status::Fine {
+            self.get_floats(request.output_references, outputs)?;
+        }
         let mut end = StepEnd { discarded: false, last: request.step.end, event: false, terminate: false };
         if ended == Status::Discard {
             end.terminate = self.wants_to_end();
@@ -418,7 +456,9 @@ impl Instance for Instance2 {
             let mut info = EventInfo2::default();
             let place = &raw mut info;
             // SAFETY: `place` is a record of ours.
-            self.shell.demand("fmi2NewDiscreteStates", Purpose::Step, String::new, || unsafe { function(component, place) })?;
+            self.shell.demand("fmi2NewDiscreteStates", Purpose::Step, String::new, || unsafe {
+                function(component, place)
+            })?;
             changed |= info.values_changed != 0;
             let terminate = info.terminate != 0;
             if terminate || info.new_discrete_states_needed == 0 {
@@ -437,15 +477,23 @@ impl Instance for Instance2 {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
         let (function, component) = (self.functions.set_time()?, self.component);
         // SAFETY: a plain number.
-        self.shell.demand("fmi2SetTime", Purpose::Values, || format!("{time:?}"), || unsafe { function(component, time) })
+        self.shell.demand(
+            "fmi2SetTime",
+            Purpose::Values,
+            || format!("{time:?}"),
+            || unsafe { function(component, time) },
+        )
     }
 
     fn set_states(&mut self, states: &[f64]) -> Result<(), CallError> {
         let (function, component) = (self.functions.set_continuous_states()?, self.component);
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell.demand("fmi2SetContinuousStates", Purpose::Values, || format!("{states:?}"), || unsafe {
-            function(component, states.as_ptr(), states.len())
-        })
+        self.shell.demand(
+            "fmi2SetContinuousStates",
+            Purpose::Values,
+            || format!("{states:?}"),
+            || unsafe { function(component, states.as_ptr(), states.len()) },
+        )
     }
 
     fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError> {
@@ -461,7 +509,8 @@ impl Instance for Instance2 {
         let (function, component) = (self.functions.get_derivatives()?, self.component);
         let (place, count) = (derivatives.as_mut_ptr(), derivatives.len());
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell.demand("fmi2GetDerivatives", Purpose::Step, String::new, || unsafe { function(component, place, count) })
+        self.shell
+            .demand("fmi2GetDerivatives", Purpose::Step, String::new, || unsafe { function(component, place, count) })
     }
 
     fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError> {
@@ -478,9 +527,12 @@ impl Instance for Instance2 {
         let (mut event, mut terminate) = (0, 0);
         let places = (&raw mut event, &raw mut terminate);
         // SAFETY: the places are numbers of ours.
-        self.shell.demand("fmi2CompletedIntegratorStep", Purpose::Step, || "1".into(), || unsafe {
-            function(component, 1, places.0, places.1)
-        })?;
+        self.shell.demand(
+            "fmi2CompletedIntegratorStep",
+            Purpose::Step,
+            || "1".into(),
+            || unsafe { function(component, 1, places.0, places.1) },
+        )?;
         if terminate != 0 {
             return Err(CallError::Terminated { message: self.shell.journal.explanation() });
         }
@@ -497,9 +549,9 @@ impl Drop for Instance2 {
             let mut state = saved;
             let place = &raw mut state;
             // SAFETY: a state of this component, freed once. What it answers does not matter any more.
-            let _ = self.shell.demand("fmi2FreeFMUstate", Purpose::Setup, String::new, || unsafe {
-                free_state(component, place)
-            });
+            let _ = self
+                .shell
+                .demand("fmi2FreeFMUstate", Purpose::Setup, String::new, || unsafe { free_state(component, place) });
         }
         if let (Ok(free), false) = (self.functions.free_instance(), self.shell.dead) {
             // SAFETY: the component is live and not used after this.

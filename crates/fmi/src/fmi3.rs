@@ -6,11 +6,12 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use dovetail_core::Signal;
+use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
 use crate::ffi::{Component, FmuState, Functions3};
 use crate::fmi2::MOST_EVENT_ROUNDS;
+use crate::glider::Glider;
 use crate::guard::{Ended, RawRequest, guarded};
 use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
@@ -66,13 +67,17 @@ pub(crate) struct Instance3 {
 // SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self` sees to that.
 unsafe impl Send for Instance3 {}
 
-unsafe extern "C" fn log_message(environment: *mut c_void, status: c_int, _category: *const c_char, text: *const c_char) {
+unsafe extern "C" fn log_message(
+    environment: *mut c_void,
+    status: c_int,
+    _category: *const c_char,
+    text: *const c_char,
+) {
     if environment.is_null() || text.is_null() {
         return;
     }
     // SAFETY: the environment is the one that the instance was made with; the text ends with a zero.
-    let (journal, text) =
-        unsafe { (&*(*environment.cast::<Environment>()).journal, CStr::from_ptr(text)) };
+    let (journal, text) = unsafe { (&*(*environment.cast::<Environment>()).journal, CStr::from_ptr(text)) };
     journal.hear(status, &text.to_string_lossy());
 }
 
@@ -131,8 +136,18 @@ impl Instance3 {
             // SAFETY: texts and lists outlive the call, the environment the instance.
             let made = guarded(|| unsafe {
                 function(
-                    name, token, resources, false, logging, event_mode, early_return, intermediate.as_ptr(),
-                    intermediate.len(), pointer, log_message, callback,
+                    name,
+                    token,
+                    resources,
+                    false,
+                    logging,
+                    event_mode,
+                    early_return,
+                    intermediate.as_ptr(),
+                    intermediate.len(),
+                    pointer,
+                    log_message,
+                    callback,
                 )
             });
             ("fmi3InstantiateCoSimulation", made)
@@ -178,32 +193,6 @@ impl Instance3 {
             function(component, time, size, final_step, places.0, places.1, places.2, places.3)
         })
     }
-
-    /// The three calls of an ordinary step, without ceremony.
-    #[inline]
-    fn quick_step(
-        &mut self,
-        request: &StepRequest<'_>,
-        outputs: &mut [f64],
-        flags: &mut Flags,
-    ) -> Result<Status, CallError> {
-        let (set, step, get) =
-            (self.functions.set_float64()?, self.functions.do_step()?, self.functions.get_float64()?);
-        if self.shell.dead {
-            return Err(self.shell.is_dead());
-        }
-        let mut raw = request.raw(self.component, outputs);
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
-        let ended = Ended::of(unsafe { dovetail_step3(&raw mut raw, set, step, get) });
-        *flags = Flags { event: raw.event, terminate: raw.terminate, early: raw.early, last: raw.last };
-        match ended {
-            Ended::Get(0 | 1) | Ended::Step(0 | 1) => Ok(Status::Fine),
-            Ended::Step(status) => self.shell.judge("fmi3DoStep", Ok(status)),
-            Ended::Crashed(crash) => self.shell.judge("fmi3DoStep", Err(crash)),
-            Ended::Set(status) => Err(self.shell.not_done("fmi3SetFloat64", status)),
-            Ended::Get(status) => Err(self.shell.not_done("fmi3GetFloat64", status)),
-        }
-    }
 }
 
 /// What `fmi3DoStep` answers beside its status.
@@ -227,9 +216,12 @@ macro_rules! get_integers {
         let (list, count, room) = ($references.as_ptr(), $references.len(), $values.len());
         let place = $self.scratch.words(room).cast::<$type>();
         // SAFETY: the words are at least as wide as the values.
-        $self.shell.demand($name, Purpose::Values, || format!("{:?}", $references), || unsafe {
-            function(component, list, count, place, room)
-        })?;
+        $self.shell.demand(
+            $name,
+            Purpose::Values,
+            || format!("{:?}", $references),
+            || unsafe { function(component, list, count, place, room) },
+        )?;
         for (i, value) in $values.iter_mut().enumerate() {
             // SAFETY: within the words, and written by the unit or zero.
             *value = unsafe { *place.add(i) } as f64;
@@ -248,9 +240,12 @@ macro_rules! set_integers {
             unsafe { *place.add(i) = fitting(value, $kind)? as $type };
         }
         // SAFETY: as above.
-        $self.shell.demand($name, Purpose::Values, || format!("{:?}, {:?}", $references, $values), || unsafe {
-            function(component, list, count, place.cast_const(), room)
-        })
+        $self.shell.demand(
+            $name,
+            Purpose::Values,
+            || format!("{:?}, {:?}", $references, $values),
+            || unsafe { function(component, list, count, place.cast_const(), room) },
+        )
     }};
 }
 
@@ -266,9 +261,12 @@ impl Instance for Instance3 {
         let (function, component) = (self.functions.get_float64()?, self.component);
         let (place, room) = (values.as_mut_ptr(), values.len());
         // SAFETY: the pointers belong to slices of these lengths.
-        self.shell.demand("fmi3GetFloat64", Purpose::Values, || format!("{references:?}"), || unsafe {
-            function(component, references.as_ptr(), references.len(), place, room)
-        })
+        self.shell.demand(
+            "fmi3GetFloat64",
+            Purpose::Values,
+            || format!("{references:?}"),
+            || unsafe { function(component, references.as_ptr(), references.len(), place, room) },
+        )
     }
 
     fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
@@ -277,9 +275,12 @@ impl Instance for Instance3 {
         }
         let (function, component) = (self.functions.set_float64()?, self.component);
         // SAFETY: the pointers belong to slices of these lengths.
-        self.shell.demand("fmi3SetFloat64", Purpose::Values, || format!("{references:?}, {values:?}"), || unsafe {
-            function(component, references.as_ptr(), references.len(), values.as_ptr(), values.len())
-        })
+        self.shell.demand(
+            "fmi3SetFloat64",
+            Purpose::Values,
+            || format!("{references:?}, {values:?}"),
+            || unsafe { function(component, references.as_ptr(), references.len(), values.as_ptr(), values.len()) },
+        )
     }
 
     fn get_values(&mut self, kind: ValueType, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
@@ -305,9 +306,12 @@ impl Instance for Instance3 {
                 let (list, count, room) = (references.as_ptr(), references.len(), values.len());
                 let place = self.scratch.texts(room);
                 // SAFETY: the pointers belong to slices of these lengths.
-                self.shell.demand("fmi3GetString", Purpose::Values, || format!("{references:?}"), || unsafe {
-                    function(component, list, count, place, room)
-                })?;
+                self.shell.demand(
+                    "fmi3GetString",
+                    Purpose::Values,
+                    || format!("{references:?}"),
+                    || unsafe { function(component, list, count, place, room) },
+                )?;
                 for (value, &text) in values.iter_mut().zip(&self.scratch.texts) {
                     // SAFETY: a text that ends with a zero, valid until the next call of the unit.
                     let read = || strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy());
@@ -331,9 +335,12 @@ impl Instance for Instance3 {
                     unsafe { *place.add(i) = value as f32 };
                 }
                 // SAFETY: the pointers belong to slices of these lengths.
-                self.shell.demand("fmi3SetFloat32", Purpose::Values, || format!("{references:?}, {values:?}"), || unsafe {
-                    function(component, list, count, place.cast_const(), room)
-                })
+                self.shell.demand(
+                    "fmi3SetFloat32",
+                    Purpose::Values,
+                    || format!("{references:?}, {values:?}"),
+                    || unsafe { function(component, list, count, place.cast_const(), room) },
+                )
             }
             ValueType::Int64 | ValueType::Enumeration => {
                 set_integers!(self, kind, set_int64, "fmi3SetInt64", i64, references, values)
@@ -354,9 +361,12 @@ impl Instance for Instance3 {
                     unsafe { *place.add(i) = value != 0.0 };
                 }
                 // SAFETY: the pointers belong to slices of these lengths.
-                self.shell.demand("fmi3SetBoolean", Purpose::Values, || format!("{references:?}, {values:?}"), || unsafe {
-                    function(component, list, count, place.cast_const(), room)
-                })
+                self.shell.demand(
+                    "fmi3SetBoolean",
+                    Purpose::Values,
+                    || format!("{references:?}, {values:?}"),
+                    || unsafe { function(component, list, count, place.cast_const(), room) },
+                )
             }
             ValueType::String => {
                 let texts: Vec<CString> = values.iter().map(|&value| c_text(&strings::text(value))).collect();
@@ -364,9 +374,12 @@ impl Instance for Instance3 {
                 let (function, component) = (self.functions.set_string()?, self.component);
                 let (list, count, place, room) = (references.as_ptr(), references.len(), places.as_ptr(), places.len());
                 // SAFETY: the pointers belong to slices of these lengths, the texts outlive the call.
-                self.shell.demand("fmi3SetString", Purpose::Values, || format!("{references:?}, {texts:?}"), || unsafe {
-                    function(component, list, count, place, room)
-                })
+                self.shell.demand(
+                    "fmi3SetString",
+                    Purpose::Values,
+                    || format!("{references:?}, {texts:?}"),
+                    || unsafe { function(component, list, count, place, room) },
+                )
             }
             ValueType::Binary | ValueType::Clock => Ok(()), // not part of any interface
         }
@@ -378,9 +391,12 @@ impl Instance for Instance3 {
             let (list, size, place) = (&raw const reference, bytes.len(), bytes.as_ptr());
             let (sizes, places) = (&raw const size, &raw const place);
             // SAFETY: one reference, one size, one pointer to so many bytes.
-            return self.shell.demand("fmi3SetBinary", Purpose::Values, || format!("[{reference}]"), || unsafe {
-                function(component, list, 1, sizes, places, 1)
-            });
+            return self.shell.demand(
+                "fmi3SetBinary",
+                Purpose::Values,
+                || format!("[{reference}]"),
+                || unsafe { function(component, list, 1, sizes, places, 1) },
+            );
         }
         let numbers: Vec<f64> = values.iter().map(as_number).collect();
         self.set_values(kind, &[reference], &numbers)
@@ -475,18 +491,52 @@ impl Instance for Instance3 {
         self.environment.status.set(0);
     }
 
+    fn component(&self) -> Component {
+        self.component
+    }
+
+    #[inline]
+    fn is_quick(&mut self) -> bool {
+        self.shell.is_quick()
+    }
+
+    #[inline]
+    fn glide(&mut self, glider: &mut Glider, step: MacroStep) -> bool {
+        let functions = &self.functions;
+        let (Some(set), Some(go), Some(get), false) =
+            (functions.set_float64, functions.do_step, functions.get_float64, self.shell.dead)
+        else {
+            return false;
+        };
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
+        let ended = unsafe { dovetail_step3(glider.request(step), set, go, get) };
+        glider.ended = ended;
+        Ended::is_fine(ended)
+    }
+
+    #[cold]
+    fn not_glided(&mut self, glider: &mut Glider, _step: MacroStep) -> Result<Status, CallError> {
+        if self.shell.dead {
+            return Err(self.shell.is_dead());
+        }
+        let functions = &self.functions;
+        let (_, _, _) = (functions.set_float64()?, functions.do_step()?, functions.get_float64()?);
+        match Ended::of(glider.ended) {
+            Ended::Step(status) => self.shell.judge("fmi3DoStep", Ok(status)),
+            Ended::Crashed(crash) => self.shell.judge("fmi3DoStep", Err(crash)),
+            Ended::Set(status) => Err(self.shell.not_done("fmi3SetFloat64", status)),
+            Ended::Get(0 | 1) => Ok(Status::Fine),
+            Ended::Get(status) => Err(self.shell.not_done("fmi3GetFloat64", status)),
+        }
+    }
+
     fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError> {
         let mut flags = Flags { event: 0, terminate: 0, early: 0, last: request.step.end };
-        let ended = if self.shell.is_quick() {
-            self.quick_step(request, outputs, &mut flags)?
-        } else {
-            self.set_floats(request.input_references, request.input_values)?;
-            let ended = self.do_step(request, &mut flags)?;
-            if ended == Status::Fine {
-                self.get_floats(request.output_references, outputs)?;
-            }
-            ended
-        };
+        self.set_floats(request.input_references, request.input_values)?;
+        let ended = self.do_step(request, &mut flags)?;
+        if ended == Status::Fine {
+            self.get_floats(request.output_references, outputs)?;
+        }
         if self.environment.status.get() > 1 {
             return Err(self.shell.not_done("fmi3SetFloat64 during the step", self.environment.status.replace(0)));
         }
@@ -531,15 +581,23 @@ impl Instance for Instance3 {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
         let (function, component) = (self.functions.set_time()?, self.component);
         // SAFETY: a plain number.
-        self.shell.demand("fmi3SetTime", Purpose::Values, || format!("{time:?}"), || unsafe { function(component, time) })
+        self.shell.demand(
+            "fmi3SetTime",
+            Purpose::Values,
+            || format!("{time:?}"),
+            || unsafe { function(component, time) },
+        )
     }
 
     fn set_states(&mut self, states: &[f64]) -> Result<(), CallError> {
         let (function, component) = (self.functions.set_continuous_states()?, self.component);
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell.demand("fmi3SetContinuousStates", Purpose::Values, || format!("{states:?}"), || unsafe {
-            function(component, states.as_ptr(), states.len())
-        })
+        self.shell.demand(
+            "fmi3SetContinuousStates",
+            Purpose::Values,
+            || format!("{states:?}"),
+            || unsafe { function(component, states.as_ptr(), states.len()) },
+        )
     }
 
     fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError> {
@@ -574,9 +632,12 @@ impl Instance for Instance3 {
         let (mut event, mut terminate) = (0, 0);
         let places = (&raw mut event, &raw mut terminate);
         // SAFETY: the places are ours.
-        self.shell.demand("fmi3CompletedIntegratorStep", Purpose::Step, || "true".into(), || unsafe {
-            function(component, true, places.0, places.1)
-        })?;
+        self.shell.demand(
+            "fmi3CompletedIntegratorStep",
+            Purpose::Step,
+            || "true".into(),
+            || unsafe { function(component, true, places.0, places.1) },
+        )?;
         if terminate != 0 {
             return Err(CallError::Terminated { message: self.shell.journal.explanation() });
         }
@@ -590,9 +651,9 @@ impl Drop for Instance3 {
         if let (Ok(free_state), false) = (self.functions.free_state(), self.saved.is_null()) {
             let place = &raw mut self.saved;
             // SAFETY: a state of this component, freed once. What it answers does not matter any more.
-            let _ = self.shell.demand("fmi3FreeFMUState", Purpose::Setup, String::new, || unsafe {
-                free_state(component, place)
-            });
+            let _ = self
+                .shell
+                .demand("fmi3FreeFMUState", Purpose::Setup, String::new, || unsafe { free_state(component, place) });
         }
         if let (Ok(free), false) = (self.functions.free_instance(), self.shell.dead) {
             // SAFETY: the component is live and not used after this.

@@ -5,7 +5,8 @@ use std::time::Instant;
 use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
-use crate::guard::{Crash, RawRequest};
+use crate::glider::Glider;
+use crate::guard::Crash;
 use crate::journal::{Journal, Sampler};
 use crate::library::MissingSymbol;
 
@@ -123,31 +124,6 @@ pub(crate) struct StepRequest<'a> {
     pub output_references: &'a [u32],
 }
 
-impl StepRequest<'_> {
-    /// The request for C, with room for what is read.
-    #[inline]
-    pub fn raw(&self, component: *mut std::ffi::c_void, outputs: &mut [f64]) -> RawRequest {
-        RawRequest {
-            component,
-            inputs: self.input_references.as_ptr(),
-            input_count: self.input_references.len(),
-            input_values: self.input_values.as_ptr(),
-            outputs: self.output_references.as_ptr(),
-            output_count: self.output_references.len(),
-            output_values: outputs.as_mut_ptr(),
-            output_value_count: outputs.len(),
-            input_value_count: self.input_values.len(),
-            time: self.step.start,
-            size: self.step.size(),
-            final_step: self.final_step,
-            event: 0,
-            terminate: 0,
-            early: 0,
-            last: self.step.end,
-        }
-    }
-}
-
 /// The functions of a unit, the same for both versions.
 pub(crate) trait Instance: Send {
     /// The environment of its callbacks.
@@ -188,6 +164,19 @@ pub(crate) trait Instance: Send {
     fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<(), CallError>;
     /// Inputs that are to be set whenever the unit asks for them during the next step (3.0).
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64);
+
+    /// The component, for whoever prepares steps.
+    fn component(&self) -> *mut std::ffi::c_void;
+    /// Whether a prepared step may be taken now: nobody writes calls down or takes their time.
+    fn is_quick(&mut self) -> bool;
+    /// After a discarded step: whether the unit wants to end the run (2.0).
+    fn wants_to_end(&mut self) -> bool {
+        false
+    }
+    /// A prepared step: whether all of it was done.
+    fn glide(&mut self, glider: &mut Glider, step: MacroStep) -> bool;
+    /// What came of a prepared step that was not simply done.
+    fn not_glided(&mut self, glider: &mut Glider, step: MacroStep) -> Result<Status, CallError>;
 
     /// Sets inputs, steps, gets outputs.
     fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError>;

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use dovetail_core::{Input, Interface, Nature, Output};
 
-use crate::description::{
-    Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version,
-};
+use crate::description::{Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version};
 use crate::numbers::as_number;
 
 /// Variables of one type that are set or got together.
@@ -56,7 +54,13 @@ pub(crate) struct Layout {
 impl Layout {
     /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters.
     pub fn new(description: &Description, structural: &HashMap<u32, usize>) -> Self {
-        let mut builder = Builder { description, structural, layout: Self::default(), inputs_of: HashMap::new(), places: HashMap::new() };
+        let mut builder = Builder {
+            description,
+            structural,
+            layout: Self::default(),
+            inputs_of: HashMap::new(),
+            places: HashMap::new(),
+        };
         builder.inputs();
         builder.outputs();
         builder.states();
@@ -249,7 +253,8 @@ impl Builder<'_> {
         let mut next = 0;
         for index in self.with_causality(Causality::Output) {
             let variable = &self.description.variables[index];
-            let usable = !matches!(variable.value_type, ValueType::Binary | ValueType::Clock) && variable.clocks.is_empty();
+            let usable =
+                !matches!(variable.value_type, ValueType::Binary | ValueType::Clock) && variable.clocks.is_empty();
             if !usable {
                 continue;
             }

@@ -11,6 +11,7 @@ mod ffi;
 mod flow;
 mod fmi2;
 mod fmi3;
+mod glider;
 mod guard;
 mod instance;
 mod journal;

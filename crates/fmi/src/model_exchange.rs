@@ -39,7 +39,9 @@ enum Failure {
     Chatters,
     #[error("the derivative of its state `{state}` is not a finite number there")]
     NotFinite { state: String },
-    #[error("its integrator gave up after {limit} steps within one macro-step; a looser --integrator-tolerance may help")]
+    #[error(
+        "its integrator gave up after {limit} steps within one macro-step; a looser --integrator-tolerance may help"
+    )]
     TooManySteps { limit: usize },
     #[error(
         "its integrator would need steps below {step:.1e} s, because of its state `{state}`: the solution has a pole or a jump there"
@@ -368,7 +370,14 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     /// Puts the unit at a state under the inputs after `elapsed` and reads outputs; floats only unless `all`.
-    fn outputs_at(&mut self, time: f64, elapsed: f64, state: &[f64], inputs: &[Signal], into: usize) -> Result<(), CallError> {
+    fn outputs_at(
+        &mut self,
+        time: f64,
+        elapsed: f64,
+        state: &[f64],
+        inputs: &[Signal],
+        into: usize,
+    ) -> Result<(), CallError> {
         self.flow(time - elapsed, inputs, false).place(elapsed, state)?;
         self.instance.set_time(time)?;
         self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
@@ -409,7 +418,8 @@ impl<I: Instance> ModelExchange<I> {
             *knot = if nature == Nature::Continuous { Knot::value_only(value) } else { Knot::from(value) };
         }
         response.states.copy_from_slice(state);
-        if response.derivatives() == 0 || self.layout.smooth_output_positions.is_empty() || self.phase != Phase::Running {
+        if response.derivatives() == 0 || self.layout.smooth_output_positions.is_empty() || self.phase != Phase::Running
+        {
             return Ok(());
         }
         let mut rates = std::mem::take(&mut self.buffers.rates[0]);
@@ -839,8 +849,7 @@ impl<I: Instance> System for ModelExchange<I> {
             self.integrate(step, inputs, true)
                 .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
         }
-        self.answer(step.end, step.size(), inputs, response)
-            .map_err(|error| self.failure(step.end, error.into()))?;
+        self.answer(step.end, step.size(), inputs, response).map_err(|error| self.failure(step.end, error.into()))?;
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = step.end;
         Ok(())

@@ -58,7 +58,8 @@ pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i128, CallError> {
     let (least, most) = bounds(kind);
     let rounded = value.round();
     if rounded >= least && rounded <= most {
-        let (least, most) = if kind == ValueType::UInt64 { (0, u64::MAX.into()) } else { (i64::MIN.into(), i64::MAX.into()) };
+        let (least, most) =
+            if kind == ValueType::UInt64 { (0, u64::MAX.into()) } else { (i64::MIN.into(), i64::MAX.into()) };
         Ok((rounded as i128).clamp(least, most))
     } else {
         Err(CallError::DoesNotFit { value, value_type: kind })

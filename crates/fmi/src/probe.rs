@@ -191,12 +191,14 @@ fn rollback(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> 
     };
     match tried() {
         Ok((apart, unlike)) if apart <= REPRODUCTION && unlike <= LIKENESS => {
-            let drift = if unlike > REPRODUCTION { format!(", {unlike:.1e} away from going on") } else { String::new() };
+            let drift =
+                if unlike > REPRODUCTION { format!(", {unlike:.1e} away from going on") } else { String::new() };
             Finding::holds(NAME, format!("a restored state reproduces{drift}"))
         }
-        Ok((apart, unlike)) if apart <= REPRODUCTION => {
-            Finding::fails(NAME, format!("a restored state is not the one that was saved: a step from it differs by {unlike:.1e}"))
-        }
+        Ok((apart, unlike)) if apart <= REPRODUCTION => Finding::fails(
+            NAME,
+            format!("a restored state is not the one that was saved: a step from it differs by {unlike:.1e}"),
+        ),
         Ok((apart, _)) => Finding::fails(NAME, format!("a step repeated from a restored state differs by {apart:.1e}")),
         Err(why) => Finding::fails(NAME, why),
     }
@@ -325,8 +327,10 @@ pub(crate) fn reactions<I: Instance>(
         && layout.smooth_input_positions.len() == layout.inputs.len();
     if asked {
         const NAME: &str = "directional derivatives";
-        reactions.derivatives =
-            Some(worst.map_or_else(|| Finding::holds(NAME, "they agree with differences"), |what| Finding::fails(NAME, what)));
+        reactions.derivatives = Some(
+            worst
+                .map_or_else(|| Finding::holds(NAME, "they agree with differences"), |what| Finding::fails(NAME, what)),
+        );
     }
     Ok(reactions)
 }
@@ -336,7 +340,8 @@ fn disagreement(told: &[f64], seen: &[f64]) -> Option<usize> {
     let largest = seen.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
     told.iter().zip(seen).position(|(told, seen)| {
         // A NaN disagrees with everything.
-        !((told - seen).abs() <= AGREEMENT * told.abs().max(seen.abs()) + 1e-6 * largest)
+        let apart = (told - seen).abs();
+        apart.is_nan() || apart > AGREEMENT * told.abs().max(seen.abs()) + 1e-6 * largest
     })
 }
 
@@ -433,7 +438,10 @@ impl<'a, I: Instance> Look<'a, I> {
             None => format!("der({})", self.layout.states[at]),
             Some(output) => self.layout.outputs[self.layout.smooth_output_positions[output]].name.clone(),
         };
-        format!("the derivative of `{unknown}` by `{known}` is told as {:.6e}, a difference gives {:.6e}", told[at], seen[at])
+        format!(
+            "the derivative of `{unknown}` by `{known}` is told as {:.6e}, a difference gives {:.6e}",
+            told[at], seen[at]
+        )
     }
 }
 

@@ -178,5 +178,5 @@ fn shown(value: &Value) -> String {
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    (digits.len() % 2 == 0).then(|| digits.chunks(2).map(pair).collect()).flatten()
+    digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(pair).collect()).flatten()
 }

@@ -171,7 +171,8 @@ impl Unit {
             UnitError::Other(match asked {
                 Some(used) => format!("it does not offer {used}"),
                 None if self.description.scheduled_execution => {
-                    "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model Exchange".into()
+                    "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model Exchange"
+                        .into()
                 }
                 None => "it offers neither Co-Simulation nor Model Exchange".into(),
             })
@@ -211,9 +212,8 @@ impl Unit {
             // A wrong count may be right once the structural parameters are known.
             Err(_) => self.structural_alone(&settings)?,
         };
-        let values = settings::check(&self.description, &settings.values, |v| {
-            layout::size(&self.description, &structural, v)
-        })?;
+        let values =
+            settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &structural, v))?;
         let mut layout = Layout::new(&self.description, &structural);
         layout.take_starts(&values);
         let abilities = match used {
@@ -306,7 +306,9 @@ impl Prepared {
             let mut abilities = self.abilities.clone();
             let trip = probe::trip(self.settings.start, conditions.step, abilities.step);
             let mut make = |abilities: &Abilities| {
-                self.system_with("probe", abilities, conditions).map(|(system, _)| system).map_err(|error| error.to_string())
+                self.system_with("probe", abilities, conditions)
+                    .map(|(system, _)| system)
+                    .map_err(|error| error.to_string())
             };
             match probe::co_simulation(&mut abilities, &mut make, trip) {
                 Ok(findings) => self.findings.extend(findings),
@@ -319,9 +321,12 @@ impl Prepared {
             }
             self.abilities = abilities;
         }
-        let failed: Vec<String> = self.findings.iter().filter(|f| !f.holds).map(|f| {
-            format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what)
-        }).collect();
+        let failed: Vec<String> = self
+            .findings
+            .iter()
+            .filter(|f| !f.holds)
+            .map(|f| format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what))
+            .collect();
         self.warnings.extend(failed);
         Ok(())
     }
@@ -394,7 +399,9 @@ impl Prepared {
         }
         if !unexpected.is_empty() {
             let what = unexpected.join(", ");
-            self.warnings.push(format!("it declares no such dependency, but at once depends {what}; this is taken into account"));
+            self.warnings.push(format!(
+                "it declares no such dependency, but at once depends {what}; this is taken into account"
+            ));
         }
     }
 
@@ -514,7 +521,9 @@ impl Prepared {
             instance.exit_configuration()?;
         }
         // Inputs are set in initialisation mode, with those that are connected.
-        for (index, values) in plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index)) {
+        for (index, values) in
+            plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
+        {
             instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
         }
         Ok(())

@@ -30,7 +30,12 @@ fn conforms(fixture: &Fixture, interface: Use) {
     let mut make = || -> Box<dyn System> { system(&prepared) };
     let expect = Expectations { start: 0.0, step: 0.01, tolerance: 1e-9 };
     if let Err(claim) = conformance(&mut make, expect) {
-        panic!("{} as {interface}: {claim}\n{:?}\n{:?}", fixture.archive_name(), prepared.abilities(), prepared.findings());
+        panic!(
+            "{} as {interface}: {claim}\n{:?}\n{:?}",
+            fixture.archive_name(),
+            prepared.abilities(),
+            prepared.findings()
+        );
     }
 }
 

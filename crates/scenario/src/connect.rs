@@ -211,7 +211,8 @@ impl<'a> Resolver<'a> {
             shelf::conversion(shelf::measure(source, &given.name)?, shelf::measure(target, &wanted.name)?, relative)
         });
         converted.ok_or_else(|| {
-            let message = format!("`{}` is in {given_unit}, but `{}` is in {wanted_unit}", from.get_ref(), to.get_ref());
+            let message =
+                format!("`{}` is in {given_unit}, but `{}` is in {wanted_unit}", from.get_ref(), to.get_ref());
             Problem::at(to.span(), message).help("convert it in one of the two systems")
         })
     }
@@ -230,8 +231,7 @@ impl<'a> Resolver<'a> {
             return Ok(());
         }
         let what = |nature: Nature| if nature == Nature::Text { "a text" } else { "a number" };
-        let message =
-            format!("`{}` is {}, but `{}` is {}", from.get_ref(), what(given), to.get_ref(), what(wanted));
+        let message = format!("`{}` is {}, but `{}` is {}", from.get_ref(), what(given), to.get_ref(), what(wanted));
         Err(Problem::at(to.span(), message))
     }
 

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source,
-    Statistics, Task, Work, Workers, check_finite,
+    Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source, Statistics,
+    Task, Work, Workers, check_finite,
 };
 use dovetail_fmi::{Costs, Notes};
 use dovetail_methods::initialize;
@@ -187,7 +187,8 @@ impl Scenario {
             let Some(notes) = notes else { continue };
             let name = part.name();
             if notes.discarded > 0 {
-                let text = format!("`{name}` discarded {} steps, which were then taken in smaller parts", notes.discarded);
+                let text =
+                    format!("`{name}` discarded {} steps, which were then taken in smaller parts", notes.discarded);
                 told.warnings.push(text);
             }
             if notes.events > 0 {
@@ -242,7 +243,9 @@ impl Scenario {
 /// A system that had to be killed because it did not hear of an interrupt has not failed.
 fn interrupted_after_all(ending: Result<Ending, Error>, warnings: &mut Vec<String>) -> Result<Ending, Error> {
     match ending {
-        Err(Error::System { system, reason, .. }) if matches!(reason.downcast_ref(), Some(Lost::Interrupted { .. })) => {
+        Err(Error::System { system, reason, .. })
+            if matches!(reason.downcast_ref(), Some(Lost::Interrupted { .. })) =>
+        {
             warnings.push(format!("`{system}` was still in its step: {reason}"));
             Ok(Ending::Interrupted)
         }

@@ -133,7 +133,10 @@ fn part(component: &Component, set: Values, shelf: &mut Shelf, odd: &mut Vec<Str
     for parameter in &component.parameters {
         let variable = unit.description().variables.iter().find(|v| v.name == parameter.name);
         let Some(variable) = variable else {
-            odd.push(format!("`{name}` has no variable `{}`: its value ({}) is not used", parameter.name, parameter.place));
+            odd.push(format!(
+                "`{name}` has no variable `{}`: its value ({}) is not used",
+                parameter.name, parameter.place
+            ));
             continue;
         };
         let measure = variable.unit.as_ref().and_then(|u| unit.description().units.iter().find(|d| d.name == *u));
@@ -206,7 +209,8 @@ impl<'a> Wiring<'a> {
 
     fn wire(mut self) -> Result<Wired, Vec<Problem>> {
         let connections = &self.structure.connections;
-        let problems: Vec<Problem> = connections.iter().filter_map(|connection| self.connect(connection).err()).collect();
+        let problems: Vec<Problem> =
+            connections.iter().filter_map(|connection| self.connect(connection).err()).collect();
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -222,7 +226,13 @@ impl<'a> Wiring<'a> {
         let from = self.elements(&connection.from, &self.outputs, "output").map_err(&bad)?;
         let to = self.elements(&connection.to, &self.inputs, "input").map_err(&bad)?;
         if from.len() != to.len() {
-            let message = format!("`{}` has {} elements, `{}` has {}", self.shown(&connection.from), from.len(), self.shown(&connection.to), to.len());
+            let message = format!(
+                "`{}` has {} elements, `{}` has {}",
+                self.shown(&connection.from),
+                from.len(),
+                self.shown(&connection.to),
+                to.len()
+            );
             return Err(bad(message));
         }
         let measure = |end: &Endpoint| {
@@ -230,7 +240,8 @@ impl<'a> Wiring<'a> {
             Some(unit_def(definition))
         };
         let (source, target) = (measure(&connection.from), measure(&connection.to));
-        let transform = connection.route.resolve(source.as_ref(), target.as_ref()).map_err(|error| bad(error.to_string()))?;
+        let transform =
+            connection.route.resolve(source.as_ref(), target.as_ref()).map_err(|error| bad(error.to_string()))?;
         let mapping = mapping(&transform);
         for (&output, &input) in from.iter().zip(&to) {
             self.check_natures(connection, output, input).map_err(&bad)?;

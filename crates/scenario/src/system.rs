@@ -7,8 +7,8 @@ use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, 
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, line_and_column};
-use crate::part::{Part, PartModel};
 use crate::file::{Bounds, Given, Named, SystemTable, within_string};
+use crate::part::{Part, PartModel};
 
 /// Checks a system's table and compiles its equations.
 pub(crate) fn check(
@@ -72,7 +72,8 @@ struct Numbers {
 
 impl Numbers {
     fn of(table: &SystemTable, problems: &mut Vec<Problem>) -> Self {
-        let mut boxes = |given: &Named<Given>| given.iter().map(|(name, value)| middle(name, value, problems)).collect();
+        let mut boxes =
+            |given: &Named<Given>| given.iter().map(|(name, value)| middle(name, value, problems)).collect();
         let (parameters, states) = (boxes(&table.parameters), boxes(&table.states));
         let inputs = table.inputs.iter().map(|(name, value)| start(name, value, problems)).collect();
         Self { parameters, states, inputs }

@@ -23,7 +23,8 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
     shelf.set_span((start, stop));
     let name = system_name(&unit.description().model_name, path);
     let values = own_values(&name, changes).map_err(bad)?;
-    let prepared = shelf.prepare(path, Usage { interface: changes.interface, values, ..Usage::default() }).map_err(refused)?;
+    let prepared =
+        shelf.prepare(path, Usage { interface: changes.interface, values, ..Usage::default() }).map_err(refused)?;
     let interface = prepared.interface(&name);
     let sources = interface.inputs.iter().map(|input| Source::Constant(input.start)).collect();
     let warnings = warnings(&name, &prepared);

@@ -9,7 +9,5 @@ mod seat;
 mod share;
 mod threads;
 
-pub use processes::{
-    Fleet, Lost, Maker, Order, Processes, Reader, Remote, StartError, Texts, Told, Writer, serve,
-};
+pub use processes::{Fleet, Lost, Maker, Order, Processes, Reader, Remote, StartError, Texts, Told, Writer, serve};
 pub use threads::Threads;
