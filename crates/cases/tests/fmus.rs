@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dovetail_cases::{BEHAVIOUR_CHANGE, CAR, Case, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL};
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use dovetail_report::{Recorder, Trajectory, Variables};
-use dovetail_scenario::{Choices, Overrides, Scenario, SourceText};
+use dovetail_scenario::{Choices, Overrides, RunOptions, Scenario, SourceText};
 
 /// How a system of an example is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,13 +42,18 @@ fn run(scenario: &Scenario, choices: &[(&str, &str)], until: f64) -> Trajectory 
     let mut command_line = Choices::default();
     choices.iter().for_each(|(key, value)| command_line.set(key, *value));
     let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("{bad}"));
+    let trajectory = recorded(scenario, &options);
+    assert!(trajectory.times().last().is_some_and(|&reached| reached >= until));
+    trajectory
+}
+
+fn recorded(scenario: &Scenario, options: &RunOptions) -> Trajectory {
     let variables = Variables::of(&scenario.connections);
     let selection = variables.select(&["*".to_owned()]).unwrap();
     let mut recorder = Recorder::new(&scenario.connections, &selection, Trajectory::of(&selection), "memory");
-    let end = scenario.run(&options, &mut [&mut recorder], &AtomicBool::new(false));
+    let end = scenario.run(options, &mut [&mut recorder], &AtomicBool::new(false));
     let end = end.unwrap_or_else(|bad| panic!("{bad}"));
     assert!(end.ending.is_ok(), "{:?}", end.ending);
-    assert!(end.reached >= until);
     recorder.into_sink()
 }
 
@@ -217,6 +222,37 @@ fn inputs_make_events() {
         for method in METHODS {
             let found = end("model-exchange", method);
             assert!((found - expected).abs() < 0.05, "{version:?} by {method}: {found} instead of {expected}");
+        }
+    }
+}
+
+/// Whether calls are timed or written down depends on the clock and the user; the numbers do not.
+#[test]
+fn who_watches_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    for (version, rich) in
+        [(Version::Two, true), (Version::Two, false), (Version::Three, true), (Version::Three, false)]
+    {
+        let fixture = |model| if rich { Fixture::new(model, version) } else { Fixture::poor(model, version) };
+        let table =
+            |name: &str, model| format!("[systems.{name}]\nfmu = {:?}\n", fixture(model).build().display().to_string());
+        let text = format!(
+            "[model]\nstop-time = 5.0\n{}{}[[connections]]\nfrom = \"prey.population\"\nto = \"predator.prey\"\n\
+             [[connections]]\nfrom = \"predator.population\"\nto = \"prey.predators\"\n",
+            table("prey", Model::Prey),
+            table("predator", Model::Predator)
+        );
+        let source = SourceText { path: "model.toml".into(), text };
+        let scenario = Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
+        let mut choices = Choices::default();
+        choices.set("method", "jacobi");
+        choices.set("step", "0.007");
+        let quiet = scenario.options(&choices).unwrap();
+        let log = dovetail_fmi::CallLog::create(&folder.path().join("calls")).unwrap();
+        let logged = RunOptions { fmi_log: Some(log), ..quiet.clone() };
+        let (one, other) = (recorded(&scenario, &quiet), recorded(&scenario, &logged));
+        for ((name, values), (_, others)) in one.columns().zip(other.columns()) {
+            assert_eq!(values, others, "{name}, {version:?}, rich: {rich}");
         }
     }
 }

@@ -327,7 +327,8 @@ impl<I: Instance> CoSimulation<I> {
         // How far the unit goes in one part, once it has discarded a longer one (3.0).
         let mut stride = f64::INFINITY;
         loop {
-            let part = MacroStep::new(start, end);
+            // The whole step as it was given: its size is not always the difference of its ends, to the last bit.
+            let part = if start == step.start && end == step.end { step } else { MacroStep::new(start, end) };
             let ended = self.communicate(part, offset + (start - step.start), inputs)?;
             if ended.terminate {
                 return Err(CallError::Terminated { message: self.instance.journal().explanation() });
