@@ -1,4 +1,5 @@
-//! Ctrl-C: the first ends the run after the step under way, with its results kept; the second ends the program.
+//! Ctrl-C: the first ends the run after the step under way, with its results kept; the second ends the program, with the rows
+//! written so far.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,8 +11,11 @@ const KILLED: i32 = 130;
 /// Listens for Ctrl-C from now on; the flag it raises.
 pub(crate) fn listen() -> &'static AtomicBool {
     // It can only fail where someone else listens already; then Ctrl-C keeps its usual meaning.
+    dovetail_fmi::before_a_unit_ends_the_program(crate::rescue::save_rows);
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            // Whoever is stuck stays stuck: the rows so far are all there is.
+            crate::rescue::save_rows();
             std::process::exit(KILLED);
         }
     });

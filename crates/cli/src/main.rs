@@ -13,6 +13,7 @@ mod output;
 mod processes;
 mod progress;
 mod reference;
+mod rescue;
 mod run;
 
 use std::process::ExitCode;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use dovetail_report::{CsvFile, Resampled, Sink};
 
 use crate::failure::Failure;
+use crate::rescue::Rescued;
 
 /// Writes to standard output. A reader that has left (`| head`) ends the program without a word.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -23,7 +24,8 @@ pub(crate) fn open(path: &Path, names: &[String], interval: Option<f64>) -> Resu
     let file: Box<dyn Sink> = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
         parquet(path, names)?
     } else {
-        Box::new(CsvFile::create(path, names).map_err(refuse)?)
+        let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
+        Box::new(file.map_err(refuse)?)
     };
     Ok(match interval {
         Some(interval) => Box::new(Resampled::new(file, interval)),

@@ -62,10 +62,19 @@ void dovetail_guard_expendable(void) {
     expendable = 1;
 }
 
+/* What is still to be saved when an FMU ends the program. */
+static void (*volatile farewell)(void) = NULL;
+
+void dovetail_guard_farewell(void (*save)(void)) {
+    farewell = save;
+}
+
 /* An FMU that calls exit() takes the program with it; at least it is said, and no success is reported. */
 static void on_exit_inside(void) {
     if (escape != NULL && !expendable) {
-        say("error: an FMU ended the whole program by calling exit(); what was not yet written is lost. Try --workers processes\n");
+        escape = NULL;
+        if (farewell != NULL) farewell();
+        say("error: an FMU ended the whole program by calling exit(). Try --workers processes, which says when and keeps all results\n");
         _exit(1);
     }
 }

@@ -302,8 +302,13 @@ impl Instance for Instance2 {
         self.simple(self.functions.exit_initialization()?, "fmi2ExitInitializationMode", Purpose::Setup)
     }
 
-    fn sample(&mut self) {
+    fn sample(&mut self) -> bool {
         self.shell.weight = self.shell.sampler.due();
+        self.shell.weight.is_some()
+    }
+
+    fn took(&mut self, time: Duration) {
+        self.shell.sampler.took(time);
     }
 
     fn terminate(&mut self) -> Result<(), CallError> {

@@ -5,6 +5,7 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
+use std::time::Duration;
 
 use dovetail_core::{MacroStep, Signal};
 
@@ -424,8 +425,13 @@ impl Instance for Instance3 {
         self.simple(self.functions.exit_initialization()?, "fmi3ExitInitializationMode", Purpose::Setup)
     }
 
-    fn sample(&mut self) {
+    fn sample(&mut self) -> bool {
         self.shell.weight = self.shell.sampler.due();
+        self.shell.weight.is_some()
+    }
+
+    fn took(&mut self, time: Duration) {
+        self.shell.sampler.took(time);
     }
 
     fn terminate(&mut self) -> Result<(), CallError> {

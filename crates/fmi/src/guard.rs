@@ -13,6 +13,24 @@ unsafe extern "C" {
     fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void) -> c_int;
     fn dovetail_guard_recovered();
     fn dovetail_guard_expendable();
+    fn dovetail_guard_farewell(save: extern "C" fn());
+}
+
+/// What is to be saved before a unit that calls `exit()` ends the program.
+static FAREWELL: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
+
+extern "C" fn say_farewell() {
+    if let Some(save) = FAREWELL.get() {
+        save();
+    }
+}
+
+/// Has `save` called before a unit ends the whole program; the first one counts. It must not wait for anybody.
+pub fn before_a_unit_ends_the_program(save: fn()) {
+    if FAREWELL.set(save).is_ok() {
+        // SAFETY: stores a pointer to a function that lives for ever.
+        unsafe { dovetail_guard_farewell(say_farewell) };
+    }
 }
 
 /// This process is there for one unit alone: a unit that ends it does so in silence, since whoever started it says how it ended.

@@ -1,6 +1,6 @@
 //! One instance of a unit, whatever the version of the standard.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dovetail_core::{MacroStep, Signal};
 
@@ -143,8 +143,10 @@ pub(crate) trait Instance: Send {
     fn enter_initialization(&mut self, start: f64, stop: f64, tolerance: Option<f64>) -> Result<(), CallError>;
     fn exit_initialization(&mut self) -> Result<(), CallError>;
     fn terminate(&mut self) -> Result<(), CallError>;
-    /// A new step begins: decides whether its calls are timed.
-    fn sample(&mut self);
+    /// A new step begins: whether its calls are timed.
+    fn sample(&mut self) -> bool;
+    /// A step of Model Exchange whose calls were timed took so long in all.
+    fn took(&mut self, time: Duration);
 
     /// Saves the state into the one room that the instance has for it, and goes back to it.
     fn save(&mut self) -> Result<(), CallError>;
@@ -243,7 +245,7 @@ impl Shell {
                 Purpose::Values => costs.values += seconds,
                 _ => costs.state += seconds,
             });
-            if matches!(purpose, Purpose::Step) {
+            if function.ends_with("DoStep") {
                 self.sampler.took(time);
             }
         }

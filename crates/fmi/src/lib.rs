@@ -26,7 +26,7 @@ mod strings;
 mod unit;
 
 pub use abilities::{Abilities, InputWay, Slopes};
-pub use guard::{Crash, live_for_one_unit};
+pub use guard::{Crash, before_a_unit_ends_the_program, live_for_one_unit};
 pub use instance::CallError;
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::Knowledge;

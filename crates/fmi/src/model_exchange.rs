@@ -5,6 +5,7 @@
 //! taken for good, and a trial that meets one stops there.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use dovetail_core::{
     Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Response, Signal, System, Trial,
@@ -839,7 +840,7 @@ impl<I: Instance> System for ModelExchange<I> {
         }
         let call = |unit: &Self, error: CallError| unit.failure(step.start, error.into());
         self.begin_running(step.start).map_err(|error| call(self, error))?;
-        self.instance.sample();
+        let timed = self.instance.sample().then(Instant::now);
         // A unit that wants to hear of completed steps hears of them only when they are taken for good.
         response.reused = self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
         self.tried = None;
@@ -852,6 +853,9 @@ impl<I: Instance> System for ModelExchange<I> {
         self.answer(step.end, step.size(), inputs, response).map_err(|error| self.failure(step.end, error.into()))?;
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = step.end;
+        if let Some(before) = timed {
+            self.instance.took(before.elapsed());
+        }
         Ok(())
     }
 
@@ -876,7 +880,7 @@ impl<I: Instance> Trial for ModelExchange<I> {
     fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.tried = None;
         self.begin_running(step.start).map_err(|error| self.failure(step.start, error.into()))?;
-        self.instance.sample();
+        let timed = self.instance.sample().then(Instant::now);
         let elapsed = self
             .integrate(step, inputs, false)
             .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
@@ -889,6 +893,9 @@ impl<I: Instance> Trial for ModelExchange<I> {
         }
         if self.tried_event {
             response.next_event = time;
+        }
+        if let Some(before) = timed {
+            self.instance.took(before.elapsed());
         }
         Ok(())
     }
