@@ -9,6 +9,7 @@ use dovetail_fmi::CallLog;
 use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::failure::Failure;
+use crate::output;
 use crate::processes;
 
 /// Couples simulators so that their interfaces really meet.
@@ -233,7 +234,9 @@ impl ChangeArguments {
             interface,
             ..Overrides::default()
         };
-        Ok(Scenario::load(model, &changes)?)
+        let scenario = Scenario::load(model, &changes);
+        output::come_home(); // an FMU may have gone elsewhere
+        Ok(scenario?)
     }
 
     /// The method's options.
@@ -295,10 +298,18 @@ impl SharedArguments {
     pub fn check(&self, model: &Path, scenario: &Scenario) -> Result<(), Failure> {
         self.check_interval(scenario.start_time, scenario.stop_time)?;
         let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        for path in [&self.output, &self.report].into_iter().flatten() {
-            if same(path, model) {
-                return Err(Failure::misuse(format!("{} is the model: results would replace it", path.display())));
+        let units: Vec<&Path> = scenario.units().iter().map(|(_, prepared)| prepared.unit().path()).collect();
+        for path in [&self.output, &self.report, &self.log_fmi_calls].into_iter().flatten() {
+            let shown = path.display();
+            if same(path, model) || model.is_dir() && same(path, &model.join(dovetail_scenario::DEFAULT_SSD)) {
+                return Err(Failure::misuse(format!("{shown} is the model: results would replace it")));
             }
+            if units.iter().any(|unit| same(path, unit)) {
+                return Err(Failure::misuse(format!("{shown} is an FMU of the model: results would replace it")));
+            }
+        }
+        if self.log_fmi_calls.is_some() && [&self.output, &self.report].contains(&&self.log_fmi_calls) {
+            return Err(Failure::misuse("--log-fmi-calls names the file of the results"));
         }
         if self.output.is_some() && self.output == self.report {
             return Err(Failure::misuse("--output and --report name the same file"));

@@ -34,6 +34,7 @@ pub(crate) fn execute(
     // Everything that can be refused is refused before a file is touched.
     scenario.check_method(options)?;
     scenario.start(options)?;
+    output::come_home();
     let names = selection.names();
     let written = file.map(|path| output::open(path, &names, shared.output_interval)).transpose()?;
     let kept = keep.then(|| Trajectory::of(selection));

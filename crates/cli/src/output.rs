@@ -3,16 +3,46 @@
 use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use dovetail_report::{CsvFile, Resampled, Sink};
 
 use crate::failure::Failure;
 use crate::rescue::Rescued;
 
+/// Standard output as the program was given it.
+static OUTPUT: OnceLock<File> = OnceLock::new();
+/// The folder in which it was started.
+static HOME: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps standard output for the program: whatever an FMU prints goes to standard error, and nothing of it into a summary or JSON.
+/// Notes the folder too, to which relative paths belong.
+pub(crate) fn reserve() {
+    if let Ok(kept) = rustix::io::dup(rustix::stdio::stdout()) {
+        let moved = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
+        if moved.is_ok() {
+            let _ = OUTPUT.set(File::from(kept));
+        }
+    }
+    if let Ok(folder) = std::env::current_dir() {
+        let _ = HOME.set(folder);
+    }
+}
+
+/// Goes back to where the program was started.
+pub(crate) fn come_home() {
+    if let Some(folder) = HOME.get() {
+        let _ = std::env::set_current_dir(folder);
+    }
+}
+
 /// Writes to standard output. A reader that has left (`| head`) ends the program without a word.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    let written = match OUTPUT.get() {
+        Some(mut out) => out.write_all(text.as_bytes()),
+        None => std::io::stdout().lock().write_all(text.as_bytes()),
+    };
+    written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::ReaderLeft,
         _ => Failure::EndedEarly(format!("the summary could not be written: {error}")),
     })

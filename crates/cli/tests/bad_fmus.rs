@@ -25,7 +25,7 @@ const EXPECTED: &[(&str, i32, &str)] = &[
     ("wrong-token", 2, "gave no instance"),
     ("library-elsewhere", 2, "no library for this machine"),
     ("library-unresolved", 2, "libdoesnotexist.so: cannot open shared object file"),
-    ("missing-required-symbol", 1, "has no function `fmi"),
+    ("missing-required-symbol", 2, "has no function `fmi"),
     ("library-named-otherwise", 0, "its library is named SomethingElse.so"),
     ("missing-declared-symbol", 0, "it declares directional derivatives, which it does not have"),
     ("rollback-lies", 0, "it declares rollback, which it does not have"),

@@ -70,8 +70,8 @@ impl Abilities {
             Version::Three if kind.intermediate_update && layout.intermediate_inputs => InputWay::Intermediate,
             _ => InputWay::Held,
         };
-        let imposed =
-            if kind.variable_step { kind.fixed_internal_step.filter(|size| *size > 0.0) } else { Some(default_step) };
+        let fixed = kind.fixed_internal_step.filter(|size| *size > 0.0);
+        let imposed = fixed.or_else(|| (!kind.variable_step).then_some(default_step));
         Self {
             rollback: kind.state,
             linearizes: directional && (has_states || stateless && told > 0),

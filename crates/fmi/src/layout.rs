@@ -96,7 +96,7 @@ pub(crate) fn size(description: &Description, structural: &HashMap<u32, usize>, 
             parameter.and_then(|v| v.start.first()).map_or(0, |start| as_number(start).max(0.0) as usize)
         }),
     };
-    variable.dimensions.iter().map(extent).product()
+    variable.dimensions.iter().map(extent).fold(1, usize::saturating_mul)
 }
 
 /// The sizes of a variable in its directions.

@@ -87,7 +87,7 @@ pub(crate) fn check(
         if values.len() != expected && variable.causality != Causality::StructuralParameter {
             return Err(SettingError::WrongCount { name: name.clone(), expected, given: values.len() });
         }
-        values.iter().try_for_each(|value| within(variable, value))?;
+        values.iter().try_for_each(|value| within(variable, value).and_then(|()| listed(variable, value)))?;
         checked.retain(|(known, _)| *known != index);
         checked.push((index, values));
     }
@@ -163,6 +163,24 @@ fn within(variable: &Variable, value: &Value) -> Result<(), SettingError> {
     }
     let (min, max) = (min.to_string(), max.to_string());
     Err(SettingError::OutOfRange { name: variable.name.clone(), value: number.to_string(), min, max })
+}
+
+/// An enumeration has the values of its items and no others; a number of single precision is not beyond them all.
+fn listed(variable: &Variable, value: &Value) -> Result<(), SettingError> {
+    let wrong =
+        |expected: String| Err(SettingError::WrongType { name: variable.name.clone(), expected, given: shown(value) });
+    match (variable.value_type, value) {
+        (ValueType::Enumeration, Value::Integer(number))
+            if !variable.items.is_empty() && !variable.items.iter().any(|(_, item)| i128::from(*item) == *number) =>
+        {
+            let items: Vec<String> = variable.items.iter().map(|(name, value)| format!("{name} ({value})")).collect();
+            wrong(format!("one of {}", items.join(", ")))
+        }
+        (ValueType::Float32, Value::Float(number)) if number.is_finite() && !(*number as f32).is_finite() => {
+            wrong("a number of single precision".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn shown(value: &Value) -> String {

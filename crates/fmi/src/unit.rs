@@ -16,10 +16,13 @@ use crate::fmi3::{self, Instance3};
 use crate::instance::{CallError, Instance};
 use crate::journal::{CallLog, Journal, Monitor};
 use crate::layout::{self, Layout};
-use crate::library::{Library, LibraryError};
+use crate::library::{Library, LibraryError, MissingSymbol};
 use crate::model_exchange::{ModelExchange, Terms};
 use crate::probe::{self, Finding};
 use crate::settings::{self, SettingError};
+
+/// Elements are connected and recorded one by one.
+const MOST_ELEMENTS: usize = 5000;
 
 /// A description larger than this is not one.
 const LARGEST_DESCRIPTION: u64 = 256 << 20;
@@ -193,6 +196,15 @@ impl Unit {
     pub fn prepare(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
         let library = self.library(&prepared.kind().model_identifier)?;
+        if prepared.used == Use::CoSimulation {
+            let step = match self.description.version {
+                Version::Two => "fmi2DoStep",
+                Version::Three => "fmi3DoStep",
+            };
+            if library.symbol::<*const ()>(step).is_none() {
+                return Err(CallError::Missing(MissingSymbol(step)).into());
+            }
+        }
         let tool = prepared.kind().needs_execution_tool.then(|| {
             let tool = self.description.generation_tool.as_deref().unwrap_or("the tool that made it");
             format!("it says that it needs {tool} on this machine")
@@ -214,6 +226,7 @@ impl Unit {
         };
         let values =
             settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &structural, v))?;
+        self.check_sizes(&structural)?;
         let mut layout = Layout::new(&self.description, &structural);
         layout.take_starts(&values);
         let abilities = match used {
@@ -234,6 +247,20 @@ impl Unit {
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
         Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings })
+    }
+
+    /// Arrays whose sizes a user sets may grow beyond what can be connected.
+    fn check_sizes(&self, structural: &HashMap<u32, usize>) -> Result<(), UnitError> {
+        for variable in self.description.variables.iter().filter(|v| !v.dimensions.is_empty()) {
+            let size = layout::size(&self.description, structural, variable);
+            if size > MOST_ELEMENTS {
+                let name = &variable.name;
+                return Err(UnitError::Other(format!(
+                    "`{name}` would have {size} elements, more than the {MOST_ELEMENTS} that an array may have here"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn structural_alone(&self, settings: &Settings) -> Result<HashMap<u32, usize>, UnitError> {
@@ -320,6 +347,11 @@ impl Prepared {
                 }
             }
             self.abilities = abilities;
+        }
+        let drift = self.findings.iter().find(|f| f.holds && f.what.contains("away from going on"));
+        if let Some(drift) = drift {
+            let warning = format!("after a restore it does not go on exactly as it would have: {}", drift.what);
+            self.warnings.push(warning);
         }
         let failed: Vec<String> = self
             .findings
@@ -416,7 +448,9 @@ impl Prepared {
 
     /// Whether all communication steps must be alike, and nobody has said how long.
     pub fn needs_constant_step(&self) -> bool {
-        self.used == Use::CoSimulation && !self.kind().variable_step && self.settings.imposed_step.is_none()
+        let kind = self.kind();
+        let said = self.settings.imposed_step.or(kind.fixed_internal_step);
+        self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
     }
 
     fn system_with(

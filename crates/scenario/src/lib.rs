@@ -21,6 +21,7 @@ mod unit_alone;
 mod worker;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
+pub use dovetail_ssp::DEFAULT_SSD;
 pub use f3ornits::F3ornitsChoices;
 pub use options::{Choices, METHODS, OPTIONS, RunOption, RunOptions, SOLVERS};
 pub use overrides::Overrides;

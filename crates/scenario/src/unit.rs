@@ -47,9 +47,15 @@ pub(crate) fn check(
         vec![Problem::at(place(table, file, &error), message)]
     })?;
     let warnings = warnings(name.get_ref(), &prepared);
+    let prepared_use = prepared.used();
     let model = PartModel::Unit { name: name.get_ref().clone(), prepared };
-    // The imposed step is the unit's own by now.
-    let restrictions = restrictions.map(|r| Restrictions { imposed_step: None, ..r });
+    if let (Use::ModelExchange, Some(parts)) = (prepared_use, &table.sub_steps) {
+        let message = "sub-steps are for Co-Simulation: a unit for Model Exchange follows its inputs exactly";
+        return Err(vec![Problem::at(parts.span(), message)]);
+    }
+    // Of a unit for Co-Simulation the imposed step is its own by now.
+    let own = prepared_use == Use::CoSimulation;
+    let restrictions = restrictions.map(|r| Restrictions { imposed_step: r.imposed_step.filter(|_| !own), ..r });
     let restrictions = restrictions.filter(|r| *r != Restrictions::default());
     Ok((Part { model, mappings: Vec::new(), restrictions }, warnings))
 }
