@@ -5,10 +5,18 @@ mod zips;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Barrier;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use dovetail_fmi::archive::{Archive, Cache};
 use zips::{Folder, entry, unit, zip};
+
+/// A process that is being started shares, for a moment, the locks of all files that are open here, so that an entry looks used which
+/// is not. Tests that start processes and tests that look at what is removed take turns.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn entries(folder: &Folder) -> Vec<PathBuf> {
     let found = std::fs::read_dir(folder.path().join("archives-1")).unwrap().map(|entry| entry.unwrap().path());
@@ -81,6 +89,7 @@ fn open_as_a_child_process() {
 
 #[test]
 fn many_processes_share_a_cache_that_is_cleaned_all_the_time() {
+    let _alone = alone();
     let folder = Folder::new();
     folder.write("a.fmu", &unit());
     folder.write("b.fmu", &zip(&[entry("x", "x")]));
@@ -98,6 +107,7 @@ fn many_processes_share_a_cache_that_is_cleaned_all_the_time() {
 
 #[test]
 fn a_damaged_entry_is_made_anew() {
+    let _alone = alone();
     let folder = Folder::new();
     let path = folder.write("a.fmu", &unit());
     let cache = Cache::at(folder.path());
@@ -127,6 +137,7 @@ fn what_a_unit_writes_beside_its_files_stays() {
 
 #[test]
 fn an_entry_that_is_damaged_while_in_use_is_left_to_its_user() {
+    let _alone = alone();
     let folder = Folder::new();
     let path = folder.write("a.fmu", &unit());
     let cache = Cache::at(folder.path());
@@ -143,6 +154,7 @@ fn an_entry_that_is_damaged_while_in_use_is_left_to_its_user() {
 
 #[test]
 fn entries_that_nobody_uses_go_and_those_in_use_stay() {
+    let _alone = alone();
     let folder = Folder::new();
     let cache = Cache::at(folder.path());
     let names = ["old", "used", "young"];
@@ -170,6 +182,7 @@ fn entries_that_nobody_uses_go_and_those_in_use_stay() {
 
 #[test]
 fn the_least_used_entries_go_while_the_cache_is_too_large() {
+    let _alone = alone();
     let folder = Folder::new();
     let mut cache = Cache::at(folder.path());
     cache.keep_size = 2500;
