@@ -7,12 +7,13 @@
 
 use std::ffi::{CString, c_char};
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use dovetail_bench::run;
 use dovetail_fixtures::{Fixture, Model, Version};
 use dovetail_fmi::archive::Archive;
-use dovetail_report::{Alignment, Table, significant};
-use dovetail_scenario::{Overrides, Scenario, SourceText};
+use dovetail_report::{Alignment, Kind, LastRow, Recorder, Table, Variables, significant};
+use dovetail_scenario::{Choices, Overrides, Scenario, SourceText};
 
 unsafe extern "C" {
     fn bench_cpu_seconds() -> f64;
@@ -87,6 +88,7 @@ fn measure(subject: &Subject, n: usize) -> (f64, f64) {
     let size = 10.0 / steps as f64;
     let scenario = scenario(&path, n);
     let step = format!("{size:e}");
+    check_sum(&scenario, &step);
     let (mut bare_least, mut ours_least) = (f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {
         bare_least = bare_least.min(bare(subject, &path, n, steps, size));
@@ -112,6 +114,20 @@ fn scenario(path: &Path, n: usize) -> Scenario {
     }
     let source = SourceText { path: "ring.toml".into(), text };
     Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("BUG: {bad}"))
+}
+
+/// The sum of all states stays 1, in the engine as in the bare loop; this run is not timed.
+fn check_sum(scenario: &Scenario, step: &str) {
+    let mut choices = Choices::default();
+    choices.set("method", "jacobi");
+    choices.set("step", step);
+    let options = scenario.options(&choices).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let outputs = Variables::of(&scenario.connections).of_kind(Kind::Output);
+    let mut last = Recorder::new(&scenario.connections, &outputs, LastRow::default(), "final values");
+    let end = scenario.run(&options, &mut [&mut last], &AtomicBool::new(false));
+    end.unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let sum: f64 = last.sink().values.iter().sum();
+    assert!((sum - 1.0).abs() < DRIFT, "the sum of all states is {sum}");
 }
 
 fn bare(subject: &Subject, path: &Path, n: usize, steps: usize, size: f64) -> f64 {

