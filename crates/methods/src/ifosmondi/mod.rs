@@ -171,7 +171,7 @@ impl Method for Ifosmondi<'_> {
             if !capabilities.trial {
                 return Err(missing(
                     "rollback, or a linearisation in its place",
-                    "jacobi and gauss-seidel work without",
+                    "f3ornits, jacobi and gauss-seidel work without",
                 ));
             }
             if let StepRule::Imposed(_) = capabilities.step_rule {

@@ -234,7 +234,7 @@ impl Method for Missiles<'_> {
         for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
             let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.linearize {
-                return Err(missing("a linearisation", "ifosmondi needs rollback instead, gauss-seidel nothing"));
+                return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
             }
             if let (StepRule::Imposed(size), Steps::Adaptive(_)) = (capabilities.step_rule, &self.steps) {
                 return Err(missing(
