@@ -1,24 +1,22 @@
 //! A unit from its file to systems.
 
+mod making;
+mod probing;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dovetail_core::{Interface, StepRule, System};
+use dovetail_core::{Interface, StepRule};
 
-use crate::abilities::{Abilities, Slopes};
+use crate::abilities::{Abilities, InputWay};
 use crate::archive::{Archive, ArchiveError};
-use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Description, DescriptionError, Kind, Strictness, Value, Version, read};
-use crate::ffi::{Functions2, Functions3};
-use crate::fmi2::{self, Instance2};
-use crate::fmi3::{self, Instance3};
-use crate::instance::{CallError, Instance};
-use crate::journal::{CallLog, Journal, Monitor};
+use crate::instance::CallError;
+use crate::journal::{CallLog, Journal};
 use crate::layout::{self, Layout};
 use crate::library::{Library, LibraryError, MissingSymbol};
-use crate::model_exchange::{ModelExchange, Terms};
-use crate::probe::{self, Finding};
+use crate::probe::Finding;
 use crate::settings::{self, SettingError};
 
 /// Elements are connected and recorded one by one.
@@ -237,7 +235,7 @@ impl Unit {
                 }
                 abilities.sub_steps = if abilities.step == StepRule::Free { settings.sub_steps.max(1) } else { 1 };
                 if abilities.sub_steps > 1 {
-                    abilities.inputs = crate::abilities::InputWay::Held; // the parts follow the inputs, not the unit
+                    abilities.inputs = InputWay::Held; // the parts follow the inputs, not the unit
                 }
                 abilities
             }
@@ -325,243 +323,6 @@ impl Prepared {
             Err(_) => unreachable!("the interface was chosen when the unit was prepared"),
         }
     }
-
-    /// Tries the unit. Steps of a unit that fails in them are the run's to report.
-    fn probe(&mut self, conditions: &Conditions) -> Result<(), UnitError> {
-        self.probe_reactions()?;
-        if self.used == Use::CoSimulation {
-            let mut abilities = self.abilities.clone();
-            let trip = probe::trip(self.settings.start, conditions.step, abilities.step);
-            let mut make = |abilities: &Abilities| {
-                self.system_with("probe", abilities, conditions)
-                    .map(|(system, _)| system)
-                    .map_err(|error| error.to_string())
-            };
-            match probe::co_simulation(&mut abilities, &mut make, trip) {
-                Ok(findings) => self.findings.extend(findings),
-                Err(why) => {
-                    abilities = abilities.without_promises();
-                    self.warnings.push(format!(
-                        "it could not be tried out before the run ({why}), so that what it declares is not used"
-                    ));
-                }
-            }
-            self.abilities = abilities;
-        }
-        let drift = self.findings.iter().find(|f| f.holds && f.what.contains("away from going on"));
-        if let Some(drift) = drift {
-            let warning = format!("after a restore it does not go on exactly as it would have: {}", drift.what);
-            self.warnings.push(warning);
-        }
-        let failed: Vec<String> = self
-            .findings
-            .iter()
-            .filter(|f| !f.holds)
-            .map(|f| format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what))
-            .collect();
-        self.warnings.extend(failed);
-        Ok(())
-    }
-
-    /// Directional derivatives and feedthrough, by moving inputs in initialisation mode.
-    fn probe_reactions(&mut self) -> Result<(), UnitError> {
-        let found = match self.unit.description.version {
-            Version::Two => self.reactions_of(self.instance2("probe", None)?.0),
-            Version::Three => self.reactions_of(self.instance3("probe", None)?.0),
-        };
-        let found = match found {
-            Ok(found) => found,
-            Err(error) if self.abilities.directional => {
-                // It may be the derivatives that fail: once more without them.
-                self.abilities.directional = false;
-                let what = error.to_string();
-                self.findings.push(Finding { capability: "directional derivatives", holds: false, what });
-                let again = match self.unit.description.version {
-                    Version::Two => self.reactions_of(self.instance2("probe", None)?.0),
-                    Version::Three => self.reactions_of(self.instance3("probe", None)?.0),
-                };
-                again?
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(finding) = found.derivatives.clone() {
-            self.abilities.directional &= finding.holds;
-            self.findings.push(finding);
-        }
-        if !self.abilities.directional {
-            self.lose_directional();
-        }
-        self.believe_feedthrough(&found);
-        Ok(())
-    }
-
-    fn lose_directional(&mut self) {
-        if self.used == Use::CoSimulation {
-            self.abilities.linearizes = false;
-            if self.abilities.slopes == Slopes::Chained {
-                self.abilities.slopes = Slopes::Unknown;
-            }
-        }
-    }
-
-    fn reactions_of<I: Instance>(&self, mut instance: I) -> Result<probe::Reactions, CallError> {
-        instance.enter_initialization(self.settings.start, self.settings.stop, None)?;
-        let found = probe::reactions(&mut instance, &self.layout, &self.abilities);
-        let _ = instance.exit_initialization();
-        let _ = instance.terminate();
-        found
-    }
-
-    /// Feedthrough that was seen counts, declared or not; where nothing is declared, what was not seen does not.
-    fn believe_feedthrough(&mut self, found: &probe::Reactions) {
-        let layout = Arc::make_mut(&mut self.layout);
-        let mut unexpected = Vec::new();
-        if !layout.dependencies_declared && found.complete {
-            layout.outputs.iter_mut().for_each(|output| output.depends_on.clear());
-        }
-        for &(output, input) in &found.feedthrough {
-            let depends_on = &mut layout.outputs[output].depends_on;
-            if !depends_on.contains(&input) {
-                depends_on.push(input);
-                depends_on.sort_unstable();
-                if layout.dependencies_declared {
-                    unexpected.push(format!("`{}` on `{}`", layout.outputs[output].name, layout.inputs[input].name));
-                }
-            }
-        }
-        if !unexpected.is_empty() {
-            let what = unexpected.join(", ");
-            self.warnings.push(format!(
-                "it declares no such dependency, but at once depends {what}; this is taken into account"
-            ));
-        }
-    }
-
-    /// A system of this name, and what can be known of it while it runs.
-    pub fn system(&self, name: &str, conditions: &Conditions) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
-        let mut abilities = self.abilities.clone();
-        if self.needs_constant_step() {
-            abilities.step = StepRule::Imposed(conditions.step);
-        }
-        self.system_with(name, &abilities, conditions)
-    }
-
-    /// Whether all communication steps must be alike, and nobody has said how long.
-    pub fn needs_constant_step(&self) -> bool {
-        let kind = self.kind();
-        let said = self.settings.imposed_step.or(kind.fixed_internal_step);
-        self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
-    }
-
-    fn system_with(
-        &self,
-        name: &str,
-        abilities: &Abilities,
-        conditions: &Conditions,
-    ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
-        let version = self.unit.description.version;
-        let (layout, abilities, log) = (self.layout.clone(), abilities.clone(), conditions.log.clone());
-        let span = Span { stop: self.settings.stop, tolerance: conditions.asked_tolerance };
-        let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
-            (Version::Two, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance2(name, log)?;
-                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
-            }
-            (Version::Three, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance3(name, log)?;
-                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
-            }
-            (Version::Two, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance2(name, log)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
-            }
-            (Version::Three, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance3(name, log)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
-            }
-        };
-        Ok(made)
-    }
-
-    fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
-        let description = &self.unit.description;
-        let indicators = match description.version {
-            Version::Two => description.structure.indicator_count,
-            Version::Three => {
-                let sizes = description.structure.event_indicators.iter().map(|&index| {
-                    let structural = layout::structural_values(description, &self.values);
-                    layout::size(description, &structural, &description.variables[index])
-                });
-                sizes.sum()
-            }
-        };
-        Terms {
-            span,
-            stride: conditions.step,
-            tolerance: conditions.tolerance,
-            indicators,
-            completes: self.kind().needs_completed_step,
-        }
-    }
-
-    fn instance2(&self, name: &str, log: Option<Arc<CallLog>>) -> Result<(Instance2, Arc<Monitor>), UnitError> {
-        let library = self.unit.library(&self.kind().model_identifier)?;
-        let journal = self.unit.journal(name, log);
-        let monitor = journal.monitor.clone();
-        let resources = file_uri(&self.unit.archive.folder().join("resources"));
-        let mut instance = Instance2::new(fmi2::Start {
-            functions: Functions2::of(&library),
-            co_simulation: self.used == Use::CoSimulation,
-            token: &self.unit.description.token,
-            resources: &resources,
-            journal,
-        })?;
-        self.set_values(&mut instance)?;
-        Ok((instance, monitor))
-    }
-
-    fn instance3(&self, name: &str, log: Option<Arc<CallLog>>) -> Result<(Instance3, Arc<Monitor>), UnitError> {
-        let kind = self.kind();
-        let library = self.unit.library(&kind.model_identifier)?;
-        let journal = self.unit.journal(name, log);
-        let monitor = journal.monitor.clone();
-        // 3.0 asks for a path that ends in a separator.
-        let resources = format!("{}/", self.unit.archive.folder().join("resources").display());
-        let follows = self.declared.inputs == crate::abilities::InputWay::Intermediate;
-        let mut instance = Instance3::new(fmi3::Start {
-            functions: Functions3::of(&library),
-            co_simulation: self.used == Use::CoSimulation,
-            token: &self.unit.description.token,
-            resources: &resources,
-            event_mode: kind.event_mode,
-            early_return: self.declared.returns_early,
-            intermediate: if follows { &self.layout.smooth_inputs } else { &[] },
-            journal,
-        })?;
-        self.set_values(&mut instance)?;
-        Ok((instance, monitor))
-    }
-
-    /// Parameters and start values: structural ones in a mode of their own, the others before initialisation.
-    fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
-        let variables = &self.unit.description.variables;
-        let is_structural = |index: usize| variables[index].causality == Causality::StructuralParameter;
-        let (structural, plain): (Vec<_>, Vec<_>) = self.values.iter().partition(|(index, _)| is_structural(*index));
-        if !structural.is_empty() {
-            instance.enter_configuration()?;
-            for (index, values) in structural {
-                instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
-            }
-            instance.exit_configuration()?;
-        }
-        // Inputs are set in initialisation mode, with those that are connected.
-        for (index, values) in
-            plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
-        {
-            instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
-        }
-        Ok(())
-    }
 }
 
 /// A file, up to one byte more than the reader takes, so that it can say that there are too many.
@@ -570,29 +331,4 @@ fn read_limited(file: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(file)?.take(LARGEST_DESCRIPTION + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-/// `file:///path%20with%20spaces`.
-fn file_uri(path: &Path) -> String {
-    use std::fmt::Write;
-    use std::os::unix::ffi::OsStrExt;
-    let mut uri = String::from("file://");
-    for &byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
-            uri.push(byte as char);
-        } else {
-            let _ = write!(uri, "%{byte:02X}");
-        }
-    }
-    uri
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_encoded() {
-        assert_eq!(file_uri(Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
-    }
 }

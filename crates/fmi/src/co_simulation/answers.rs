@@ -1,0 +1,125 @@
+//! What a Co-Simulation unit answers: outputs and their slopes, at the end of a step or about the present.
+
+use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
+
+use super::{CoSimulation, Phase};
+use crate::abilities::Slopes;
+use crate::instance::{CallError, Instance};
+
+impl<I: Instance> CoSimulation<I> {
+    /// Fills the response from what was read.
+    #[inline]
+    pub(super) fn answer(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        for &(place, position) in &self.layout.read_output {
+            response.outputs[position] = Knot::value_only(self.buffers.read[place]);
+        }
+        for &(place, position) in &self.layout.read_state {
+            response.states[position] = self.buffers.read[place];
+        }
+        for group in &self.layout.other_outputs {
+            let values = &mut self.buffers.others[..group.positions.len()];
+            self.instance.get_values(group.kind, &group.references, values)?;
+            values
+                .iter()
+                .zip(&group.positions)
+                .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
+        }
+        response.reached = step.end;
+        response.next_event = if self.event_pending { step.end } else { self.next_event };
+        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
+            self.take_slopes(step.size(), inputs, response)?;
+        }
+        Ok(())
+    }
+
+    /// Output derivatives, by whichever way the unit has.
+    pub(super) fn take_slopes(
+        &mut self,
+        elapsed: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        let held = self.interface.outputs.iter().zip(&mut response.outputs);
+        held.filter(|(output, _)| output.nature != Nature::Continuous)
+            .for_each(|(_, knot)| *knot = Knot::from(knot.value));
+        let count = self.layout.smooth_outputs.len();
+        match self.abilities.slopes {
+            Slopes::Unknown => {}
+            Slopes::Told(orders) => {
+                for order in 1..=orders.min(response.derivatives()) {
+                    self.buffers.orders[..count].fill(order as i32);
+                    let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
+                    self.instance.output_derivatives(
+                        &self.layout.smooth_outputs,
+                        &self.buffers.orders[..count],
+                        values,
+                    )?;
+                    for (&value, &position) in values.iter().zip(&self.layout.smooth_output_positions) {
+                        let knot = &mut response.outputs[position];
+                        *(if order == 1 { &mut knot.slope } else { &mut knot.curvature }) = value;
+                    }
+                }
+            }
+            Slopes::Chained => {
+                // y' = C f + D u', one directional derivative in the direction in which the unit moves.
+                let states = self.layout.states.len();
+                let seed = &mut self.buffers.seed[..states + self.layout.smooth_input_positions.len()];
+                self.instance.get_floats(&self.layout.derivative_references, &mut seed[..states])?;
+                for (value, &position) in seed[states..].iter_mut().zip(&self.layout.smooth_input_positions) {
+                    *value = inputs[position].derivative(1, elapsed);
+                }
+                let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
+                self.instance.directional(&self.layout.smooth_outputs, &self.abilities.knowns, seed, values)?;
+                for (&value, &position) in values.iter().zip(&self.layout.smooth_output_positions) {
+                    response.outputs[position].slope = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A question about the present.
+    pub(super) fn ask(&mut self, time: f64, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
+        if self.phase == Phase::Made {
+            self.initialize(time)?;
+        }
+        self.return_to_now()?;
+        let event = self.abilities.event_mode
+            && self.phase == Phase::Stepping
+            && (self.event_pending || self.next_event <= time || self.discrete_input_changes(inputs, 0.0));
+        if event {
+            self.handle_event(inputs, 0.0)?;
+            self.saved = false;
+        } else if self.abilities.event_mode && self.phase == Phase::Stepping {
+            self.take_inputs(inputs, 0.0);
+            self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
+        } else {
+            self.apply(inputs, 0.0)?;
+        }
+        self.applied.copy_from_slice(&self.buffers.all);
+        self.remember_slopes(inputs, 0.0);
+        self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
+        self.answer(MacroStep::instant(time), inputs, response)
+    }
+
+    pub(super) fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
+        for (slope, signal) in self.applied_slopes.iter_mut().zip(inputs) {
+            *slope = signal.derivative(1, elapsed);
+        }
+    }
+
+    /// The inputs as they are at the end of a step, for whoever linearises there.
+    pub(super) fn remember_end(&mut self, step: MacroStep, inputs: &[Signal]) {
+        if self.abilities.linearizes {
+            for (applied, signal) in self.applied.iter_mut().zip(inputs) {
+                *applied = signal.value(step.size());
+            }
+            self.remember_slopes(inputs, step.size());
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The integrator at work on a unit, up to the next event, which it locates.
+
+use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
+
+use crate::flow::{Flow, Suspect};
+use crate::instance::{CallError, Instance};
+
+/// A state event is located to so much of the step of the integrator around it.
+const EVENT_PRECISION: f64 = 1e-12;
+/// Halvings of the interval around an event.
+const MOST_HALVINGS: usize = 80;
+/// A unit without states is looked at so often within a step.
+const LOOKS_WITHOUT_STATES: usize = 20;
+
+pub(super) enum Trouble {
+    Call(CallError),
+    Integration(IntegrationError),
+}
+
+/// The integrator at work on a flow.
+pub(super) struct Stretch<'a, 'f, I> {
+    pub flow: &'a mut Flow<'f, I>,
+    pub integrator: &'a mut Integrator,
+    pub tolerance: Tolerance,
+    pub hint: Hint,
+}
+
+impl<I: Instance> Stretch<'_, '_, I> {
+    /// To `target` or to the first event.
+    pub fn go(&mut self, from: f64, target: f64, state: &mut [f64]) -> Result<(f64, bool), (f64, Trouble)> {
+        self.flow.note_origin(from, state).map_err(|error| (from, Trouble::Call(error)))?;
+        let mut at = from;
+        while at < target {
+            let reached = self.step(at, target, state)?;
+            if let Some(suspect) = self.flow.suspect.take() {
+                let (found, elapsed) = self.locate(suspect, state)?;
+                if found {
+                    return Ok((elapsed, true));
+                }
+                // A false alarm: the interpolation saw what the solution does not do.
+                at = elapsed;
+                self.flow.note_origin(at, state).map_err(|error| (at, Trouble::Call(error)))?;
+                continue;
+            }
+            if std::mem::take(&mut self.flow.step_event) {
+                return Ok((reached, true));
+            }
+            at = reached;
+        }
+        Ok((target, false))
+    }
+
+    /// The integrator's own way; without states, a walk in small strides.
+    fn step(&mut self, from: f64, target: f64, state: &mut [f64]) -> Result<f64, (f64, Trouble)> {
+        if state.is_empty() {
+            if self.flow.buffers.indicators.is_empty() && !self.flow.completes {
+                return Ok(target);
+            }
+            for stride in 1..=LOOKS_WITHOUT_STATES {
+                let share = stride as f64 / LOOKS_WITHOUT_STATES as f64;
+                let at = if stride == LOOKS_WITHOUT_STATES { target } else { from + share * (target - from) };
+                if self.flow.arrived(at, state).is_break() {
+                    let error = self.flow.error.take();
+                    return error.map_or(Ok(at), |error| Err((at, Trouble::Call(error))));
+                }
+            }
+            return Ok(target);
+        }
+        let done = self.integrator.integrate(self.flow, from, target, state, self.tolerance, self.hint);
+        let call = |error: CallError| Trouble::Call(error);
+        match (done, self.flow.error.take()) {
+            (Ok(outcome), None) => {
+                self.hint = outcome.hint;
+                Ok(outcome.reached)
+            }
+            (Ok(outcome), Some(error)) => Err((outcome.reached, call(error))),
+            (Err(_), Some(error)) => Err((self.flow.arrived.max(from), call(error))),
+            (Err(error), None) => Err((time_of(&error), Trouble::Integration(error))),
+        }
+    }
+
+    /// Narrows an event down by integrating again from before it. Whether there is one, and where the state now is.
+    fn locate(&mut self, suspect: Suspect, state: &mut [f64]) -> Result<(bool, f64), (f64, Trouble)> {
+        let origin = self.flow.buffers.last.clone();
+        let (mut low, mut high) = (suspect.before, suspect.after);
+        let failed = |at: f64| move |error: CallError| (at, Trouble::Call(error));
+        self.integrate_quietly(suspect.before, high, &origin, state)?;
+        if !self.flow.changed(high, state).map_err(failed(high))? {
+            return Ok((false, high));
+        }
+        let mut past = state.to_vec();
+        let precision = EVENT_PRECISION * (high - low) + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
+        for _ in 0..MOST_HALVINGS {
+            if high - low <= precision {
+                break;
+            }
+            let middle = 0.5 * (low + high);
+            self.integrate_quietly(suspect.before, middle, &origin, state)?;
+            if self.flow.changed(middle, state).map_err(failed(middle))? {
+                high = middle;
+                past.copy_from_slice(state);
+            } else {
+                low = middle;
+            }
+        }
+        state.copy_from_slice(&past);
+        Ok((true, high))
+    }
+
+    /// Integrates without looking for events.
+    fn integrate_quietly(
+        &mut self,
+        from: f64,
+        to: f64,
+        origin: &[f64],
+        state: &mut [f64],
+    ) -> Result<(), (f64, Trouble)> {
+        state.copy_from_slice(origin);
+        if state.is_empty() {
+            return Ok(());
+        }
+        let mut quiet = Quiet(self.flow);
+        let done = self.integrator.integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
+        // What the unit refused on the way does not matter if the integrator found another.
+        match (done, self.flow.error.take()) {
+            (Ok(_), _) => Ok(()),
+            (Err(_), Some(error)) => Err((from, Trouble::Call(error))),
+            (Err(error), None) => Err((time_of(&error), Trouble::Integration(error))),
+        }
+    }
+}
+
+fn time_of(error: &IntegrationError) -> f64 {
+    match error {
+        IntegrationError::NotFinite { time, .. }
+        | IntegrationError::TooManySteps { time, .. }
+        | IntegrationError::StepTooSmall { time, .. } => *time,
+    }
+}
+
+/// A flow that nobody watches.
+struct Quiet<'a, 'f, I>(&'a mut Flow<'f, I>);
+
+impl<I: Instance> Rhs for Quiet<'_, '_, I> {
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn derivative(&mut self, time: f64, state: &[f64], derivative: &mut [f64]) {
+        self.0.derivative(time, state, derivative);
+    }
+}

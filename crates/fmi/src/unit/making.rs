@@ -1,0 +1,179 @@
+//! Instances and systems of a unit.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dovetail_core::{StepRule, System};
+
+use super::{Conditions, Prepared, UnitError, Use};
+use crate::abilities::Abilities;
+use crate::co_simulation::{CoSimulation, Span};
+use crate::description::{Causality, Version};
+use crate::ffi::{Functions2, Functions3};
+use crate::fmi2::{self, Instance2};
+use crate::fmi3::{self, Instance3};
+use crate::instance::{CallError, Instance};
+use crate::journal::{CallLog, Monitor};
+use crate::layout;
+use crate::model_exchange::{ModelExchange, Terms};
+
+impl Prepared {
+    /// A system of this name, and what can be known of it while it runs.
+    pub fn system(&self, name: &str, conditions: &Conditions) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+        let mut abilities = self.abilities.clone();
+        if self.needs_constant_step() {
+            abilities.step = StepRule::Imposed(conditions.step);
+        }
+        self.system_with(name, &abilities, conditions)
+    }
+
+    /// Whether all communication steps must be alike, and nobody has said how long.
+    pub fn needs_constant_step(&self) -> bool {
+        let kind = self.kind();
+        let said = self.settings.imposed_step.or(kind.fixed_internal_step);
+        self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
+    }
+
+    pub(super) fn system_with(
+        &self,
+        name: &str,
+        abilities: &Abilities,
+        conditions: &Conditions,
+    ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+        let version = self.unit.description.version;
+        let (layout, abilities, log) = (self.layout.clone(), abilities.clone(), conditions.log.clone());
+        let span = Span { stop: self.settings.stop, tolerance: conditions.asked_tolerance };
+        let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
+            (Version::Two, Use::CoSimulation) => {
+                let (instance, monitor) = self.instance2(name, log)?;
+                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
+            }
+            (Version::Three, Use::CoSimulation) => {
+                let (instance, monitor) = self.instance3(name, log)?;
+                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
+            }
+            (Version::Two, Use::ModelExchange) => {
+                let (instance, monitor) = self.instance2(name, log)?;
+                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
+            }
+            (Version::Three, Use::ModelExchange) => {
+                let (instance, monitor) = self.instance3(name, log)?;
+                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
+            }
+        };
+        Ok(made)
+    }
+
+    pub(super) fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
+        let description = &self.unit.description;
+        let indicators = match description.version {
+            Version::Two => description.structure.indicator_count,
+            Version::Three => {
+                let sizes = description.structure.event_indicators.iter().map(|&index| {
+                    let structural = layout::structural_values(description, &self.values);
+                    layout::size(description, &structural, &description.variables[index])
+                });
+                sizes.sum()
+            }
+        };
+        Terms {
+            span,
+            stride: conditions.step,
+            tolerance: conditions.tolerance,
+            indicators,
+            completes: self.kind().needs_completed_step,
+        }
+    }
+
+    pub(super) fn instance2(
+        &self,
+        name: &str,
+        log: Option<Arc<CallLog>>,
+    ) -> Result<(Instance2, Arc<Monitor>), UnitError> {
+        let library = self.unit.library(&self.kind().model_identifier)?;
+        let journal = self.unit.journal(name, log);
+        let monitor = journal.monitor.clone();
+        let resources = file_uri(&self.unit.archive.folder().join("resources"));
+        let mut instance = Instance2::new(fmi2::Start {
+            functions: Functions2::of(&library),
+            co_simulation: self.used == Use::CoSimulation,
+            token: &self.unit.description.token,
+            resources: &resources,
+            journal,
+        })?;
+        self.set_values(&mut instance)?;
+        Ok((instance, monitor))
+    }
+
+    pub(super) fn instance3(
+        &self,
+        name: &str,
+        log: Option<Arc<CallLog>>,
+    ) -> Result<(Instance3, Arc<Monitor>), UnitError> {
+        let kind = self.kind();
+        let library = self.unit.library(&kind.model_identifier)?;
+        let journal = self.unit.journal(name, log);
+        let monitor = journal.monitor.clone();
+        // 3.0 asks for a path that ends in a separator.
+        let resources = format!("{}/", self.unit.archive.folder().join("resources").display());
+        let follows = self.declared.inputs == crate::abilities::InputWay::Intermediate;
+        let mut instance = Instance3::new(fmi3::Start {
+            functions: Functions3::of(&library),
+            co_simulation: self.used == Use::CoSimulation,
+            token: &self.unit.description.token,
+            resources: &resources,
+            event_mode: kind.event_mode,
+            early_return: self.declared.returns_early,
+            intermediate: if follows { &self.layout.smooth_inputs } else { &[] },
+            journal,
+        })?;
+        self.set_values(&mut instance)?;
+        Ok((instance, monitor))
+    }
+
+    /// Parameters and start values: structural ones in a mode of their own, the others before initialisation.
+    pub(super) fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
+        let variables = &self.unit.description.variables;
+        let is_structural = |index: usize| variables[index].causality == Causality::StructuralParameter;
+        let (structural, plain): (Vec<_>, Vec<_>) = self.values.iter().partition(|(index, _)| is_structural(*index));
+        if !structural.is_empty() {
+            instance.enter_configuration()?;
+            for (index, values) in structural {
+                instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
+            }
+            instance.exit_configuration()?;
+        }
+        // Inputs are set in initialisation mode, with those that are connected.
+        for (index, values) in
+            plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
+        {
+            instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
+        }
+        Ok(())
+    }
+}
+
+/// `file:///path%20with%20spaces`.
+fn file_uri(path: &Path) -> String {
+    use std::fmt::Write;
+    use std::os::unix::ffi::OsStrExt;
+    let mut uri = String::from("file://");
+    for &byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(byte as char);
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_encoded() {
+        assert_eq!(file_uri(Path::new("/a b/ü")), "file:///a%20b/%C3%BC");
+    }
+}
