@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dovetail_fmi::CallLog;
 use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
+use crate::enclose::EncloseArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::processes;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run a model by several methods or steps and measure the error of each
     Compare(CompareArguments),
+    /// Bound all trajectories of a model given as equations: boxes that are proved to hold them
+    Enclose(EncloseArguments),
     /// Check a model: everything that can be known without running it
     Check(CheckArguments),
     /// Show an FMU or a system structure: its interface, what it can do, and the methods that permits
@@ -296,17 +299,13 @@ impl SharedArguments {
 
     /// Refuses what no run of `scenario`, read from `model`, can do.
     pub fn check(&self, model: &Path, scenario: &Scenario) -> Result<(), Failure> {
-        self.check_interval(scenario.start_time, scenario.stop_time)?;
-        let same = |a: &Path, b: &Path| matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        let units: Vec<&Path> = scenario.units().iter().map(|(_, prepared)| prepared.unit().path()).collect();
+        check_interval(self.output_interval, scenario)?;
+        if self.output_interval.is_some() && self.output.is_none() {
+            let message = "--output-interval needs --output: without a file there are no rows to space out";
+            return Err(Failure::misuse(message));
+        }
         for path in [&self.output, &self.report, &self.log_fmi_calls].into_iter().flatten() {
-            let shown = path.display();
-            if same(path, model) || model.is_dir() && same(path, &model.join(dovetail_scenario::DEFAULT_SSD)) {
-                return Err(Failure::misuse(format!("{shown} is the model: results would replace it")));
-            }
-            if units.iter().any(|unit| same(path, unit)) {
-                return Err(Failure::misuse(format!("{shown} is an FMU of the model: results would replace it")));
-            }
+            refuse_to_replace(model, scenario, path)?;
         }
         if self.log_fmi_calls.is_some() && [&self.output, &self.report].contains(&&self.log_fmi_calls) {
             return Err(Failure::misuse("--log-fmi-calls names the file of the results"));
@@ -316,25 +315,37 @@ impl SharedArguments {
         }
         Ok(())
     }
+}
 
-    fn check_interval(&self, start: f64, stop: f64) -> Result<(), Failure> {
-        match self.output_interval {
-            Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
-                Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))
-            }
-            Some(interval) if (stop - start) / interval > MOST_ROWS || start + interval == start => {
-                let message = format!("--output-interval {interval:e} is too small for a run from {start} to {stop} s");
-                Err(Failure::misuse(message))
-            }
-            Some(_) if self.output.is_none() => {
-                Err(Failure::misuse("--output-interval needs --output: without a file there are no rows to space out"))
-            }
-            _ => Ok(()),
+/// Refuses intervals that are none, and those that would fill the disk.
+pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Result<(), Failure> {
+    let (start, stop) = (scenario.start_time, scenario.stop_time);
+    match interval {
+        Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
+            Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))
         }
+        Some(interval) if (stop - start) / interval > MOST_ROWS || start + interval == start => {
+            let message = format!("--output-interval {interval:e} is too small for a run from {start} to {stop} s");
+            Err(Failure::misuse(message))
+        }
+        _ => Ok(()),
     }
 }
 
-fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
+/// Refuses to write results over `model`, from which `scenario` was read, or over one of its FMUs.
+pub(crate) fn refuse_to_replace(model: &Path, scenario: &Scenario, path: &Path) -> Result<(), Failure> {
+    let same = |other: &Path| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
+    let shown = path.display();
+    if same(model) || model.is_dir() && same(&model.join(dovetail_scenario::DEFAULT_SSD)) {
+        return Err(Failure::misuse(format!("{shown} is the model: results would replace it")));
+    }
+    if scenario.units().iter().any(|(_, prepared)| same(prepared.unit().path())) {
+        return Err(Failure::misuse(format!("{shown} is an FMU of the model: results would replace it")));
+    }
+    Ok(())
+}
+
+pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
 }
 
@@ -349,6 +360,6 @@ fn key_value(text: &str) -> Result<(String, String), String> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-fn assignment(text: &str) -> Result<(String, String), String> {
+pub(crate) fn assignment(text: &str) -> Result<(String, String), String> {
     key_value(text).map_err(|_| "expected SYSTEM.NAME=VALUE".to_owned())
 }

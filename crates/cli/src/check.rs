@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use dovetail_core::{Capabilities, StepRule};
+use dovetail_guaranteed::Interval;
 use dovetail_report::{Alignment, Table};
 use dovetail_scenario::{METHODS, RunOptions, Scenario};
 
@@ -51,6 +52,7 @@ fn findings(
     if let Some(reason) = reason {
         let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
     }
+    text += &bounds(scenario);
     for warning in &scenario.warnings {
         let _ = writeln!(text, "Warning: {warning}.");
     }
@@ -59,6 +61,28 @@ fn findings(
     }
     text += "The model is sound.\n";
     Ok(text)
+}
+
+/// Whether bounds can be proved for the model.
+fn bounds(scenario: &Scenario) -> String {
+    match scenario.to_enclose() {
+        Ok(_) => {
+            let boxes = scenario.boxes().unwrap_or_default();
+            let states = counted(boxes.iter().flat_map(|of| &of.states));
+            let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
+            format!("It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n")
+        }
+        Err(bad) => {
+            let why = bad.problems.first().map_or_else(String::new, |problem| problem.message.clone());
+            format!("It cannot be enclosed: {why}.\n")
+        }
+    }
+}
+
+/// How many of them are boxes.
+fn counted<'a>(values: impl Iterator<Item = &'a Interval>) -> String {
+    let points: Vec<bool> = values.map(|value| value.is_point()).collect();
+    format!("{} of {}", points.iter().filter(|point| !**point).count(), points.len())
 }
 
 fn permits(scenario: &Scenario, options: &RunOptions, method: &str) -> bool {

@@ -5,6 +5,7 @@
 mod arguments;
 mod check;
 mod compare;
+mod enclose;
 mod execute;
 mod failure;
 mod inspect;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let done = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
+        Command::Enclose(arguments) => enclose::enclose(arguments),
         Command::Check(arguments) => check::check(arguments),
         Command::Inspect(arguments) => inspect::inspect(arguments),
         Command::Worker => processes::worker(),

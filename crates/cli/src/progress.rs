@@ -28,6 +28,19 @@ impl Progress {
         bar.set_prefix(what);
         Self { bar, start, span: stop - start, countdown: STRIDE }
     }
+
+    /// So far it is.
+    pub fn show(&self, reached: f64) {
+        if !self.bar.is_hidden() {
+            self.bar.set_position(((reached - self.start) / self.span * PARTS) as u64);
+            self.bar.set_message(format!("t = {reached:.4} s"));
+        }
+    }
+
+    /// The run is over.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 impl Observer for Progress {
@@ -35,19 +48,15 @@ impl Observer for Progress {
         self.countdown -= 1;
         if self.countdown == 0 {
             self.countdown = STRIDE;
-            if !self.bar.is_hidden()
-                && let Some(task) = exchange.tasks.first()
-            {
-                let reached = task.response.reached;
-                self.bar.set_position(((reached - self.start) / self.span * PARTS) as u64);
-                self.bar.set_message(format!("t = {reached:.4} s"));
+            if let Some(task) = exchange.tasks.first() {
+                self.show(task.response.reached);
             }
         }
         Ok(())
     }
 
     fn finished(&mut self) -> Result<(), Error> {
-        self.bar.finish_and_clear();
+        self.clear();
         Ok(())
     }
 }

@@ -70,6 +70,11 @@ impl<T: Number> Evaluator<T> {
         fill(&mut self.registers[self.program.layout.unknowns.clone()], unknowns);
     }
 
+    /// What a register holds after a run.
+    pub fn register(&self, index: usize) -> &T {
+        &self.registers[index]
+    }
+
     /// Evaluates every expression of the program.
     pub fn run(&mut self, results: &mut [T]) {
         assert_eq!(results.len(), self.program.results.len(), "BUG: wrong number of results");

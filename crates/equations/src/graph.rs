@@ -15,7 +15,8 @@ use crate::operation::{Binary, Unary};
 pub struct NodeId(pub(crate) u32);
 
 impl NodeId {
-    pub(crate) fn index(self) -> usize {
+    /// Its place among the nodes.
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -13,7 +13,8 @@ use crate::operation::{Binary, Unary};
 ///
 /// Arithmetic, which is most of a model, has instructions of its own: one branch to take, not two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Instruction {
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Instruction {
     Add(u32, u32),
     Subtract(u32, u32),
     Multiply(u32, u32),
@@ -26,7 +27,8 @@ pub(crate) enum Instruction {
 
 /// Which registers hold which leaves.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Layout {
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Layout {
     pub parameters: Range<usize>,
     pub time: usize,
     pub switches: Range<usize>,
@@ -136,7 +138,29 @@ impl Program {
         self.prelude.len()
     }
 
-    pub(crate) fn registers(&self) -> usize {
+    /// The numbers that the first registers hold.
+    pub fn constants(&self) -> &[f64] {
+        &self.constants
+    }
+
+    /// Which registers hold which leaves.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// All instructions, in order, each with the register that it fills.
+    pub fn instructions(&self) -> impl Iterator<Item = (usize, Instruction)> {
+        let all = self.prelude.iter().chain(&self.body).copied();
+        all.enumerate().map(|(offset, instruction)| (self.layout.end() + offset, instruction))
+    }
+
+    /// The register of each result.
+    pub fn result_registers(&self) -> &[usize] {
+        &self.results
+    }
+
+    /// How many registers there are.
+    pub fn registers(&self) -> usize {
         self.layout.end() + self.prelude.len() + self.body.len()
     }
 }

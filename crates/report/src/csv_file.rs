@@ -34,7 +34,7 @@ impl<W: Write> CsvFile<W> {
 }
 
 /// Quotes a field only where it would be misread without.
-fn write_field(writer: &mut impl Write, field: &str) -> io::Result<()> {
+pub(crate) fn write_field(writer: &mut impl Write, field: &str) -> io::Result<()> {
     if field.contains([',', '"', '\n', '\r']) || field.trim() != field {
         write!(writer, "\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -64,7 +64,7 @@ fn heading(summary: &RunSummary, title: &str) -> String {
 }
 
 /// With a capital at its head and a full stop at its end.
-fn sentence(text: &str) -> String {
+pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
     let head = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     let stop = if text.ends_with(['.', '!', '?']) { "" } else { "." };
@@ -104,7 +104,7 @@ fn figures(summary: &RunSummary) -> String {
 }
 
 /// A table row whose first cell has the tag `first`.
-fn row(first: &str, cells: &[String]) -> String {
+pub(crate) fn row(first: &str, cells: &[String]) -> String {
     let rest: String = cells[1..].iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
     format!("<tr><{first}>{}</{first}>{rest}</tr>\n", escaped(&cells[0]))
 }
@@ -119,7 +119,7 @@ fn systems(summary: &RunSummary) -> String {
     format!("<section>\n<h2>Systems</h2>\n{}</section>\n", table(&heads, rows))
 }
 
-fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
+pub(crate) fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
     let heads: String = heads.iter().map(|head| format!("<th>{head}</th>")).collect();
     let rows: String = rows.collect();
     format!("<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")

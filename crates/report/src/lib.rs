@@ -4,13 +4,18 @@
 //! Exchange ──▶ Recorder ──row──▶ Sink: Trajectory | CsvFile | ParquetFile | LastRow | Resampled<Sink>
 //!                                        │
 //!                     ReferenceFile ──▶ measure ──▶ RunSummary ──▶ JSON, text, HTML
+//!
+//! enclosure ──box──▶ Tubes | TubeFile ──▶ EnclosureSummary ──▶ JSON, text, HTML
 //! ```
 //!
 //! Nothing here changes a run: whatever is recorded, and however, its values are the same to the last bit.
 
+mod band_plot;
 mod comparison;
 mod comparison_page;
 mod csv_file;
+mod enclosure;
+mod enclosure_page;
 mod errors;
 mod glob;
 mod html;
@@ -29,11 +34,16 @@ mod text;
 mod thinning;
 mod ticks;
 mod trajectory;
+mod tube_file;
+mod tubes;
 mod variables;
 
+pub use band_plot::{Band, band_plot};
 pub use comparison::comparison_table;
 pub use comparison_page::comparison_page;
 pub use csv_file::CsvFile;
+pub use enclosure::EnclosureSummary;
+pub use enclosure_page::enclosure_page;
 pub use errors::{ErrorMeasures, measure, measured_order};
 pub use html::report_page;
 pub use number::significant;
@@ -47,4 +57,6 @@ pub use sink::{LastRow, Sink};
 pub use summary::{Comparison, EstimatedError, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table};
 pub use trajectory::Trajectory;
+pub use tube_file::TubeFile;
+pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};

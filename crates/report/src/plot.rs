@@ -6,6 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use crate::band_plot::Band;
 use crate::number::brief;
 use crate::ticks::Axis;
 
@@ -14,7 +15,7 @@ const SIZE: (u32, u32) = (760, 280);
 
 /// Plotters rounds to whole pixels, which turns smooth curves into stairs: pictures are drawn this much larger than they are
 /// shown.
-const FINE: i32 = 4;
+pub(crate) const FINE: i32 = 4;
 const SMALL_TEXT: i32 = 12 * FINE;
 const TITLE_TEXT: i32 = 15 * FINE;
 const FONT: &str = "system-ui, sans-serif";
@@ -53,6 +54,7 @@ pub fn line_plot(title: &str, x_label: &str, y_label: &str, curves: &[Curve]) ->
         y: Axis::linear(points().map(|p| p.1), 6, 0.05),
         decades: false,
         curves,
+        bands: &[],
     };
     picture.draw()
 }
@@ -73,26 +75,29 @@ pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
         y: Axis::decades(points().map(|p| p.1)),
         decades: true,
         curves: &curves,
+        bands: &[],
     };
     picture.draw()
 }
 
-struct Picture<'a> {
-    title: &'a str,
-    labels: (&'a str, &'a str),
-    x: Axis,
-    y: Axis,
+pub(crate) struct Picture<'a> {
+    pub title: &'a str,
+    pub labels: (&'a str, &'a str),
+    pub x: Axis,
+    pub y: Axis,
     /// Axes hold decimal logarithms.
-    decades: bool,
-    curves: &'a [Curve],
+    pub decades: bool,
+    pub curves: &'a [Curve],
+    /// Behind the curves, each in the colour of the curve at its place.
+    pub bands: &'a [Band],
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Plane = Cartesian2d<Axis, Axis>;
-type Drawn = Result<(), Box<dyn Error>>;
+pub(crate) type Plane = Cartesian2d<Axis, Axis>;
+pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
 impl Picture<'_> {
-    fn draw(&self) -> String {
+    pub fn draw(&self) -> String {
         let mut svg = String::new();
         self.draw_into(&mut svg).expect("BUG: a string can always be drawn into");
         let (drawn, shown) = (size_attributes(drawn_size()), size_attributes(SIZE));
@@ -111,6 +116,9 @@ impl Picture<'_> {
             .y_label_area_size(self.label_width())
             .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         self.draw_mesh(&mut chart)?;
+        for (band, colour) in self.bands.iter().zip(COLOURS.iter().cycle()) {
+            band.draw(&mut chart, colour)?;
+        }
         self.draw_curves(&mut chart)?;
         self.draw_legend(&right)?;
         area.present()?;
@@ -182,7 +190,7 @@ fn size_attributes((width, height): (u32, u32)) -> String {
     format!("width=\"{width}\" height=\"{height}\"")
 }
 
-fn thick(colour: &RGBColor) -> ShapeStyle {
+pub(crate) fn thick(colour: &RGBColor) -> ShapeStyle {
     colour.stroke_width(7 * FINE as u32 / 4)
 }
 

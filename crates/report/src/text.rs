@@ -4,7 +4,7 @@ use crate::number::{brief, count};
 use crate::{Alignment, FinalValue, Kind, RunSummary, Table, significant};
 
 /// More final values than this are a file's affair.
-const MOST_VALUES: usize = 20;
+pub(crate) const MOST_VALUES: usize = 20;
 
 impl RunSummary {
     /// A readable summary, warnings last.
@@ -133,7 +133,7 @@ impl RunSummary {
 }
 
 /// `1 step`, `2 steps`.
-fn counted(number: u64, thing: &str) -> String {
+pub(crate) fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
 }
 

@@ -2,6 +2,7 @@
 
 mod connect;
 mod diagnostic;
+mod enclosure;
 mod f3ornits;
 mod file;
 mod load;
@@ -22,6 +23,7 @@ mod worker;
 
 pub use diagnostic::{BadModel, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
+pub use enclosure::ENCLOSURES;
 pub use f3ornits::F3ornitsChoices;
 pub use options::{Choices, METHODS, OPTIONS, RunOption, RunOptions, SOLVERS};
 pub use overrides::Overrides;

@@ -9,6 +9,7 @@ use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
 use crate::diagnostic::Problem;
+use crate::enclosure::ENCLOSURES;
 use crate::f3ornits::F3ornitsChoices;
 use crate::file::ModelFile;
 use crate::placement::Placement;
@@ -258,6 +259,13 @@ impl Choices {
     }
 
     fn method(&self) -> Result<String, Problem> {
+        if let Some(choice) = self.given.get("method")
+            && ENCLOSURES.iter().any(|(name, _)| *name == choice.text)
+        {
+            let name = &choice.text;
+            let message = format!("`{name}` proves bounds: it is a method of `dovetail enclose`, not of a run");
+            return Err(choice.problem("method", message).help(format!("dovetail enclose MODEL --method {name}")));
+        }
         if self.given.contains_key("method") { self.one_of("method", METHODS, &["auto"]) } else { Ok("auto".into()) }
     }
 

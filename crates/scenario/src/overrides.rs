@@ -41,10 +41,11 @@ fn set(file: &mut ModelFile, qualified: &str, value: &str) -> Result<(), Problem
         table.overridden.push((name.to_owned(), value.to_owned()));
         return Ok(());
     }
+    let input = table.inputs.keys().any(|key| key.get_ref() == name);
     let settable = [&mut table.parameters, &mut table.states, &mut table.inputs];
     let found = settable.into_iter().find_map(|values| entry(values, name));
     let Some(entry) = found else { return Err(unknown(file, qualified, value)) };
-    *entry = Given::Number(number(qualified, value)?);
+    *entry = given(qualified, value, input)?;
     Ok(())
 }
 
@@ -52,13 +53,27 @@ fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> 
     values.iter_mut().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value.get_mut())
 }
 
-fn number(qualified: &str, text: &str) -> Result<f64, Problem> {
-    let value: f64 =
-        text.parse().map_err(|_| Problem::general(format!("--set {qualified}={text}: `{text}` is not a number")))?;
-    if value.is_finite() {
-        return Ok(value);
+/// A number or, for what is not an input, a box `[lower, upper]`.
+fn given(qualified: &str, text: &str, input: bool) -> Result<Given, Problem> {
+    let refuse = |what: String| Problem::general(format!("--set {qualified}={text}: {what}"));
+    let Some(inner) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return number(text).map(Given::Number).map_err(refuse);
+    };
+    if input {
+        let message = format!("`{qualified}` is an input, which starts with a number");
+        return Err(refuse(message).help("a box is for a parameter or for the start value of a state"));
     }
-    Err(Problem::general(format!("--set {qualified}={value}: the value must be a finite number")))
+    let ends: Vec<f64> = inner.split(',').map(|end| number(end.trim())).collect::<Result<_, _>>().map_err(refuse)?;
+    match ends[..] {
+        [lower, upper] if lower <= upper => Ok(Given::List(vec![Given::Number(lower), Given::Number(upper)])),
+        [lower, upper] => Err(refuse(format!("the box is empty: {lower} is above {upper}"))),
+        _ => Err(refuse("expected a box of two numbers, [lower, upper]".to_owned())),
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    if value.is_finite() { Ok(value) } else { Err("the value must be a finite number".to_owned()) }
 }
 
 fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dovetail_core::{Interface, Mapped, Mapping, Restricted, Restrictions, System};
 use dovetail_equations::{Definition, NativeSystem};
 use dovetail_fmi::{Conditions, Monitor, Prepared, UnitError};
+use dovetail_guaranteed::Boxes;
 
 use crate::options::RunOptions;
 
@@ -20,8 +21,15 @@ pub(crate) struct Part {
 /// What a system is made of.
 #[derive(Debug)]
 pub(crate) enum PartModel {
-    Equations(Definition),
-    Unit { name: String, prepared: Arc<Prepared> },
+    /// Equations with the boxes of their states and parameters, of which `definition` has the middles.
+    Equations {
+        definition: Definition,
+        boxes: Boxes,
+    },
+    Unit {
+        name: String,
+        prepared: Arc<Prepared>,
+    },
 }
 
 /// A system, and what can be known of it while it runs.
@@ -30,7 +38,7 @@ pub(crate) type Made = (Box<dyn System>, Option<Arc<Monitor>>);
 impl Part {
     pub fn name(&self) -> &str {
         match &self.model {
-            PartModel::Equations(definition) => &definition.name,
+            PartModel::Equations { definition, .. } => &definition.name,
             PartModel::Unit { name, .. } => name,
         }
     }
@@ -38,7 +46,7 @@ impl Part {
     /// Its face, as it would be without mappings.
     pub fn interface(&self) -> Interface {
         match &self.model {
-            PartModel::Equations(definition) => definition.interface(),
+            PartModel::Equations { definition, .. } => definition.interface(),
             PartModel::Unit { name, prepared } => prepared.interface(name),
         }
     }
@@ -46,7 +54,7 @@ impl Part {
     /// The FMU, if it is one.
     pub fn unit(&self) -> Option<&Arc<Prepared>> {
         match &self.model {
-            PartModel::Equations(_) => None,
+            PartModel::Equations { .. } => None,
             PartModel::Unit { prepared, .. } => Some(prepared),
         }
     }
@@ -54,7 +62,7 @@ impl Part {
     /// The system at its start values; `step` is about that of the run.
     pub fn system(&self, options: &RunOptions, step: f64) -> Result<Made, UnitError> {
         let (system, monitor): Made = match &self.model {
-            PartModel::Equations(definition) => {
+            PartModel::Equations { definition, .. } => {
                 let tolerance = options.integrator_tolerance;
                 (Box::new(NativeSystem::new(&Definition { tolerance, ..definition.clone() })), None)
             }

@@ -179,7 +179,7 @@ impl Scenario {
     /// The equations of all systems, or the first system that has none.
     pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
         let definition = |part: &Part| match &part.model {
-            PartModel::Equations(definition) => Ok(definition.clone()),
+            PartModel::Equations { definition, .. } => Ok(definition.clone()),
             PartModel::Unit { name, .. } => Err(NoEquations { system: name.clone() }),
         };
         self.parts.iter().map(definition).collect()

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use dovetail_core::{MAX_DEGREE, Restrictions};
 use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, is_name};
+use dovetail_guaranteed::{Boxes, Interval};
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, line_and_column};
@@ -33,7 +34,8 @@ pub(crate) fn check(
     let (input_units, output_units) = units(table, &mut problems);
     let warnings = definition.model.unused().iter().map(|unused| unused_warning(name.get_ref(), unused)).collect();
     let definition = Definition { input_units, output_units, ..definition };
-    let part = Part { model: PartModel::Equations(definition), mappings: Vec::new(), restrictions };
+    let model = PartModel::Equations { definition, boxes: numbers.boxes() };
+    let part = Part { model, mappings: Vec::new(), restrictions };
     if problems.is_empty() { Ok((part, warnings)) } else { Err(problems) }
 }
 
@@ -58,29 +60,35 @@ fn compile(name: &str, table: &SystemTable, numbers: &Numbers) -> Result<Definit
         equations: table.equations.as_ref().map_or("", |text| text.get_ref()),
         outputs: outputs.collect(),
     })?;
-    let Numbers { parameters, states, inputs } = numbers.clone();
-    Ok(Definition::new(name, model, parameters, states, inputs))
+    let middles = |bounds: &[Bounds]| bounds.iter().map(Bounds::middle).collect();
+    let (parameters, states) = (middles(&numbers.parameters), middles(&numbers.states));
+    Ok(Definition::new(name, model, parameters, states, numbers.inputs.clone()))
 }
 
-/// The values of a system given as equations: numbers, or the middles of boxes.
-#[derive(Clone)]
+/// The values of a system given as equations: numbers, or boxes where they may be.
 struct Numbers {
-    parameters: Vec<f64>,
-    states: Vec<f64>,
+    parameters: Vec<Bounds>,
+    states: Vec<Bounds>,
     inputs: Vec<f64>,
 }
 
 impl Numbers {
     fn of(table: &SystemTable, problems: &mut Vec<Problem>) -> Self {
         let mut boxes =
-            |given: &Named<Given>| given.iter().map(|(name, value)| middle(name, value, problems)).collect();
+            |given: &Named<Given>| given.iter().map(|(name, value)| bounds(name, value, problems)).collect();
         let (parameters, states) = (boxes(&table.parameters), boxes(&table.states));
         let inputs = table.inputs.iter().map(|(name, value)| start(name, value, problems)).collect();
         Self { parameters, states, inputs }
     }
+
+    /// What is known of states and parameters: all of it, where an ordinary run takes the middles.
+    fn boxes(&self) -> Boxes {
+        let intervals = |all: &[Bounds]| all.iter().map(|bounds| Interval::new(bounds.lower, bounds.upper)).collect();
+        Boxes { states: intervals(&self.states), parameters: intervals(&self.parameters) }
+    }
 }
 
-fn middle(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> f64 {
+fn bounds(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> Bounds {
     match value.get_ref().bounds() {
         Err(message) => problems.push(Problem::at(value.span(), message)),
         Ok(Bounds { lower, upper }) if !(lower.is_finite() && upper.is_finite()) => {
@@ -90,9 +98,9 @@ fn middle(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Pro
             let message = format!("the box of `{}` is empty: {lower} is above {upper}", name.get_ref());
             problems.push(Problem::at(value.span(), message).help(format!("write [{upper}, {lower}]")));
         }
-        Ok(bounds) => return bounds.middle(),
+        Ok(bounds) => return bounds,
     }
-    f64::NAN
+    Bounds::point(f64::NAN)
 }
 
 fn start(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> f64 {

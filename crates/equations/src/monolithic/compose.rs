@@ -30,23 +30,32 @@ pub enum NotComposable {
 }
 
 /// The one model. Its states are those of all systems, stacked, and so are inputs and outputs.
-pub(crate) struct Coupled {
+#[derive(Clone, Debug)]
+pub struct Coupled {
+    /// All expressions.
     pub graph: Graph,
+    /// The derivative of each state.
     pub derivatives: Vec<NodeId>,
+    /// Each output.
     pub outputs: Vec<NodeId>,
+    /// Each input.
     pub inputs: Vec<NodeId>,
-    /// For each unknown of the loops: its equation (zero at the solution), its name, and a first guess.
+    /// For each unknown of the loops through feedthrough, its equation: zero at the solution.
     pub residuals: Vec<NodeId>,
+    /// Its name.
     pub unknowns: Vec<String>,
+    /// Its first guess.
     pub guesses: Vec<f64>,
     /// The output (stacked) that each unknown is the value of; none for slopes.
     pub unknown_outputs: Vec<Option<usize>>,
+    /// Conditions on time alone.
     pub switches: Vec<Switch>,
+    /// The parameters of all systems, stacked.
     pub parameters: Vec<f64>,
 }
 
 /// Composes the systems.
-pub(crate) fn compose(definitions: &[Definition], connections: &Connections) -> Result<Coupled, NotComposable> {
+pub fn compose(definitions: &[Definition], connections: &Connections) -> Result<Coupled, NotComposable> {
     let pieces = Pieces::new(definitions, connections);
     let needed = pieces.needed_slopes()?;
     let mut composer = Composer::new(definitions, connections, &pieces);

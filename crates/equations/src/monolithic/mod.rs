@@ -4,5 +4,5 @@ mod algebra;
 mod compose;
 mod reference;
 
-pub use compose::NotComposable;
+pub use compose::{Coupled, NotComposable, compose};
 pub use reference::{Monolithic, Solution};

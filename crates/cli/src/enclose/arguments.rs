@@ -1,0 +1,129 @@
+//! The arguments of `dovetail enclose`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use dovetail_guaranteed::{Method, Options};
+use dovetail_scenario::{Overrides, Scenario};
+
+use super::method;
+use crate::arguments::{assignment, check_interval, refuse_to_replace, thread_count};
+use crate::failure::Failure;
+use crate::output;
+
+/// The least number of pieces that make a band look smooth.
+const DRAWN_PIECES: f64 = 250.0;
+
+#[derive(Debug, Args)]
+pub(crate) struct EncloseArguments {
+    /// The model: a TOML file whose systems are given as equations; [lower, upper] is a box
+    pub model: PathBuf,
+
+    /// How bounds are proved [default: shared-symbols]
+    #[arg(long, value_name = "shared-symbols|boxes")]
+    pub method: Option<String>,
+
+    /// With --method boxes: the validated Runge-Kutta scheme of every system [default: rk4]
+    #[arg(long, value_name = "heun|rk4")]
+    pub integrator: Option<String>,
+
+    /// With --method boxes: the degree of the interval polynomials that inputs are over a step [default: inputs are held in
+    /// their boxes]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub extrapolation: Option<String>,
+
+    /// The largest macro-step [default: chosen by the method]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub step: Option<f64>,
+
+    /// Start of the run [default: the model's]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub start_time: Option<f64>,
+
+    /// End of the run [default: the model's]
+    #[arg(long, value_name = "T", allow_hyphen_values = true)]
+    pub stop_time: Option<f64>,
+
+    /// Set a parameter or the start value of a state, to a number or to a box [lower,upper]; may be given again
+    #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
+    pub set: Vec<(String, String)>,
+
+    /// Write the boxes to a file
+    #[arg(long, value_name = "FILE.csv")]
+    pub output: Option<PathBuf>,
+
+    /// Tell boxes every H [default: at the ends of macro-steps; for a page alone every 1/250 of the run]
+    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    pub output_interval: Option<f64>,
+
+    /// Write a page with the bounds of every state drawn over time
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+
+    /// With --method boxes: spread the systems over N threads [default: 1]
+    #[arg(long, value_name = "N", value_parser = thread_count, allow_negative_numbers = true)]
+    pub worker_threads: Option<NonZeroUsize>,
+
+    /// Say nothing that is not an error
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl EncloseArguments {
+    /// Reads the model with the changes made.
+    pub fn load(&self) -> Result<Scenario, Failure> {
+        let changes = Overrides {
+            values: self.set.clone(),
+            start_time: self.start_time,
+            stop_time: self.stop_time,
+            ..Overrides::default()
+        };
+        let scenario = Scenario::load(&self.model, &changes);
+        output::come_home(); // an FMU may have gone elsewhere
+        Ok(scenario?)
+    }
+
+    /// How to enclose `scenario`; refuses what cannot be done.
+    pub fn options(&self, scenario: &Scenario) -> Result<Options, Failure> {
+        let method = method::chosen(self.method.as_deref(), self.integrator.as_deref(), self.extrapolation.as_deref())?;
+        if let Some(step) = self.step.filter(|step| !(*step > 0.0 && step.is_finite())) {
+            return Err(Failure::misuse(format!("--step must be a number above zero, not {step}")));
+        }
+        self.check_files(scenario)?;
+        let threads = self.worker_threads.map_or(1, NonZeroUsize::get);
+        let output_interval = self.output_interval.or_else(|| self.interval_to_draw(method, scenario));
+        Ok(Options { method, step: self.step, output_interval, threads })
+    }
+
+    /// Long macro-steps have wide tubes: a page without a file gets a finer grid, where that changes nothing else.
+    fn interval_to_draw(&self, method: Method, scenario: &Scenario) -> Option<f64> {
+        let drawn = self.report.is_some() && self.output.is_none() && method == Method::SharedSymbols;
+        let interval = (scenario.stop_time - scenario.start_time) / DRAWN_PIECES;
+        (drawn && scenario.start_time + interval > scenario.start_time).then_some(interval)
+    }
+
+    fn check_files(&self, scenario: &Scenario) -> Result<(), Failure> {
+        check_interval(self.output_interval, scenario)?;
+        for path in [&self.output, &self.report].into_iter().flatten() {
+            refuse_to_replace(&self.model, scenario, path)?;
+        }
+        if self.output.is_some() && self.output == self.report {
+            return Err(Failure::misuse("--output and --report name the same file"));
+        }
+        if self.output_interval.is_some() && self.output.is_none() && self.report.is_none() {
+            return Err(Failure::misuse("--output-interval needs --output or --report, which show what it adds"));
+        }
+        let parquet = |path: &&PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        match self.output.as_ref().filter(parquet) {
+            Some(path) => {
+                Err(Failure::misuse(format!("{}: boxes are written as CSV only; name a .csv file", path.display())))
+            }
+            None => Ok(()),
+        }
+    }
+}

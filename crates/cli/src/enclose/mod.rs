@@ -1,0 +1,79 @@
+//! `dovetail enclose`: bounds of all trajectories.
+
+mod arguments;
+mod method;
+mod watch;
+
+use std::time::Instant;
+
+use dovetail_guaranteed::{Method, Options, Outcome, Problem};
+use dovetail_report::{EnclosureSummary, enclosure_page};
+use dovetail_scenario::Scenario;
+
+pub(crate) use arguments::EncloseArguments;
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::{interrupt, output};
+use method::{choices, name};
+use watch::Watch;
+
+pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
+    let scenario = arguments.load()?;
+    let options = arguments.options(&scenario)?;
+    let problem = scenario.to_enclose()?;
+    let page = arguments.report.as_deref().map(output::Page::create).transpose()?;
+    let name = name(options.method).to_owned();
+    let progress = Progress::new(arguments.quiet, name, scenario.start_time, scenario.stop_time);
+    let mut watch = Watch::new(progress, interrupt::listen());
+    if let Some(path) = arguments.output.as_deref() {
+        watch.write_to(path, problem.names())?;
+    }
+    if page.is_some() {
+        watch.keep(problem.names());
+    }
+    let began = Instant::now();
+    let outcome = dovetail_guaranteed::enclose(&problem, &options, &mut watch);
+    let wall_seconds = began.elapsed().as_secs_f64();
+    let (tubes, trouble) = watch.finish();
+    let summary = summarize(&scenario, &problem, &options, outcome, trouble);
+    let summary = EnclosureSummary { wall_seconds, ..summary };
+    if let (Some(page), Some(tubes)) = (page, &tubes) {
+        page.write(&enclosure_page(&summary, tubes))?;
+    }
+    if arguments.json {
+        output::print(&format!("{:#}\n", summary.to_json()))?;
+    } else if !arguments.quiet {
+        output::print(&summary.to_text())?;
+    }
+    summary.message.map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+}
+
+/// What is to be said; `trouble` with the file of the rows comes before what it led to.
+fn summarize(
+    scenario: &Scenario,
+    problem: &Problem,
+    options: &Options,
+    outcome: Outcome,
+    trouble: Option<String>,
+) -> EnclosureSummary {
+    let mut warnings = scenario.warnings.clone();
+    warnings.extend(scenario.without_meaning_for_bounds());
+    if options.threads > 1 && options.method == Method::SharedSymbols {
+        warnings.push("shared-symbols runs in a single thread: --worker-threads brings nothing".to_owned());
+    }
+    EnclosureSummary {
+        method: name(options.method).to_owned(),
+        choices: choices(options.method),
+        start: scenario.start_time,
+        stop: scenario.stop_time,
+        reached: outcome.reached,
+        steps: outcome.steps as u64,
+        rejected: outcome.rejected as u64,
+        states: problem.names().iter().cloned().zip(outcome.states).collect(),
+        message: trouble.or(outcome.stopped.map(|stopped| stopped.to_string())),
+        warnings,
+        remarks: outcome.remarks,
+        ..EnclosureSummary::default()
+    }
+}

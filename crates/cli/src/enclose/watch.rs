@@ -1,0 +1,81 @@
+//! Who is told of boxes as they are proved: the file, the page, the progress bar; and Ctrl-C.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dovetail_guaranteed::{Interval, Watcher};
+use dovetail_report::{TubeFile, Tubes};
+
+use crate::failure::Failure;
+use crate::progress::Progress;
+use crate::rescue::Rescued;
+
+/// Hands boxes on.
+pub(super) struct Watch<'a> {
+    file: Option<(PathBuf, TubeFile<Rescued>)>,
+    kept: Option<Tubes>,
+    progress: Progress,
+    interrupted: &'a AtomicBool,
+    reached: f64,
+    /// Why rows could not be written.
+    trouble: Option<String>,
+}
+
+impl<'a> Watch<'a> {
+    pub fn new(progress: Progress, interrupted: &'a AtomicBool) -> Self {
+        Self { file: None, kept: None, progress, interrupted, reached: f64::NEG_INFINITY, trouble: None }
+    }
+
+    /// Writes boxes of these states to a file.
+    pub fn write_to(&mut self, path: &Path, names: &[String]) -> Result<(), Failure> {
+        let file = Rescued::create(path).and_then(|file| TubeFile::new(file, names));
+        let file = file.map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
+        self.file = Some((path.to_owned(), file));
+        Ok(())
+    }
+
+    /// Keeps boxes of these states in memory.
+    pub fn keep(&mut self, names: &[String]) {
+        self.kept = Some(Tubes::new(names.to_vec()));
+    }
+
+    /// The boxes that were kept, and why rows could not be written. What was told before is in the file now.
+    pub fn finish(mut self) -> (Option<Tubes>, Option<String>) {
+        self.progress.clear();
+        self.write(TubeFile::close);
+        (self.kept, self.trouble)
+    }
+
+    fn row(&mut self, from: f64, to: f64, states: &[Interval]) {
+        self.reached = self.reached.max(to);
+        if self.trouble.is_none() {
+            self.write(|file| file.row(from, to, states));
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.row(from, to, states);
+        }
+    }
+
+    fn write(&mut self, action: impl FnOnce(&mut TubeFile<Rescued>) -> io::Result<()>) {
+        let Some((path, file)) = &mut self.file else { return };
+        if let Err(error) = action(file) {
+            self.trouble.get_or_insert(format!("{} could not be written: {error}", path.display()));
+        }
+    }
+}
+
+impl Watcher for Watch<'_> {
+    fn instant(&mut self, time: f64, states: &[Interval]) {
+        self.row(time, time, states);
+    }
+
+    fn tube(&mut self, from: f64, to: f64, states: &[Interval]) {
+        self.row(from, to, states);
+    }
+
+    fn proceed(&mut self) -> bool {
+        self.progress.show(self.reached);
+        self.trouble.is_none() && !self.interrupted.load(Ordering::Relaxed)
+    }
+}

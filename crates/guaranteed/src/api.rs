@@ -1,0 +1,94 @@
+//! What is asked of an enclosure and what it tells.
+
+use crate::interval::Interval;
+
+/// How a model is enclosed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Affine sets with symbols that all systems share: the engine's own.
+    SharedSymbols,
+    /// Boxes exchanged between systems: cross-Picard with validated Runge-Kutta steps.
+    Boxes {
+        /// The scheme of every system.
+        integrator: Integrator,
+        /// The degree of the interval polynomials through past boxes; `None` holds the inputs in their boxes.
+        extrapolation: Option<usize>,
+    },
+}
+
+/// A Runge-Kutta scheme whose truncation error is bounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// Order 2.
+    Heun,
+    /// Order 4.
+    Rk4,
+}
+
+/// How an enclosure is computed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Which method.
+    pub method: Method,
+    /// The largest macro-step; `None` lets the method choose.
+    pub step: Option<f64>,
+    /// Instants to tell in between, as multiples of this from the start; `None` tells the ends of macro-steps.
+    pub output_interval: Option<f64>,
+    /// Threads that the systems of [`Method::Boxes`] are shared among.
+    pub threads: usize,
+}
+
+/// Who is told of boxes as they are proved.
+pub trait Watcher {
+    /// All states lie in `states` at `time`.
+    fn instant(&mut self, time: f64, states: &[Interval]);
+
+    /// All states lie in `states` throughout `from..=to`.
+    fn tube(&mut self, from: f64, to: f64, states: &[Interval]);
+
+    /// Whether it wants to be told of tubes at all; they cost a part of the time.
+    fn wants_tubes(&self) -> bool {
+        true
+    }
+
+    /// Whether to go on; asked after every macro-step.
+    fn proceed(&mut self) -> bool {
+        true
+    }
+}
+
+/// How an enclosure ended and what it cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Up to when the bounds are proved.
+    pub reached: f64,
+    /// Accepted macro-steps.
+    pub steps: usize,
+    /// Macro-steps that had to be repeated, smaller.
+    pub rejected: usize,
+    /// The boxes of all states at `reached`.
+    pub states: Vec<Interval>,
+    /// Why it ended before the stop time, if it did.
+    pub stopped: Option<Stopped>,
+    /// What the method did that its name does not say, in a sentence.
+    pub remarks: Vec<String>,
+}
+
+/// Why an enclosure ended early.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Stopped {
+    /// The watcher said so.
+    #[error("it was interrupted at t = {time} s")]
+    Interrupted {
+        /// When.
+        time: f64,
+    },
+    /// No step, however small, could be proved.
+    #[error("no bounds could be proved beyond t = {time} s: {reason}")]
+    BlownUp {
+        /// Up to when there are bounds.
+        time: f64,
+        /// What went wrong, naming the state, and what to try.
+        reason: String,
+    },
+}

@@ -1,0 +1,24 @@
+//! Guaranteed co-simulation: boxes that contain every trajectory of a coupled model, proved, rounding included.
+
+mod api;
+mod boxes;
+mod forms;
+mod functions;
+pub mod interval;
+mod loops;
+mod problem;
+mod rounding;
+mod series;
+mod shared;
+
+pub use api::{Integrator, Method, Options, Outcome, Stopped, Watcher};
+pub use interval::Interval;
+pub use problem::{Boxes, Problem, Refusal};
+
+/// Encloses every trajectory of `problem`, telling `watcher` of each box as it is proved.
+pub fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
+    match options.method {
+        Method::SharedSymbols => shared::enclose(problem, options, watcher),
+        Method::Boxes { .. } => todo!(),
+    }
+}
