@@ -10,6 +10,7 @@ use dovetail_cases::{
     BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, connections,
     measure_run, model,
 };
+use dovetail_bench::bounds;
 use dovetail_equations::Monolithic;
 use dovetail_fixtures::{Fixture, Model, Version};
 use dovetail_report::{Curve, Kind, Recorder, Trajectory, Variables, error_plot, line_plot, measure};
@@ -30,7 +31,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-fn examples() -> [(&'static str, String); 8] {
+fn examples() -> [(&'static str, String); 9] {
     [
         ("mechanical", mechanical(1.0, 1.5)),
         ("lotka-volterra", lotka_volterra()),
@@ -40,10 +41,11 @@ fn examples() -> [(&'static str, String); 8] {
         ("spring", spring()),
         ("rooms", rooms()),
         ("pump-and-tank", pump_and_tank()),
+        ("laub-loomis", bounds::laub_loomis()),
     ]
 }
 
-fn book() -> [(&'static str, String); 16] {
+fn book() -> [(&'static str, String); 19] {
     [
         ("held-input", held_input()),
         ("jacobi-mechanical", jacobi_mechanical()),
@@ -61,6 +63,9 @@ fn book() -> [(&'static str, String); 16] {
         ("f3ornits-steps", flexible_steps()),
         ("f3ornits-errors", errors_for_steps()),
         ("fmu-capabilities", poor_and_rich()),
+        ("bounds-trumpet", bounds::trumpet()),
+        ("bounds-widths", bounds::widths()),
+        ("bounds-rooms", bounds::rooms()),
     ]
 }
 

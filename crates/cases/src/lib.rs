@@ -48,9 +48,12 @@ pub const ROOMS: Case = case!("rooms");
 /// Pump, valve and tank: three nonlinear systems and a loop through feedthrough, of our own.
 pub const PUMP_AND_TANK: Case = case!("pump-and-tank");
 
+/// Laub-Loomis: seven enzymes from a box, a benchmark of reachability analysis, cut in two.
+pub const LAUB_LOOMIS: Case = case!("laub-loomis");
+
 /// All of them.
-pub const ALL: [Case; 8] =
-    [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS, PUMP_AND_TANK];
+pub const ALL: [Case; 9] =
+    [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS, PUMP_AND_TANK, LAUB_LOOMIS];
 
 impl Case {
     /// The text of its file.

@@ -51,8 +51,9 @@ pub trait Watcher {
         true
     }
 
-    /// Whether to go on; asked after every macro-step.
-    fn proceed(&mut self) -> bool {
+    /// Whether to go on; asked after every macro-step, with the time proved so far.
+    fn proceed(&mut self, reached: f64) -> bool {
+        let _ = reached;
         true
     }
 }

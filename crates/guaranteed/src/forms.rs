@@ -271,11 +271,6 @@ impl FormShape {
         Interval::new(-above_terms(-lo, terms), above_terms(hi, terms))
     }
 
-    /// How far a form reaches from its centre.
-    pub fn deviation_magnitude(self, form: &[f64]) -> f64 {
-        self.deviation(form).magnitude()
-    }
-
     /// `out = function(a)`, by its expansion about the centre: to first order, or to second where the form is.
     pub fn apply(self, function: Function, a: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
         let (centre, deviation) = (Interval::point(a[0]), self.deviation(a));
@@ -320,3 +315,6 @@ fn range_of_parabola(g: f64, q: f64) -> (f64, f64) {
     }
     (low, high)
 }
+
+#[cfg(test)]
+mod tests;

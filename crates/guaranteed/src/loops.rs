@@ -30,6 +30,8 @@ pub(crate) struct Loops {
     pub residuals: Vec<NodeId>,
     /// Where to begin the search for the solution.
     pub guesses: Vec<f64>,
+    /// Whether a switch is among them, so that unknowns jump when it changes.
+    pub switched: bool,
 }
 
 /// Removes the unknowns, or makes them states.
@@ -67,8 +69,11 @@ pub(crate) fn close(
         .collect();
     let roots: Vec<NodeId> = derivatives.iter().copied().chain(rates.iter().map(Symbol::node)).collect();
     let derivatives = closing.evaluate(&roots, &as_states).iter().map(Symbol::node).collect();
-    let residuals = closing.evaluate(&coupled.residuals, &as_states).iter().map(Symbol::node).collect();
-    let loops = Loops { unknowns: coupled.unknowns.clone(), residuals, guesses: coupled.guesses.clone() };
+    let residuals: Vec<NodeId> = closing.evaluate(&coupled.residuals, &as_states).iter().map(Symbol::node).collect();
+    let graph = closing.graph.borrow();
+    let switched = residuals.iter().any(|&residual| graph.kinds(residual).meets(LeafKinds::SWITCHES));
+    drop(graph);
+    let loops = Loops { unknowns: coupled.unknowns.clone(), residuals, guesses: coupled.guesses.clone(), switched };
     Ok(Closed { graph: closing.into_graph(), derivatives, loops: Some(loops) })
 }
 

@@ -10,6 +10,7 @@ use dovetail_equations::{
 
 use crate::interval::Interval;
 use crate::loops::{self, Loops};
+use crate::rounding::MOST_TERMS;
 
 /// Why a model cannot be enclosed.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,14 @@ pub enum Refusal {
     /// The systems cannot be coupled symbolically.
     #[error(transparent)]
     NotComposable(#[from] NotComposable),
+    /// There are more states than bounds are computed for.
+    #[error("the model has {states} states; bounds are computed for up to {most}")]
+    TooLarge {
+        /// How many it has.
+        states: usize,
+        /// How many it may have.
+        most: usize,
+    },
     /// A loop through feedthrough is singular.
     #[error("the loop of {variables} has no unique solution at the start, so that nothing can be proved about it")]
     SingularLoop {
@@ -92,6 +101,10 @@ impl Problem {
         let closed = loops::close(coupled, &start, &parameters, start_time)?;
         if let Some(loops) = &closed.loops {
             systems.push(names.len()..names.len() + loops.unknowns.len());
+        }
+        let (states, most) = (closed.derivatives.len() + parameters.len(), MOST_TERMS / 8);
+        if states > most {
+            return Err(Refusal::TooLarge { states, most });
         }
         let shapes = shapes(&closed.graph);
         let affine = closed.derivatives.iter().all(|root| shapes[root.index()] <= Shape::Affine);

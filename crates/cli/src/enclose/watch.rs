@@ -17,14 +17,13 @@ pub(super) struct Watch<'a> {
     kept: Option<Tubes>,
     progress: Progress,
     interrupted: &'a AtomicBool,
-    reached: f64,
     /// Why rows could not be written.
     trouble: Option<String>,
 }
 
 impl<'a> Watch<'a> {
     pub fn new(progress: Progress, interrupted: &'a AtomicBool) -> Self {
-        Self { file: None, kept: None, progress, interrupted, reached: f64::NEG_INFINITY, trouble: None }
+        Self { file: None, kept: None, progress, interrupted, trouble: None }
     }
 
     /// Writes boxes of these states to a file.
@@ -48,7 +47,6 @@ impl<'a> Watch<'a> {
     }
 
     fn row(&mut self, from: f64, to: f64, states: &[Interval]) {
-        self.reached = self.reached.max(to);
         if self.trouble.is_none() {
             self.write(|file| file.row(from, to, states));
         }
@@ -74,8 +72,12 @@ impl Watcher for Watch<'_> {
         self.row(from, to, states);
     }
 
-    fn proceed(&mut self) -> bool {
-        self.progress.show(self.reached);
+    fn wants_tubes(&self) -> bool {
+        self.file.is_some() || self.kept.is_some()
+    }
+
+    fn proceed(&mut self, reached: f64) -> bool {
+        self.progress.show(reached);
         self.trouble.is_none() && !self.interrupted.load(Ordering::Relaxed)
     }
 }

@@ -287,3 +287,6 @@ pub(crate) fn tapes(
 ) -> Vec<SeriesTape> {
     programs.iter().map(|program| SeriesTape::new(program, parameters, symbols)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,8 +57,8 @@ impl Watcher for Kept<'_> {
         self.watcher.wants_tubes()
     }
 
-    fn proceed(&mut self) -> bool {
-        self.watcher.proceed()
+    fn proceed(&mut self, reached: f64) -> bool {
+        self.watcher.proceed(reached)
     }
 }
 
@@ -67,6 +67,8 @@ struct Pair<'p> {
     problem: &'p Problem,
     lower: Single<'p>,
     upper: Single<'p>,
+    /// A run with all boxes, which is asked for signs and not moved.
+    whole: Single<'p>,
     /// The end of the prepared step.
     time: f64,
     /// Whether the order is known to hold until switches change: that of an affine problem depends on nothing else.
@@ -83,23 +85,23 @@ impl<'p> Pair<'p> {
             return None;
         }
         let whole = Beginning { states: problem.start.clone(), parameters: problem.parameters.clone() };
-        let mut probe = Single::new(problem, &whole);
+        let mut whole = Single::new(problem, &whole);
         let switches: Vec<Interval> = problem
             .thresholds()
             .iter()
             .map(|threshold| threshold.throughout(problem.start_time, problem.start_time))
             .collect();
         let (time, start) = (Interval::point(problem.start_time), &problem.start);
-        probe.run().enter(problem.start_time, &switches).ok()?;
-        if !probe.run().is_ordered(time, start) {
+        whole.run().enter(problem.start_time, &switches).ok()?;
+        if !whole.run().is_ordered(time, start) {
             return None;
         }
-        let (low, high) = corners(&probe.run().parameter_signs(time, start), &problem.parameters)?;
+        let (low, high) = corners(&whole.run().parameter_signs(time, start), &problem.parameters)?;
         let ends = |pick: fn(&Interval) -> f64| start.iter().map(|range| Interval::point(pick(range))).collect();
         let lower = Beginning { states: ends(|range| range.lo), parameters: low };
         let upper = Beginning { states: ends(|range| range.hi), parameters: high };
         let (lower, upper) = (Single::new(problem, &lower), Single::new(problem, &upper));
-        Some(Self { problem, lower, upper, time: problem.start_time, settled: false, disordered: false })
+        Some(Self { problem, lower, upper, whole, time: problem.start_time, settled: false, disordered: false })
     }
 
     /// Whether solutions keep their order between the two runs, from now until `until`.
@@ -109,10 +111,10 @@ impl<'p> Pair<'p> {
         }
         let tube = self.tube(self.time, until);
         let span = Interval::new(self.time, until);
-        let run = self.lower.run();
-        let ordered = run.is_ordered(span, &tube) && {
-            let signs = run.parameter_signs(span, &tube);
-            corners(&signs, &self.problem.parameters).is_some_and(|(low, _)| low == run.parameters())
+        let whole = self.whole.run();
+        let ordered = whole.is_ordered(span, &tube) && {
+            let corners = corners(&whole.parameter_signs(span, &tube), &self.problem.parameters);
+            corners.is_some_and(|(low, _)| low == self.lower.run().parameters())
         };
         let uncertain = self.problem.parameters.iter().any(|range| !range.is_point());
         self.settled = ordered && self.problem.affine && !uncertain;
@@ -141,6 +143,7 @@ fn between(lower: Vec<Interval>, upper: Vec<Interval>) -> Vec<Interval> {
 impl Stepper for Pair<'_> {
     fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
         self.settled = false;
+        self.whole.enter(time, switches)?;
         self.lower.enter(time, switches)?;
         self.upper.enter(time, switches)
     }

@@ -165,3 +165,35 @@ fn majorant_of(rows: &[Vec<(usize, Interval)>]) -> Vec<Vec<(usize, f64)>> {
     let row = |(i, row): (usize, &Vec<(usize, Interval)>)| row.iter().map(|&(j, r)| (j, bound(i, j, r))).collect();
     rows.iter().enumerate().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of an oscillator, `x' = v`, `v' = -w² x`.
+    fn oscillator(frequency: f64) -> Majorant {
+        Majorant { rows: vec![vec![(1, 1.0)], vec![(0, frequency * frequency)]] }
+    }
+
+    #[test]
+    fn states_are_measured_in_units_in_which_they_grow_alike() {
+        let mut weights = Vec::new();
+        let rate = oscillator(64.0).balance(&mut weights);
+        assert!((rate / 64.0 - 1.0).abs() < 0.01, "{rate}");
+        assert!((weights[1] / weights[0] / 64.0 - 1.0).abs() < 0.01, "{weights:?}");
+    }
+
+    #[test]
+    fn errors_grow_like_the_exponential() {
+        let grown = oscillator(2.0).grown(0.5, &[1.0, 0.0]);
+        let exact = [1f64.cosh(), 2.0 * 1f64.sinh()];
+        for (grown, exact) in grown.iter().zip(exact) {
+            assert!(*grown >= exact && *grown < exact * (1.0 + 1e-9), "{grown} {exact}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_converge_is_unbounded() {
+        assert!(oscillator(1e6).grown(1.0, &[1.0, 1.0]).iter().all(|e| e.is_infinite()));
+    }
+}

@@ -34,8 +34,8 @@ impl<'w> Outputs<'w> {
         }
     }
 
-    pub fn proceed(&mut self) -> bool {
-        self.watcher.proceed()
+    pub fn proceed(&mut self, reached: f64) -> bool {
+        self.watcher.proceed(reached)
     }
 
     pub fn begin(&mut self, boxes: &[Interval]) {

@@ -10,6 +10,7 @@ impl Run<'_> {
     /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
         const MOST_REPETITIONS: usize = 6;
+        let mut unsure = 0;
         let step = Interval::point(until) - Interval::point(self.time);
         let elapsed = Interval::new(0.0, step.hi);
         let span = Interval::new(self.time, until);
@@ -20,16 +21,17 @@ impl Run<'_> {
             // Conditions of an affine problem depend on switches alone.
             let found = if self.problem.affine { Vec::new() } else { self.outlooks(span, &tube) };
             let mut assumed = self.forms.iter().map(|tape| tape.outlook()).zip(&found);
-            if assumed.all(|(assumed, found)| assumed.covers(found)) {
+            let Some(system) = assumed.position(|(assumed, found)| !assumed.covers(found)) else {
                 self.proved = Some(Proved { until, error });
                 return Ok(());
-            }
+            };
+            unsure = system;
             // Once more, with what the step really meets, and a margin.
             let wider: Vec<Outlook> = found.iter().map(Outlook::widened).collect();
             let order = self.order;
             self.build(&wider, |k, _| k == order)?;
         }
-        Err(Failure::Undecided { system: 0 })
+        Err(Failure::Undecided { system: unsure })
     }
 
     /// The box of `p` of a state on a span of the step.
@@ -124,11 +126,15 @@ impl Run<'_> {
     /// Moves to `until` while switches are open, on a rectangular Picard box, and tells it.
     pub fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
         const MOST_GUESSES: usize = 30;
+        if self.problem.loops.as_ref().is_some_and(|loops| loops.switched) {
+            return Err(Failure::OpenLoop); // unknowns would jump, nobody knows when
+        }
         self.set_switches(switches);
         let span = Interval::new(self.time, until);
         let elapsed = Interval::new(0.0, (Interval::point(until) - Interval::point(self.time)).hi);
         let boxes = self.set.boxes();
         let mut guess = boxes.clone();
+        let mut escaped = 0;
         for _ in 0..MOST_GUESSES {
             let slopes = self.slopes(span, &guess);
             if let Some(state) = slopes.iter().position(|slope| !slope.is_finite()) {
@@ -141,9 +147,10 @@ impl Run<'_> {
                 self.set.widen(&radii);
                 return Ok(picard);
             }
+            escaped = picard.iter().zip(&guess).position(|(new, guess)| !new.within(*guess)).unwrap_or(0);
             guess = picard.iter().map(|b| b.widened(0.1 * b.width() + 1e-300)).collect();
         }
-        Err(Failure::NoInclusion { state: 0 })
+        Err(Failure::NoInclusion { state: escaped })
     }
 }
 
@@ -157,4 +164,29 @@ fn shifted(coefficients: &[Interval], span: Interval) -> Vec<Interval> {
         }
     }
     shifted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shifted_polynomial_has_the_same_values() {
+        let coefficients = [1.0, -2.0, 0.5, 3.0].map(Interval::point);
+        let shifted = shifted(&coefficients, Interval::point(0.5));
+        // 1 - 2 t + t² / 2 + 3 t³ and its derivatives (over factorials) at 0.5
+        for (found, wanted) in shifted.iter().zip([0.5, 0.75, 5.0, 3.0]) {
+            assert!(found.contains(wanted) && found.width() < 1e-14, "{found} {wanted}");
+        }
+    }
+
+    #[test]
+    fn a_polynomial_is_shifted_to_every_instant_of_a_span() {
+        let coefficients = [0.3, 1.7, -2.2, 0.9, 0.4].map(Interval::point);
+        let whole = shifted(&coefficients, Interval::new(0.0, 0.8));
+        for part in 0..=16 {
+            let there = shifted(&coefficients, Interval::point(0.05 * f64::from(part)));
+            assert!(there.iter().zip(&whole).all(|(there, whole)| there.within(*whole)));
+        }
+    }
 }

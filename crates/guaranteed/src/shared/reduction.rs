@@ -120,3 +120,55 @@ pub(crate) fn girard(columns: &Columns, limit: usize, scale: &[f64]) -> Columns 
     }
     result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::DVector;
+
+    /// A corner of `columns · η` in the coordinates of `frame`: within the cube, if the frame encloses it.
+    fn is_enclosed(columns: &Columns, frame: &Columns) -> bool {
+        let lu = frame.clone().lu();
+        (0..64u32).all(|pattern| {
+            let sign = |j: usize| if pattern >> (j % 6) & 1 == 1 { 1.0 } else { -1.0 };
+            let corner = columns * DVector::from_fn(columns.ncols(), |j, _| sign(j));
+            let coordinates = lu.solve(&corner).expect("a regular frame");
+            coordinates.iter().all(|c| c.abs() <= 1.0 + 1e-12)
+        })
+    }
+
+    fn example() -> Columns {
+        DMatrix::from_row_slice(3, 6, &[
+            1.0, 0.2, -0.3, 1e-3, 0.0, 0.1, //
+            2.0, 0.1, 0.4, 0.0, 1e-3, 0.0, //
+            -1.0, 0.7, 0.2, 0.0, 0.0, 1e-3,
+        ])
+    }
+
+    #[test]
+    fn orthogonal_directions_enclose_the_set_in_any_units() {
+        for units in [[1.0, 1.0, 1.0], [1.0, 64.0, 0.125]] {
+            let frame = orthogonal(&example(), &units);
+            assert_eq!(frame.shape(), (3, 3));
+            assert!(is_enclosed(&example(), &frame));
+        }
+    }
+
+    #[test]
+    fn few_columns_and_a_box_enclose_the_set() {
+        let fewer = girard(&example(), 4, &[1.0; 3]);
+        assert_eq!(fewer.ncols(), 4);
+        // The longest column is kept as it is.
+        assert!((0..4).any(|j| fewer.column(j) == example().column(0)));
+        for i in 0..3 {
+            let reach = |columns: &Columns| columns.row(i).iter().map(|v| v.abs()).sum::<f64>();
+            assert!(reach(&fewer) >= reach(&example()));
+        }
+    }
+
+    #[test]
+    fn a_set_without_extent_becomes_a_tiny_box() {
+        let frame = orthogonal(&DMatrix::zeros(2, 5), &[1.0, 1.0]);
+        assert!(frame.iter().all(|v| v.abs() < 1e-290));
+    }
+}

@@ -89,7 +89,7 @@ impl Walk<'_> {
             stepper.enter(self.time, &switches).map_err(|failure| self.blown_up(failure))?;
             while self.time < end {
                 self.step(end, stepper, outputs)?;
-                if !outputs.proceed() {
+                if !outputs.proceed(self.time) {
                     return Err(Stopped::Interrupted { time: self.time });
                 }
             }
@@ -166,11 +166,19 @@ impl Walk<'_> {
         }
     }
 
+    /// Crosses a time at which switches are open: in one step where it is a matter of rounding, otherwise in several.
     fn cross(&mut self, until: f64, stepper: &mut dyn Stepper, outputs: &mut Outputs<'_>) -> Result<(), Stopped> {
-        let switches = self.switches(self.time, until);
-        let tube = stepper.cross(until, &switches).map_err(|failure| self.blown_up(failure))?;
-        outputs.crossed(self.time, until, &tube, &stepper.boxes());
-        self.time = until;
+        const PIECES: usize = 200;
+        let (from, length) = (self.time, until - self.time);
+        let rounding = length < 1e-9 * (self.problem.stop_time - self.problem.start_time);
+        let pieces = if rounding { 1 } else { PIECES };
+        for piece in 1..=pieces {
+            let end = if piece == pieces { until } else { from + length * piece as f64 / pieces as f64 };
+            let switches = self.switches(self.time, end);
+            let tube = stepper.cross(end, &switches).map_err(|failure| self.blown_up(failure))?;
+            outputs.crossed(self.time, end, &tube, &stepper.boxes());
+            self.time = end;
+        }
         Ok(())
     }
 

@@ -1,0 +1,202 @@
+//! The cross-Picard operator (algorithm 1): boxes of all systems that prove one another.
+//!
+//! Every system finds its Picard box while its inputs are anywhere in the guessed boxes of the others. If all new boxes
+//! lie in the guesses *at the same time*, the product of the new boxes is mapped into itself by the Picard operator of
+//! the whole, which is the proof. (The loop of algorithm 1 prints this inclusion the other way round.) New boxes that
+//! fail are the next guess; where the paper takes them as they are, they are enlarged a little, which saves iterations.
+
+use super::crew::Crew;
+use super::picard::{INFLATION, all_within, hulls, inflated};
+use super::unit::Job;
+use crate::interval::Interval;
+
+/// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guess {
+    /// The boxes of the last step, inflated.
+    Previous,
+    /// Their union with fresh local boxes, inflated.
+    Union,
+    /// Fresh local boxes, iterated so that growth reaches all systems, then inflated.
+    Iterated,
+}
+
+/// How boxes are guessed and when they are given up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Search {
+    /// Kinds of guess, with how often new boxes may become the guess.
+    pub guesses: &'static [(Guess, usize)],
+    /// How much wider guesses are made, on either side, as a part of their width.
+    pub inflation: f64,
+    /// How often the proved boxes are mapped once more, which tightens them.
+    pub tightening: usize,
+}
+
+impl Default for Search {
+    fn default() -> Self {
+        let guesses = &[(Guess::Previous, 1), (Guess::Union, 3), (Guess::Iterated, 12)];
+        Self { guesses, inflation: INFLATION, tightening: 1 }
+    }
+}
+
+/// How often fresh boxes are computed before they are a guess of the last kind.
+const ITERATIONS: usize = 3;
+
+impl Search {
+    /// Leaves the cross-Picard boxes of the step on the board and tells the iterations it took; or the state that grows
+    /// too fast. `previous` are the boxes of the last step.
+    pub fn run(&self, crew: &Crew, previous: &[Interval]) -> Result<usize, usize> {
+        let mut iterations = 0;
+        let mut trouble = 0;
+        for &(kind, limit) in self.guesses {
+            let guess = self.guess(crew, previous, kind, &mut iterations);
+            match guess.and_then(|guess| self.attempt(crew, guess, limit, &mut iterations)) {
+                Ok(true) => return Ok(iterations),
+                Ok(false) => trouble = widest(&crew.board().boxes),
+                Err(state) => trouble = state,
+            }
+        }
+        Err(trouble)
+    }
+
+    /// The loop of algorithm 1; whether it proved boxes.
+    fn attempt(
+        &self,
+        crew: &Crew,
+        mut guess: Vec<Interval>,
+        limit: usize,
+        iterations: &mut usize,
+    ) -> Result<bool, usize> {
+        for _ in 0..limit {
+            let fresh = local_boxes(crew, &guess, iterations)?;
+            if all_within(&fresh, &guess) {
+                self.tighten(crew, iterations);
+                return Ok(true);
+            }
+            guess = inflated(&fresh, self.inflation);
+        }
+        Ok(false)
+    }
+
+    fn guess(
+        &self,
+        crew: &Crew,
+        previous: &[Interval],
+        kind: Guess,
+        iterations: &mut usize,
+    ) -> Result<Vec<Interval>, usize> {
+        let start = crew.board().start.clone();
+        let previous = inflated(&hulls(previous, &start), self.inflation);
+        let union = |fresh: &[Interval]| inflated(&hulls(&previous, fresh), self.inflation);
+        match kind {
+            Guess::Previous => Ok(previous),
+            // The boxes that the guess before led to are on the board.
+            Guess::Union => Ok(union(&hulls(&crew.board().boxes, &start))),
+            Guess::Iterated => {
+                let mut fresh = start;
+                for _ in 0..ITERATIONS {
+                    fresh = hulls(&fresh, &local_boxes(crew, &fresh, iterations)?);
+                }
+                Ok(inflated(&fresh, self.inflation))
+            }
+        }
+    }
+
+    /// The operator is monotone: the image of proved boxes is proved, and no larger.
+    fn tighten(&self, crew: &Crew, iterations: &mut usize) {
+        for _ in 0..self.tightening {
+            let boxes = crew.board().boxes.clone();
+            if let Ok(fresh) = local_boxes(crew, &boxes, iterations)
+                && all_within(&fresh, &boxes)
+            {
+                crew.board_mut().boxes = fresh;
+            } else {
+                crew.board_mut().boxes = boxes;
+                return;
+            }
+        }
+    }
+}
+
+/// The Picard box of each system, with its inputs in `guess`; they are left on the board.
+fn local_boxes(crew: &Crew, guess: &[Interval], iterations: &mut usize) -> Result<Vec<Interval>, usize> {
+    crew.board_mut().boxes = guess.to_vec();
+    crew.perform(Job::Picard);
+    *iterations += 1;
+    let mut fresh = guess.to_vec();
+    for unit in crew.units() {
+        let own = unit.field.own.clone();
+        match &unit.picard {
+            Ok(boxes) => fresh[own].copy_from_slice(boxes),
+            Err(state) => return Err(own.start + state),
+        }
+    }
+    crew.board_mut().boxes.clone_from(&fresh);
+    Ok(fresh)
+}
+
+fn widest(boxes: &[Interval]) -> usize {
+    (0..boxes.len()).max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width())).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use dovetail_core::{Connections, Source};
+    use dovetail_equations::{self as equations, Definition, Model};
+
+    use super::*;
+    use crate::api::Integrator;
+    use crate::boxes::board::Board;
+    use crate::boxes::crew::Workshop;
+    use crate::boxes::unit::{Memory, Unit};
+    use crate::problem::{Boxes, Problem};
+
+    /// The double mass-spring-damper of section 5.1, all its parameters 1.
+    fn spring() -> Problem {
+        let system = |name: &str, equations: &str| {
+            let model = Model::parse(&equations::Source {
+                inputs: vec!["ox", "ov"],
+                parameters: vec![],
+                states: vec!["x", "v"],
+                equations,
+                outputs: vec![("x", "x"), ("v", "v")],
+            });
+            Definition::new(name, model.unwrap(), vec![], vec![1.0, 1.0], vec![1.0, 1.0])
+        };
+        let one = system("one", "der(x) = v\nder(v) = (ox - x) + (ov - v) - x - v");
+        let two = system("two", "der(x) = v\nder(v) = (ox - x) + (ov - v) - x");
+        let interfaces = vec![one.interface(), two.interface()];
+        let connections = Connections::new(interfaces, [2, 3, 0, 1].map(Source::Output).to_vec());
+        let boxes = [Boxes::points(&one), Boxes::points(&two)];
+        Problem::new(&[one, two], &boxes, &connections, (0.0, 10.0)).unwrap()
+    }
+
+    /// Iterations for the first step of `size`, and the boxes.
+    fn first_step(search: &Search, size: f64) -> (usize, Vec<Interval>) {
+        let problem = spring();
+        let units =
+            (0..2).map(|system| Unit::new(&problem, system, Integrator::Rk4.into(), Memory::Boxes, 0)).collect();
+        let mut board = Board::new(0.0, &problem.start);
+        board.set_step(size, Vec::new());
+        let workshop = Workshop::new(units, board);
+        thread::scope(|scope| {
+            let crew = Crew::hire(&workshop, 1, scope);
+            let iterations = search.run(&crew, &problem.start).unwrap();
+            (iterations, crew.board().boxes.clone())
+        })
+    }
+
+    #[test]
+    fn few_iterations_give_nearly_the_least_boxes() {
+        // As printed: no guess is enlarged, and the loop ends when rounding does not let boxes grow any more.
+        let printed = Search { guesses: &[(Guess::Previous, 50)], inflation: 0.0, tightening: 0 };
+        let ((iterations, boxes), (_, least)) = (first_step(&Search::default(), 0.01), first_step(&printed, 0.01));
+        assert!(iterations <= 6, "{iterations}");
+        assert!(
+            boxes.iter().zip(&least).all(|(found, least)| found.width() < 1.001 * least.width()),
+            "{boxes:?} {least:?}"
+        );
+    }
+}

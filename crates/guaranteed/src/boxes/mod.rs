@@ -1,0 +1,78 @@
+//! Guaranteed co-simulation as published: systems exchange boxes.
+//!
+//! A. Le Coënt, J. Alexandre dit Sandretto, A. Chapoutot, "Guaranteed cosimulation of cyber-physical systems" (2020),
+//! cited as "(n)" and by its algorithms. Each macro-step:
+//!
+//! 1. [`cross_picard`]: boxes that all states are proved to stay in, from [`picard`] boxes of single systems (algorithm
+//!    1, (7)), tightened by the [`taylor`] form (8); if there are none, the step is halved ([`pace`], algorithm 4).
+//! 2. [`extrapolation`]: what each system is told of the others, boxes held or interval polynomials (10).
+//! 3. [`unit`]: every system steps its own affine set ([`local_set`]) by a Runge-Kutta scheme ([`scheme`], (4)), adds
+//!    the [`truncation`] error (5), and what the [`deviation`] of its inputs from the known ones can do.
+//!
+//! Only boxes cross the borders between systems ([`board`]), so the systems can be computed in parallel ([`crew`]).
+//!
+//! Departures: see [`cross_picard`], [`extrapolation`] and [`taylor`]; and [`deviation`], since a Runge-Kutta step that
+//! takes an input for an unknown constant proves nothing about an input that moves. Where conditions or kinks are open,
+//! the scheme has no order, and the rectangle form (7) makes the step. Algorithms 2 and 3 hand a box of a system's own
+//! states from step to step, and so does this without extrapolation. With it, systems keep their affine sets:
+//! extrapolation (10) is about the past of a state, and only the set knows how it is bound to the present. Bounds are
+//! much tighter for it than the paper's.
+
+mod board;
+mod crew;
+mod cross_picard;
+mod deviation;
+mod extrapolation;
+mod field;
+mod input;
+mod local_set;
+mod pace;
+mod picard;
+mod run;
+mod scheme;
+mod taylor;
+mod truncation;
+mod unit;
+
+use std::thread;
+
+use crate::api::{Integrator, Options, Outcome, Stopped, Watcher};
+use crate::problem::Problem;
+use board::Board;
+use crew::{Crew, Workshop};
+use run::Run;
+use unit::{Memory, Unit};
+
+/// Encloses every trajectory of `problem`: inputs are interval polynomials of degree `extrapolation`, or held in their
+/// boxes.
+pub(crate) fn enclose(
+    problem: &Problem,
+    options: &Options,
+    integrator: Integrator,
+    extrapolation: Option<usize>,
+    watcher: &mut dyn Watcher,
+) -> Outcome {
+    if problem.loops.is_some() {
+        return refuse_loops(problem);
+    }
+    let (memory, degree) = extrapolation.map_or((Memory::Boxes, 0), |degree| (Memory::Sets, degree));
+    let unit = |system| Unit::new(problem, system, integrator.into(), memory, degree);
+    let units = (0..problem.systems.len()).map(unit).collect();
+    let workshop = Workshop::new(units, Board::new(problem.start_time, &problem.start));
+    thread::scope(|scope| {
+        let crew = Crew::hire(&workshop, options.threads, scope);
+        Run::new(problem, options, extrapolation, crew).finish(watcher)
+    })
+}
+
+fn refuse_loops(problem: &Problem) -> Outcome {
+    let reason = "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols".to_owned();
+    Outcome {
+        reached: problem.start_time,
+        steps: 0,
+        rejected: 0,
+        states: problem.start.clone(),
+        stopped: Some(Stopped::BlownUp { time: problem.start_time, reason }),
+        remarks: Vec::new(),
+    }
+}

@@ -1,0 +1,335 @@
+//! Nothing leaves its bounds: sampled trajectories, exact hulls of linear systems, and trajectories to fifty digits.
+//!
+//! A violation is a bug of the first order. What catches a slip of rounding is compared without allowance: hulls of linear
+//! systems and single trajectories of smooth ones, in numbers of many digits.
+
+mod exact;
+mod models;
+mod told;
+
+use dovetail_cases::{
+    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, connections, model,
+};
+use dovetail_equations::Monolithic;
+use dovetail_guaranteed::{Boxes, Interval, Problem};
+use dovetail_scenario::Scenario;
+
+use exact::{High, Hull, Trajectory};
+use models::{TWO, laub_loomis, widened};
+use told::{Told, enclosed, shared};
+
+/// Sampled trajectories of each model.
+const TRAJECTORIES: usize = 100;
+/// Times within each tube at which they are looked at.
+const LOOKS: usize = 2;
+
+/// Numbers from [0, 1), the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn within(&mut self, range: Interval) -> f64 {
+        (range.lo + self.roll() * (range.hi - range.lo)).clamp(range.lo, range.hi)
+    }
+
+    fn end(&mut self, range: Interval) -> f64 {
+        if self.roll() < 0.5 { range.lo } else { range.hi }
+    }
+}
+
+/// Where a trajectory begins.
+#[derive(Clone, Copy)]
+enum Place {
+    Corner,
+    Face,
+    Interior,
+}
+
+/// Start values of one trajectory: for each system states, then parameters.
+fn sample(boxes: &[Boxes], place: Place, dice: &mut Dice) -> Vec<(Vec<f64>, Vec<f64>)> {
+    let open = boxes.iter().flat_map(|b| b.states.iter().chain(&b.parameters)).filter(|range| !range.is_point()).count();
+    let face = (dice.roll() * open as f64) as usize;
+    let mut seen = 0;
+    let mut pick = |range: &Interval| {
+        let here = !range.is_point() && seen == face;
+        seen += usize::from(!range.is_point());
+        match place {
+            Place::Corner => dice.end(*range),
+            Place::Face if here => dice.end(*range),
+            _ => dice.within(*range),
+        }
+    };
+    let mut of = |b: &Boxes| (b.states.iter().map(&mut pick).collect(), b.parameters.iter().map(&mut pick).collect());
+    boxes.iter().map(&mut of).collect()
+}
+
+/// Times to look at, and what is proved there.
+fn looks(told: &[Told], dice: &mut Dice) -> (Vec<f64>, Vec<Vec<Interval>>) {
+    let mut times: Vec<f64> = Vec::new();
+    for told in told {
+        times.extend(told.instants.iter().map(|(time, _)| *time));
+        let within = |(from, to, _): &(f64, f64, Vec<Interval>)| [(); LOOKS].map(|()| dice.within(Interval::new(*from, *to)));
+        times.extend(told.tubes.iter().flat_map(within));
+    }
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    let bounds = times.iter().map(|&time| proved(told, time)).collect();
+    (times, bounds)
+}
+
+/// What several enclosures prove together.
+fn proved(told: &[Told], time: f64) -> Vec<Interval> {
+    let meet = |a: Vec<Interval>, b: Vec<Interval>| {
+        a.iter().zip(b).map(|(a, b)| a.intersection(b).expect("enclosures that exclude each other")).collect()
+    };
+    told.iter().map(|told| told.at(time)).reduce(meet).expect("BUG: an enclosure")
+}
+
+/// Enclosures of a problem: at its own pace, and in smaller steps told on a grid that fits nothing.
+fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Told; 2] {
+    let span = stop - start;
+    [shared(None, None), shared(Some(span / 37.0), Some(span / 8.3))].map(|options| {
+        let (_, told) = enclosed(problem, &options);
+        told.assert_complete(start, stop);
+        told
+    })
+}
+
+/// Sampled trajectories, computed at 1e-13, stay inside; and they fill the boxes to some part, at the end.
+///
+/// The reference has an error of its own: 1e-13 at each of its steps, of which there may be hundreds. It is allowed 1e-11 of the
+/// size of a state, and 1e-12. A slip of rounding is smaller than that: the exact tests below are for those.
+fn assert_trajectories_stay_inside(scenario: &Scenario) {
+    let (boxes, mut dice) = (scenario.boxes().unwrap(), Dice(7));
+    let told = enclosures(&scenario.to_enclose().unwrap(), (scenario.start_time, scenario.stop_time));
+    let (times, bounds) = looks(&told, &mut dice);
+    let sizes: Vec<f64> = (0..bounds[0].len())
+        .map(|state| bounds.iter().map(|boxes| boxes[state].magnitude()).fold(0.0, f64::max))
+        .collect();
+    let mut spread: Option<Vec<Interval>> = None;
+    for index in 0..TRAJECTORIES {
+        let place = [Place::Corner, Place::Face, Place::Interior][index % 3];
+        let starts = sample(&boxes, place, &mut dice);
+        let mut definitions = scenario.definitions().unwrap();
+        for (definition, (states, parameters)) in definitions.iter_mut().zip(&starts) {
+            definition.states.clone_from(states);
+            definition.parameters.clone_from(parameters);
+        }
+        let mut monolithic = Monolithic::new(&definitions, &scenario.connections).unwrap();
+        let solution = monolithic.solve(&times, scenario.connections.outputs()).unwrap();
+        for ((time, states), bounds) in times.iter().zip(&solution.states).zip(&bounds) {
+            for ((x, bound), size) in states.iter().zip(bounds).zip(&sizes) {
+                let allowance = 1e-12 + 1e-11 * size.min(x.abs().max(1e-3 * size));
+                assert!(
+                    bound.lo - allowance <= *x && *x <= bound.hi + allowance,
+                    "t = {time}: {x:?} is not in {bound:?}; from {starts:?}"
+                );
+            }
+        }
+        let last = solution.states.last().unwrap().iter().map(|&x| Interval::point(x));
+        spread = Some(match spread {
+            None => last.collect(),
+            Some(spread) => spread.iter().zip(last).map(|(all, x)| all.hull(x)).collect(),
+        });
+    }
+    for (bound, spread) in bounds.last().unwrap().iter().zip(spread.unwrap()) {
+        let wide = 1e-9 + 4.0 * spread.width();
+        assert!(bound.width() <= wide, "{bound:?} is much more than the trajectories reach, {spread:?}");
+    }
+}
+
+macro_rules! trajectories_stay_inside {
+    ($($name:ident: $scenario:expr;)*) => {
+        mod trajectories_stay_inside {
+            use super::*;
+
+            $(#[test]
+            fn $name() {
+                assert_trajectories_stay_inside(&$scenario);
+            })*
+        }
+    };
+}
+
+trajectories_stay_inside! {
+    example_mechanical: widened(MECHANICAL, 0.01, 0.01);
+    example_lotka_volterra: widened(LOTKA_VOLTERRA, 0.002, 0.0);
+    example_damping_reaction: widened(DAMPING_REACTION, 0.0, 0.1);
+    example_behaviour_change: widened(BEHAVIOUR_CHANGE, 0.02, 0.01);
+    example_car: widened(CAR, 0.0, 0.2);
+    example_spring: widened(SPRING, 0.125, 0.0);
+    example_rooms: ROOMS.scenario();
+    example_pump_and_tank: widened(PUMP_AND_TANK, 0.02, 0.0);
+    pendulum: models::pendulum();
+    van_der_pol: models::van_der_pol();
+    lotka_volterra: models::lotka_volterra();
+    laub_loomis_in_two: laub_loomis(0.05, TWO, 10.0);
+    reactor: models::reactor();
+    neurons: models::neurons();
+    drag: models::drag();
+    saturation: models::saturation();
+    enzyme: models::enzyme();
+    tanks: models::tanks();
+    steering: models::steering();
+    duffing: models::duffing();
+    uncertain: models::uncertain();
+    switched: models::switched();
+    feedthrough: models::feedthrough();
+    switched_loop: models::switched_loop();
+    order_lost: models::order_lost();
+    functions: models::functions();
+}
+
+/// Some of the times at which something is told, and some between.
+fn some_times(told: &[Told], most: usize) -> Vec<f64> {
+    let (times, _) = looks(told, &mut Dice(3));
+    let stride = times.len().div_ceil(most);
+    let mut times: Vec<f64> = times.iter().rev().step_by(stride).copied().collect();
+    times.reverse();
+    times
+}
+
+/// The exact hull of a linear model lies inside everything that is told, and fills it but for `excess`.
+fn assert_hull_is_inside(scenario: &Scenario, excess: f64) {
+    let told = enclosures(&scenario.to_enclose().unwrap(), (scenario.start_time, scenario.stop_time));
+    let mut hull = Hull::new(scenario);
+    for time in some_times(&told, 16) {
+        hull.advance(time);
+        hull.excess(&proved(&told, time));
+    }
+    let found = hull.excess(&told[0].instants.last().unwrap().1);
+    assert!(found <= excess, "the boxes are beyond the hull by {found:e}");
+}
+
+#[test]
+fn exact_hulls_of_the_linear_examples_are_inside() {
+    for (scenario, excess) in [
+        (SPRING.scenario(), 1e-12),
+        (widened(SPRING, 0.125, 0.0), 1e-11),
+        (ROOMS.scenario(), 1e-10),
+        (MECHANICAL.scenario(), 1e-8),
+        (widened(MECHANICAL, 0.01, 0.01), 1e-8),
+        (BEHAVIOUR_CHANGE.scenario(), 1e-11),
+        (widened(BEHAVIOUR_CHANGE, 0.02, 0.01), 1e-11),
+    ] {
+        assert_hull_is_inside(&scenario, excess);
+    }
+}
+
+/// Two systems of two states each, with numbers that need all their digits.
+fn random_system(seed: u64, radius: f64) -> Scenario {
+    let mut dice = Dice(seed);
+    dice.roll();
+    let mut number = || 2.0 * dice.roll() - 1.0;
+    let mut text = String::new();
+    for name in ["one", "two"] {
+        let mut row = |own: usize| {
+            let a: [f64; 5] = std::array::from_fn(|j| number() - if j == own { 1.5 } else { 0.0 });
+            format!("{:?} * x0 + {:?} * x1 + {:?} * u0 + {:?} * u1 + {:?}", a[0], a[1], a[2], a[3], a[4])
+        };
+        let rows = [row(0), row(1)];
+        let mut start = || {
+            let centre = number();
+            format!("[{:?}, {:?}]", centre - radius, centre + radius)
+        };
+        text += &format!(
+            "[systems.{name}]\ninputs = {{ u0 = 0.0, u1 = 0.0 }}\nstates = {{ x0 = {}, x1 = {} }}\n\
+             equations = '''\nder(x0) = {}\nder(x1) = {}\n'''\noutputs = {{ x0 = 'x0', x1 = 'x1' }}\n",
+            start(),
+            start(),
+            rows[0],
+            rows[1]
+        );
+    }
+    let wires = ["one.x0 -> two.u0", "one.x1 -> two.u1", "two.x0 -> one.u0", "two.x1 -> one.u1"];
+    model(3.0, &(text + &connections(&wires)))
+}
+
+#[test]
+fn exact_hulls_of_random_linear_systems_are_inside() {
+    for seed in 0..12 {
+        for radius in [0.0, 1e-3, 0.5] {
+            assert_hull_is_inside(&random_system(seed, radius), 1e-12);
+        }
+    }
+}
+
+/// Systems whose series end: nothing is cut off, and rounding is all that can go wrong.
+#[test]
+fn exact_hulls_are_inside_where_rounding_is_all_there_is() {
+    for seed in 0..20 {
+        let mut dice = Dice(seed);
+        dice.roll();
+        let mut number = || 2.0 * dice.roll() - 1.0;
+        let text = format!(
+            "[systems.one]\ninputs = {{ u = 0.0 }}\nstates = {{ x = {:?} }}\nequations = 'der(x) = {:?} * u + {:?}'\n\
+             outputs = {{ y = '{:?} * x' }}\n\
+             [systems.two]\nstates = {{ x = {:?} }}\nequations = 'der(x) = {:?}'\noutputs = {{ y = 'x / 3 + {:?}' }}\n\
+             [systems.three]\ninputs = {{ u = 0.0 }}\nstates = {{ x = {:?} }}\nequations = 'der(x) = u'\n",
+            number(),
+            number(),
+            number(),
+            number(),
+            number(),
+            number(),
+            number(),
+            number()
+        );
+        let scenario = model(2.7, &(text + &connections(&["two.y -> one.u", "one.y -> three.u"])));
+        assert_hull_is_inside(&scenario, 1e-14);
+    }
+}
+
+/// A trajectory to many digits lies inside what is proved from the middle of all boxes, with no allowance but its own doubt.
+fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, width: f64) {
+    let definitions = scenario.definitions().unwrap();
+    let points: Vec<Boxes> = definitions.iter().map(Boxes::points).collect();
+    let span = (scenario.start_time, until);
+    let problem = Problem::new(&definitions, &points, &scenario.connections, span).unwrap();
+    let told = enclosures(&problem, span);
+    let mut trajectory = Trajectory::new(scenario, 1.0 / 16.0);
+    for time in some_times(&told, 9) {
+        trajectory.advance(time);
+        let doubt = High::exactly(trajectory.doubt());
+        assert!(trajectory.doubt() < 1e-18, "BUG: the reference is not exact enough: {:e}", trajectory.doubt());
+        for (x, bound) in trajectory.states().iter().zip(proved(&told, time)) {
+            let (lo, hi) = (High::exactly(bound.lo) - &doubt, High::exactly(bound.hi) + &doubt);
+            assert!(lo <= *x && *x <= hi, "t = {time}: {x} is not in {bound:?}");
+        }
+    }
+    let widest = told[0].instants.last().unwrap().1.iter().map(|x| x.width()).fold(0.0, f64::max);
+    assert!(widest <= width, "from a point, the boxes are {widest:e} wide");
+}
+
+macro_rules! exact_trajectories_are_inside {
+    ($($name:ident: $scenario:expr, $until:expr, $width:expr;)*) => {
+        mod exact_trajectories_are_inside {
+            use super::*;
+
+            $(#[test]
+            fn $name() {
+                assert_trajectory_is_inside(&$scenario, $until, $width);
+            })*
+        }
+    };
+}
+
+exact_trajectories_are_inside! {
+    example_lotka_volterra: LOTKA_VOLTERRA.scenario(), 2.0, 1e-12;
+    pendulum: models::pendulum(), 1.5, 1e-12;
+    van_der_pol: models::van_der_pol(), 1.0, 1e-12;
+    laub_loomis_in_two: laub_loomis(0.0, TWO, 1.0), 1.0, 1e-12;
+    reactor: models::reactor(), 1.0, 1e-12;
+    neurons: models::neurons(), 1.0, 1e-12;
+    enzyme: models::enzyme(), 1.0, 1e-12;
+    tanks: models::tanks(), 0.5, 1e-12;
+    steering: models::steering(), 1.0, 1e-12;
+    duffing: models::duffing(), 1.0, 1e-12;
+    uncertain: models::uncertain(), 1.0, 1e-12;
+    switched: models::switched(), 2.6, 1e-12;
+    functions: models::functions(), 1.0, 1e-12;
+}
