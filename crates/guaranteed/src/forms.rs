@@ -143,6 +143,30 @@ impl FormShape {
         rest[0] = above(middle.abs() * a[radius] + spread * reach + UNIT * sum_of_magnitudes(coefficients));
     }
 
+    /// `out = Σ scale · form`, for terms that tell the sum of the magnitudes of their form, too.
+    pub fn set_combination<'f>(self, out: &mut [f64], terms: impl Iterator<Item = (Interval, &'f [f64], f64)>) {
+        let radius = self.radius();
+        out.fill(0.0);
+        let (coefficients, rest) = out.split_at_mut(radius);
+        let (mut lost, mut size, mut count) = (0.0, 0.0, 2.0);
+        for (scale, form, reach) in terms {
+            let (middle, spread) = (scale.middle(), scale.radius());
+            for (o, &c) in coefficients.iter_mut().zip(&form[..radius]) {
+                *o += middle * c;
+            }
+            size += middle.abs() * reach;
+            lost += spread * (reach + form[radius]) + middle.abs() * form[radius];
+            count += 1.0;
+        }
+        // A sum of n products is wrong by n units of the sum of their magnitudes at most, to first order.
+        rest[0] = above(lost + count * UNIT * size);
+    }
+
+    /// The sum of the magnitudes of the centre and of all coefficients.
+    pub fn reach_of(self, form: &[f64]) -> f64 {
+        above(sum_of_magnitudes(&form[..self.radius()]))
+    }
+
     /// `out = Σ weights[k] · series[k]`, for forms one after the other in `series`.
     pub fn combine(self, out: &mut [f64], series: &[f64], weights: &[Interval]) {
         let radius = self.radius();

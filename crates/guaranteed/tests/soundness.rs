@@ -137,6 +137,7 @@ fn assert_trajectories_stay_inside(scenario: &Scenario) {
         });
     }
     for (bound, spread) in bounds.last().unwrap().iter().zip(spread.unwrap()) {
+        eprintln!("RATIO {:.3} {:e}", bound.width() / spread.width(), bound.width());
         let wide = 1e-9 + 4.0 * spread.width();
         assert!(bound.width() <= wide, "{bound:?} is much more than the trajectories reach, {spread:?}");
     }
@@ -181,6 +182,7 @@ trajectories_stay_inside! {
     feedthrough: models::feedthrough();
     switched_loop: models::switched_loop();
     order_lost: models::order_lost();
+    at_rest: models::at_rest();
     functions: models::functions();
 }
 

@@ -9,8 +9,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// All examples.
-pub const EXAMPLES: [&str; 8] =
-    ["behaviour-change", "car", "damping-reaction", "lotka-volterra", "mechanical", "pump-and-tank", "rooms", "spring"];
+pub const EXAMPLES: [&str; 9] = [
+    "behaviour-change",
+    "car",
+    "damping-reaction",
+    "laub-loomis",
+    "lotka-volterra",
+    "mechanical",
+    "pump-and-tank",
+    "rooms",
+    "spring",
+];
 
 /// The model of an example.
 pub fn example(name: &str) -> String {

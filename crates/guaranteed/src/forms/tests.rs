@@ -149,7 +149,7 @@ proptest! {
     fn expansions_are_as_tight_as_their_order((sample, mut a, _) in forms(1e-3)) {
         let shape = sample.shape;
         a[shape.radius()] = 0.0;
-        let (centre, reach) = (a[0], shape.deviation_magnitude(&a));
+        let (centre, reach) = (a[0], shape.deviation(&a).magnitude());
         let (mut out, mut scratch) = (vec![0.0; shape.width()], Vec::new());
         let errors = a[shape.first_error()..shape.radius()].iter().map(|e| e.abs()).sum::<f64>();
         let products = a[1 + shape.primaries..shape.first_error()].iter().map(|q| q.abs()).sum::<f64>();

@@ -15,6 +15,11 @@ pub(crate) struct Majorant {
 }
 
 impl Majorant {
+    /// Of a Jacobian, row by row as `(column, range)`.
+    pub fn of(rows: &[Vec<(usize, Interval)>]) -> Self {
+        Self { rows: majorant_of(rows) }
+    }
+
     /// `M⁺ v`, rounded up.
     fn applied(&self, v: &[f64]) -> Vec<f64> {
         self.rows.iter().map(|row| above(row.iter().map(|&(j, m)| m * v[j]).sum::<f64>())).collect()
@@ -156,7 +161,7 @@ impl Jacobian {
 
     /// The majorant over a box.
     pub fn majorant(&mut self, time: Interval, switches: &[Interval], states: &[Interval]) -> Majorant {
-        Majorant { rows: majorant_of(&self.over(time, switches, states)) }
+        Majorant::of(&self.over(time, switches, states))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod closing;
 mod cooperative;
+mod linear;
 mod majorant;
 mod outputs;
 mod proof;

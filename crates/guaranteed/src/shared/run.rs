@@ -9,6 +9,7 @@ use std::sync::Arc;
 use dovetail_equations::{Evaluator, Program};
 
 use super::closing::{Closing, Instant};
+use super::linear::Linear;
 use super::majorant::{Jacobian, Majorant};
 use super::set::Set;
 use crate::forms::FormShape;
@@ -53,6 +54,8 @@ pub(super) struct Run<'p> {
     /// `p`: for each state its coefficients from 0 to `order`, with room for [`MOST_ORDER`]; and their ranges.
     pub(super) coefficients: Vec<f64>,
     pub(super) ranges: Vec<Interval>,
+    /// The derivatives at the last order, as forms.
+    derivatives: Vec<f64>,
     /// For each state and order, how far `(k + 1) p_{k+1}` can be from `f_k`.
     pub(super) defects: Vec<f64>,
     /// For each state, the largest magnitude of `f` at the last order, at the start of the step.
@@ -63,6 +66,8 @@ pub(super) struct Run<'p> {
     pub(super) jacobian: Jacobian,
     /// The nonlinear loops, if there are.
     closing: Option<Closing>,
+    /// For an affine problem without uncertain parameters, its matrices under the present switches.
+    linear: Option<Linear>,
     /// For an affine problem, the majorant of the present switches, how fast errors grow under it, and what they decide.
     constant: Option<Majorant>,
     rate: Option<f64>,
@@ -108,6 +113,7 @@ impl<'p> Run<'p> {
             set: Set::new(dimension, &beginning.states, &state_symbols, shape, problem.affine),
             order: 0,
             coefficients: Vec::new(),
+            derivatives: Vec::new(),
             ranges: vec![Interval::ZERO; dimension * (MOST_ORDER + 1)],
             defects: vec![0.0; dimension * (MOST_ORDER + 1)],
             top: vec![0.0; dimension],
@@ -116,6 +122,7 @@ impl<'p> Run<'p> {
             jacobian: Jacobian::new(programs, &leaves, parameters, dimension),
             closing: loops.map(|loops| Closing::new(problem, loops, parameters, &parameter_symbols)),
             forms,
+            linear: None,
             constant: None,
             rate: None,
             settled: None,
@@ -147,6 +154,7 @@ impl<'p> Run<'p> {
 
     pub(super) fn set_switches(&mut self, switches: &[Interval]) {
         self.switches = switches.to_vec();
+        self.linear = None;
         self.constant = None;
         self.settled = None;
     }
@@ -168,9 +176,15 @@ impl<'p> Run<'p> {
             return constant.clone();
         }
         let boxes = self.set.boxes();
-        let majorant = self.jacobian.majorant(Interval::point(self.time), &self.switches, &boxes);
+        let rows = self.jacobian.over(Interval::point(self.time), &self.switches, &boxes);
+        let majorant = Majorant::of(&rows);
         if self.problem.affine {
             self.constant = Some(majorant.clone());
+            if self.parameters.iter().all(|range| range.is_point()) {
+                let origin = vec![Interval::ZERO; self.dimension()];
+                let constants = self.slopes(Interval::point(self.time), &origin);
+                self.linear = Some(Linear { rows, constants });
+            }
         }
         majorant
     }
@@ -249,22 +263,26 @@ impl<'p> Run<'p> {
         for (state, form) in self.set.forms.chunks_exact(width).enumerate() {
             self.coefficients[state * stride * width..][..width].copy_from_slice(form);
         }
-        for (tape, outlook) in self.forms.iter_mut().zip(outlooks) {
-            tape.begin(self.set.shape, stride, Interval::point(self.time), &self.switches);
-            tape.set_outlook(outlook);
+        if self.linear.is_none() {
+            for (tape, outlook) in self.forms.iter_mut().zip(outlooks) {
+                tape.begin(self.set.shape, stride, Interval::point(self.time), &self.switches);
+                tape.set_outlook(outlook);
+            }
         }
         for k in 0..=MOST_ORDER {
             self.order = k;
-            self.exchange(k);
-            for system in 0..self.forms.len() {
-                self.forms[system].compute(k);
-                self.measure(system, k);
+            match self.linear.take() {
+                Some(linear) => {
+                    self.multiply(&linear, k);
+                    self.linear = Some(linear);
+                }
+                None => self.differentiate(k),
             }
             if enough(k, &self.top) {
                 break;
             }
             if k < MOST_ORDER {
-                (0..self.forms.len()).try_for_each(|system| self.take_results(system, k))?;
+                (0..self.dimension()).try_for_each(|state| self.take_derivative(state, k))?;
             }
         }
         for state in 0..self.dimension() {
@@ -294,37 +312,54 @@ impl<'p> Run<'p> {
         }
     }
 
-    /// Notes how large `f_k` is.
-    fn measure(&mut self, system: usize, k: usize) {
-        for (index, state) in self.problem.systems[system].clone().enumerate() {
-            self.top[state] = match self.forms[system].result(index, k) {
-                Coefficient::Plain(range) => range.magnitude(),
-                Coefficient::Form(form) => self.set.shape.range(form).magnitude(),
-            };
+    /// `f_k` of all systems, each by its own tape, into [`Self::derivatives`].
+    fn differentiate(&mut self, k: usize) {
+        self.exchange(k);
+        let (width, shape) = (self.set.shape.width(), self.set.shape);
+        self.derivatives.resize(self.problem.dimension() * width, 0.0);
+        for (system, tape) in self.forms.iter_mut().enumerate() {
+            tape.compute(k);
+            for (index, state) in self.problem.systems[system].clone().enumerate() {
+                let form = &mut self.derivatives[state * width..][..width];
+                match tape.result(index, k) {
+                    Coefficient::Plain(range) => shape.set_constant(form, range),
+                    Coefficient::Form(source) => form.copy_from_slice(source),
+                }
+                self.top[state] = shape.range(form).magnitude();
+            }
         }
+    }
+
+    /// `f_k` of all states, where the flow is a matrix.
+    fn multiply(&mut self, linear: &Linear, k: usize) {
+        let (width, shape, dimension) = (self.set.shape.width(), self.set.shape, self.dimension());
+        self.derivatives.resize(dimension * width, 0.0);
+        let reaches: Vec<f64> = (0..dimension).map(|state| shape.reach_of(self.coefficient(state, k))).collect();
+        let mut derivatives = std::mem::take(&mut self.derivatives);
+        for (state, form) in derivatives.chunks_exact_mut(width).enumerate() {
+            linear.derivative(state, k, shape, |column| (self.coefficient(column, k), reaches[column]), form);
+            self.top[state] = shape.range(form).magnitude();
+        }
+        self.derivatives = derivatives;
     }
 
     /// `p_{k+1} = f_k / (k + 1)`, what the form cannot express noted as a defect.
-    fn take_results(&mut self, system: usize, k: usize) -> Result<(), Failure> {
+    fn take_derivative(&mut self, state: usize, k: usize) -> Result<(), Failure> {
         let (width, shape) = (self.set.shape.width(), self.set.shape);
-        for (index, state) in self.problem.systems[system].clone().enumerate() {
-            let form = &mut self.coefficients[(state * (MOST_ORDER + 1) + k + 1) * width..][..width];
-            match self.forms[system].result(index, k) {
-                Coefficient::Plain(range) => shape.set_constant(form, range),
-                Coefficient::Form(source) => form.copy_from_slice(source),
-            }
-            let count = (k + 1) as f64;
-            shape.divide(form, count);
-            let radius = std::mem::take(&mut form[shape.radius()]);
-            if !radius.is_finite() || form.iter().any(|c| !c.is_finite()) {
-                return Err(self.blame(system, state));
-            }
-            self.defects[state * (MOST_ORDER + 1) + k] = above(count * radius);
+        let form = &mut self.coefficients[(state * (MOST_ORDER + 1) + k + 1) * width..][..width];
+        form.copy_from_slice(&self.derivatives[state * width..][..width]);
+        let count = (k + 1) as f64;
+        shape.divide(form, count);
+        let radius = std::mem::take(&mut form[shape.radius()]);
+        if !radius.is_finite() || form.iter().any(|c| !c.is_finite()) {
+            return Err(self.blame(state));
         }
+        self.defects[state * (MOST_ORDER + 1) + k] = above(count * radius);
         Ok(())
     }
 
-    fn blame(&self, system: usize, state: usize) -> Failure {
+    fn blame(&self, state: usize) -> Failure {
+        let system = self.problem.systems.iter().position(|states| states.contains(&state)).unwrap_or(0);
         if self.forms[system].is_undecided() { Failure::Undecided { system } } else { Failure::Unbounded { state } }
     }
 

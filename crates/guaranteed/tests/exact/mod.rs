@@ -2,7 +2,7 @@
 //!
 //! The equations' own tape runs on the numbers of a library that shares nothing with the code under test.
 
-#![allow(dead_code, reason = "every test program uses a part of it")]
+#![allow(dead_code, unused_imports, reason = "every test program uses a part of it")]
 
 mod hull;
 mod number;

@@ -107,21 +107,21 @@ macro_rules! operator {
         impl $trait<&High> for High {
             type Output = High;
             fn $method(self, other: &High) -> High {
-                (&self).$method(other)
+                $trait::$method(&self, other)
             }
         }
     };
 }
 
 operator!(Add add, a b => sum(a, b));
-operator!(Sub sub, a b => sum(a, &High(b.0.neg())));
+operator!(Sub sub, a b => sum(a, &High(BigFloat::neg(&b.0))));
 operator!(Mul mul, a b => High(a.0.mul(&b.0, BITS, NEAREST)));
 operator!(Div div, a b => High(a.0.div(&b.0, BITS, NEAREST)));
 
 impl Neg for High {
     type Output = High;
     fn neg(self) -> High {
-        High(self.0.neg())
+        High(BigFloat::neg(&self.0))
     }
 }
 
@@ -137,7 +137,7 @@ impl Number for High {
     fn unary(&self, operation: Unary) -> Self {
         let x = &self.0;
         match operation {
-            Unary::Negate => Self(x.neg()),
+            Unary::Negate => Self(BigFloat::neg(x)),
             Unary::Sin => Self::of(|c| x.sin(BITS, NEAREST, c)),
             Unary::Cos => Self::of(|c| x.cos(BITS, NEAREST, c)),
             Unary::Tan => Self::of(|c| x.tan(BITS, NEAREST, c)),

@@ -327,12 +327,12 @@ pub fn feedthrough() -> Scenario {
     coupled(4.0, text, &["one.y -> two.u", "two.y -> one.u"])
 }
 
-/// As [`feedthrough`], with a loop that jumps at a time that is not known.
+/// As [`feedthrough`], with a loop that jumps.
 pub fn switched_loop() -> Scenario {
     let text = "
         [systems.one]
         inputs = { u = 0.0 }
-        parameters = { when = [1.0, 1.05] }
+        parameters = { when = 1.25 }
         states = { x = [0.5, 0.53] }
         equations = 'der(x) = u - x'
         outputs = { y = 'x + 0.3 * sin(u) + (if time < when then 0 else 1)' }
@@ -357,12 +357,28 @@ pub fn order_lost() -> Scenario {
         [systems.two]
         states = { y = [-1.1, -0.9], z = 0.1 }
         equations = '''
-        der(y) = 0
+        der(y) = -0.01 * y
         der(z) = 1
         '''
         outputs = { y = 'y', z = 'z' }
         ";
     coupled(4.0, text, &["two.y -> one.y", "two.z -> one.z"])
+}
+
+/// A state that never moves, beside others that do.
+pub fn at_rest() -> Scenario {
+    let text = "
+        [systems.one]
+        inputs = { u = 1.0 }
+        states = { x = [0.0, 0.1] }
+        equations = 'der(x) = u - x^2'
+        outputs = { x = 'x' }
+        [systems.two]
+        states = { level = [0.9, 1.0] }
+        equations = 'der(level) = 0'
+        outputs = { level = 'level' }
+        ";
+    coupled(2.0, text, &["two.level -> one.u"])
 }
 
 /// The functions that no other model uses.
