@@ -37,10 +37,10 @@ fn bounds(case: Case, state: &str, method: Method, step: Option<f64>, interval: 
 /// The position of the first mass from a point: boxes open like a trumpet.
 pub fn trumpet() -> String {
     let bands = [
-        bounds(SPRING, "one.x", BOXES, Some(0.01), 0.05, "boxes, 0.01 s"),
-        bounds(SPRING, "one.x", Method::SharedSymbols, None, 0.05, "shared symbols"),
+        bounds(SPRING, "one.x", BOXES, Some(0.01), 0.02, "boxes, 0.01 s"),
+        bounds(SPRING, "one.x", Method::SharedSymbols, None, 0.02, "shared symbols"),
     ];
-    band_plot("The first mass, from a point", "time in s", "position", &bands.map(|band| until(band, 3.0)))
+    band_plot("The first mass, from a point", "time in s", "position", &bands.map(|band| until(band, 4.5)))
 }
 
 fn until(band: Band, time: f64) -> Band {
@@ -60,7 +60,7 @@ pub fn widths() -> String {
     };
     let curves = [
         width(BOXES, Some(0.01), "boxes, 0.01 s"),
-        width(EXTRAPOLATED, Some(0.01), "boxes, extrapolated to order 3"),
+        width(EXTRAPOLATED, Some(0.01), "extrapolated boxes"),
         width(Method::SharedSymbols, None, "shared symbols"),
     ];
     line_plot("Width of the first mass's position, from a point", "time in s", "logarithm (base 10) of the width", &curves)

@@ -118,7 +118,9 @@ fn against_boxes() {
     }
     println!("Bounds of linear examples, in one thread");
     print!("{}", table.render(""));
-    println!("times: against shared symbols; boxes: rk4, with the step H and the extrapolation K that make them tightest\n");
+    println!(
+        "times: against shared symbols; boxes: rk4, with the step H and the extrapolation K that make them tightest\n"
+    );
 }
 
 fn told(options: &Options) -> String {

@@ -333,7 +333,8 @@ fn range_of_parabola(g: f64, q: f64) -> (f64, f64) {
     let (mut low, mut high) = (ends.0.min(ends.1), ends.0.max(ends.1));
     // The vertex, if it lies within.
     if g.abs() < 2.0 * q.abs() {
-        let vertex = -g * g / (4.0 * q);
+        // In this order nothing underflows that matters.
+        let vertex = -g * (g / (4.0 * q));
         low = low.min(vertex);
         high = high.max(vertex);
     }

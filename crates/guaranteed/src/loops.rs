@@ -8,7 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use dovetail_core::list_names;
-use dovetail_equations::{Coupled, Dual, Evaluator, Graph, Leaf, LeafKinds, NodeId, Number, Program, Symbol};
+use dovetail_equations::{
+    Binary, Coupled, Dual, Evaluator, Graph, Leaf, LeafKinds, Node, NodeId, Number, Program, Symbol, Unary,
+};
 use nalgebra::DMatrix;
 
 use crate::interval::Interval;
@@ -50,6 +52,9 @@ pub(crate) fn close(
     let graph = closing.graph.borrow();
     let bent = jacobian.iter().flatten().any(|entry| graph.kinds(entry.node()).meets(LeafKinds::UNKNOWNS));
     drop(graph);
+    if jumps(&coupled, LeafKinds::UNKNOWNS) || (bent && jumps(&coupled, LeafKinds::STATES | LeafKinds::TIME)) {
+        return Err(Refusal::JumpingLoop { variables: list_names(&coupled.unknowns) });
+    }
     let unknowns = closing.leaves(Leaf::Unknown, coupled.unknowns.len());
     let singular = || Refusal::SingularLoop { variables: list_names(&coupled.unknowns) };
     if !bent {
@@ -75,6 +80,32 @@ pub(crate) fn close(
     drop(graph);
     let loops = Loops { unknowns: coupled.unknowns.clone(), residuals, guesses: coupled.guesses.clone(), switched };
     Ok(Closed { graph: closing.into_graph(), derivatives, loops: Some(loops) })
+}
+
+/// Whether the equations of the loops have a jump, or a condition, that depends on leaves of these kinds. Derivatives do not see
+/// them: an affine loop would be solved on one side, and the unknowns of others would have to jump.
+fn jumps(coupled: &Coupled, kinds: LeafKinds) -> bool {
+    let mut waiting = coupled.residuals.clone();
+    let mut seen = vec![false; coupled.graph.len()];
+    while let Some(id) = waiting.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        let node = coupled.graph.node(id);
+        let jump = match node {
+            Node::Unary(Unary::Sign | Unary::Floor | Unary::Ceil, _) => true,
+            Node::Binary(operation, ..) => {
+                let ordered = matches!(operation, Binary::Less | Binary::LessEqual | Binary::Equal);
+                ordered || matches!(operation, Binary::Modulo | Binary::Atan2)
+            }
+            _ => false,
+        };
+        if jump && coupled.graph.kinds(id).meets(kinds) {
+            return true;
+        }
+        waiting.extend(node.operands());
+    }
+    false
 }
 
 /// The graph while loops are closed in it.

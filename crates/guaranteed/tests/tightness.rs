@@ -82,7 +82,7 @@ fn bounds_do_not_depend_on_how_a_model_is_split() {
         for split in [TWO, SEVEN] {
             for (a, b) in one.iter().zip(states_of(split, radius)) {
                 let difference = (a.lo - b.lo).abs().max((a.hi - b.hi).abs());
-                assert!(difference <= 1e-12, "{a:?} {b:?} {difference:e}");
+                assert!(difference <= 1e-14, "{a:?} {b:?} {difference:e}");
             }
         }
     }

@@ -48,8 +48,11 @@ impl Sample {
 
 /// A sample and two forms of its shape; `scale` is how large their symbols' coefficients are.
 fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
-    let shape = (0..4_usize, any::<bool>(), 0..4_usize)
-        .prop_map(|(primaries, quadratic, errors)| FormShape { primaries, quadratic, errors });
+    let shape = (0..4_usize, any::<bool>(), 0..4_usize).prop_map(|(primaries, quadratic, errors)| FormShape {
+        primaries,
+        quadratic,
+        errors,
+    });
     let unit = || prop_oneof![Just(-1.0), Just(1.0), -1.0..1.0];
     shape.prop_flat_map(move |shape| {
         let symbols = |count: usize| prop::collection::vec(unit(), count);

@@ -39,8 +39,9 @@ pub(super) enum Operation {
     Tanh(Register),
     /// A function whose derivative is ±1 over another register; the reciprocal of that one's value is the register after.
     Primitive { function: Function, argument: Register, over: Register, sign: f64 },
-    /// The angle of `(x, y)`; `over` is `x² + y²`, the reciprocal of its value the register after.
-    Angle { y: Register, x: Register, over: Register },
+    /// The angle of `(x, y)`, unless the outlook has them meet the cut; `over` is `x² + y²`, the reciprocal of its value the
+    /// register after.
+    Angle { y: Register, x: Register, over: Register, watched: usize },
     Abs(Register, usize),
     /// `sign`, `floor` or `ceil`: a constant where it is decided.
     Step(Unary, Register, usize),
@@ -56,6 +57,8 @@ pub(super) enum Watched {
     Register(usize),
     Difference(usize, usize),
     Quotient(usize, usize),
+    /// Whether the point `(x, y)`, given as y and x, stays off the cut of the angle.
+    Angle(usize, usize),
 }
 
 /// A program of operations.
@@ -65,15 +68,33 @@ pub(super) struct Lowered {
     /// The register of each result.
     pub results: Vec<Register>,
     pub watched: Vec<Watched>,
+    /// For each of them, whether it depends on states.
+    pub watched_states: Vec<bool>,
     /// The register of each register of the program; truth values have none.
     pub places: Vec<Option<Register>>,
+    /// For each register of the program, whether it depends on states.
+    stateful: Vec<bool>,
+    /// The parameters that are whole numbers, by the register of the program.
+    integers: Vec<Option<i32>>,
 }
 
-/// Lowers a program.
-pub(super) fn lower(program: &Program) -> Lowered {
-    let mut lowering = Lowered { places: vec![None; program.registers()], ..Lowered::default() };
+/// Lowers a program, for these parameters.
+pub(super) fn lower(program: &Program, parameters: &[Interval]) -> Lowered {
+    let count = program.registers();
+    let mut lowering = Lowered {
+        places: vec![None; count],
+        stateful: vec![false; count],
+        integers: vec![None; count],
+        ..Lowered::default()
+    };
+    let layout = program.layout();
+    layout.states.clone().for_each(|register| lowering.stateful[register] = true);
+    for (register, range) in layout.parameters.clone().zip(parameters) {
+        lowering.integers[register] = whole(*range);
+    }
     lowering.place_leaves(program);
     for (register, instruction) in program.instructions() {
+        lowering.stateful[register] = operands(instruction).iter().any(|&operand| lowering.stateful[operand as usize]);
         lowering.places[register] = lowering.instruction(instruction);
     }
     lowering.results = program.result_registers().iter().map(|&r| lowering.number(r)).collect();
@@ -85,18 +106,28 @@ fn used(program: &Program) -> Vec<bool> {
     let mut used = vec![false; program.registers()];
     program.result_registers().iter().for_each(|&register| used[register] = true);
     for (_, instruction) in program.instructions() {
-        let operands = match instruction {
-            Instruction::Add(a, b)
-            | Instruction::Subtract(a, b)
-            | Instruction::Multiply(a, b)
-            | Instruction::Divide(a, b)
-            | Instruction::Binary(_, a, b) => [a, b, b],
-            Instruction::Unary(_, a) | Instruction::PowerInteger(a, _) => [a; 3],
-            Instruction::Select(a, b, c) => [a, b, c],
-        };
-        operands.iter().for_each(|&register| used[register as usize] = true);
+        operands(instruction).iter().for_each(|&register| used[register as usize] = true);
     }
     used
+}
+
+/// The operands of an instruction, some of them twice.
+fn operands(instruction: Instruction) -> [u32; 3] {
+    match instruction {
+        Instruction::Add(a, b)
+        | Instruction::Subtract(a, b)
+        | Instruction::Multiply(a, b)
+        | Instruction::Divide(a, b)
+        | Instruction::Binary(_, a, b) => [a, b, b],
+        Instruction::Unary(_, a) | Instruction::PowerInteger(a, _) => [a; 3],
+        Instruction::Select(a, b, c) => [a, b, c],
+    }
+}
+
+/// The whole number that an interval is, if it is one that powers are multiplied out for.
+fn whole(range: Interval) -> Option<i32> {
+    let value = range.lo;
+    (range.is_point() && value.fract() == 0.0 && value.abs() <= 1e6).then_some(value as i32)
 }
 
 impl Lowered {
@@ -132,6 +163,13 @@ impl Lowered {
     }
 
     fn watch(&mut self, watched: Watched) -> usize {
+        let stateful = match watched {
+            Watched::Register(a) => self.stateful[a],
+            Watched::Difference(a, b) | Watched::Quotient(a, b) | Watched::Angle(a, b) => {
+                self.stateful[a] || self.stateful[b]
+            }
+        };
+        self.watched_states.push(stateful);
         self.watched.push(watched);
         self.watched.len() - 1
     }
@@ -220,6 +258,10 @@ impl Lowered {
             Binary::Subtract => self.push(Operation::Subtract(a, b)),
             Binary::Multiply => self.push(Operation::Multiply(a, b)),
             Binary::Divide => self.pair(Operation::Divide(a, b)),
+            Binary::Power if self.integers[right].is_some() => {
+                let exponent = self.integers[right].unwrap_or(0);
+                self.power_integer(a, exponent)
+            }
             Binary::Power => {
                 let log = self.log(a);
                 let product = self.push(Operation::Multiply(b, log));
@@ -228,7 +270,8 @@ impl Lowered {
             Binary::Atan2 => {
                 let (y, x) = (self.push(Operation::Square(a)), self.push(Operation::Square(b)));
                 let over = self.push(Operation::Add(x, y));
-                self.pair(Operation::Angle { y: a, x: b, over })
+                let watched = self.watch(Watched::Angle(left, right));
+                self.pair(Operation::Angle { y: a, x: b, over, watched })
             }
             Binary::Min | Binary::Max => self.extreme(operation, (a, left), (b, right)),
             Binary::Modulo => {

@@ -27,11 +27,21 @@ impl Outlook {
         self.ranges.iter().zip(&found.ranges).all(|(assumed, found)| found.within(*assumed))
     }
 
-    /// With a margin, so that a second look may find a little more.
+    /// Whether an argument that had a sign throughout has none in what was `found`: a kink that the step meets.
+    pub fn opens(&self, found: &Self) -> bool {
+        let signed = |range: &Interval| range.lo >= 0.0 || range.hi <= 0.0;
+        self.ranges.iter().zip(&found.ranges).any(|(assumed, found)| signed(assumed) && !signed(found))
+    }
+
+    /// With a margin, so that a second look may find a little more; but what has a sign keeps it.
     pub fn widened(&self) -> Self {
-        let widened = |range: &Interval| match range.is_point() {
-            true => *range,
-            false => range.widened(0.05 * range.width()),
+        let widened = |range: &Interval| {
+            let wider = if range.is_point() { *range } else { range.widened(0.05 * range.width()) };
+            match *range {
+                Interval { lo, .. } if lo >= 0.0 => Interval::new(wider.lo.max(0.0), wider.hi),
+                Interval { hi, .. } if hi <= 0.0 => Interval::new(wider.lo, wider.hi.min(0.0)),
+                _ => wider,
+            }
         };
         Self { ranges: self.ranges.iter().map(widened).collect() }
     }
@@ -76,7 +86,7 @@ impl SeriesTape {
     /// A tape over forms, in which `symbols` tells the primary symbol of each parameter that has one; or, without symbols at
     /// all, over intervals.
     pub fn new(program: &Program, parameters: &[Interval], symbols: Option<&[Option<usize>]>) -> Self {
-        let lowered = lower(program);
+        let lowered = lower(program, parameters);
         let Kinds { plain, still, stateless } = classify(&lowered, symbols);
         let count = lowered.operations.len();
         let mut next = 0;
@@ -150,7 +160,7 @@ impl SeriesTape {
     /// Whether every condition, and every jump, is decided by these ranges.
     pub fn is_decided_by(&self, outlook: &Outlook) -> bool {
         self.lowered.operations.iter().all(|operation| match *operation {
-            Operation::Select(_, _, watched) => {
+            Operation::Select(_, _, watched) | Operation::Angle { watched, .. } => {
                 let range = outlook.ranges[watched];
                 !range.contains(0.0) || range == Interval::ZERO
             }
@@ -166,6 +176,8 @@ impl SeriesTape {
             Watched::Register(r) => register(r),
             Watched::Difference(a, b) => register(a) - register(b),
             Watched::Quotient(a, b) => register(a) / register(b),
+            Watched::Angle(y, x) if register(x).lo > 0.0 || !register(y).contains(0.0) => Interval::ONE,
+            Watched::Angle(..) => Interval::new(0.0, 1.0),
         };
         Outlook { ranges: self.lowered.watched.iter().map(range).collect() }
     }
@@ -234,6 +246,13 @@ impl SeriesTape {
     }
 }
 
+impl SeriesTape {
+    /// Freezes what `other`, a tape of the same program, has frozen.
+    pub fn freeze_like(&mut self, other: &Self) {
+        self.frozen.clone_from(&other.frozen);
+    }
+}
+
 /// What is known of registers without computing them.
 struct Kinds {
     plain: Vec<bool>,
@@ -255,6 +274,11 @@ fn classify(lowered: &Lowered, symbols: Option<&[Option<usize>]>) -> Kinds {
             Operation::State(_) => (symbols.is_none(), false, false),
             // Constant where it is decided, and nothing is known where it is not.
             Operation::Step(..) => (true, true, inherited(&kinds.stateless)),
+            // What decides it counts, too.
+            Operation::Select(_, _, watched) => {
+                let stateless = inherited(&kinds.stateless) && !lowered.watched_states[watched];
+                (inherited(&kinds.plain), inherited(&kinds.still), stateless)
+            }
             _ => (inherited(&kinds.plain), inherited(&kinds.still), inherited(&kinds.stateless)),
         };
         kinds.plain.push(plain);
@@ -273,7 +297,7 @@ fn operands(operation: &Operation) -> [Option<Register>; 3] {
         Operation::Negate(a) | Operation::Square(a) | Operation::Sqrt(a) | Operation::Exp(a) => [Some(a), None, None],
         Operation::SineCosine(a) | Operation::HyperbolicSineCosine(a) | Operation::Tanh(a) => [Some(a), None, None],
         Operation::Primitive { argument, over, .. } => [Some(argument), Some(over), None],
-        Operation::Angle { y, x, over } => [Some(y), Some(x), Some(over)],
+        Operation::Angle { y, x, over, .. } => [Some(y), Some(x), Some(over)],
         Operation::Abs(a, _) | Operation::Step(_, a, _) => [Some(a), None, None],
         _ => [None; 3],
     }

@@ -58,7 +58,11 @@ impl SeriesTape {
             Operation::Primitive { function, argument, over, sign } => {
                 self.primitive(out, k, (function, argument, over, sign));
             }
-            Operation::Angle { y, x, over } => self.angle(out, k, y, x, over),
+            Operation::Angle { watched, .. } if self.outlook.ranges[watched] != Interval::ONE => {
+                self.set(out, k, Interval::ENTIRE);
+                self.set(out + 1, k, Interval::ENTIRE);
+            }
+            Operation::Angle { y, x, over, .. } => self.angle(out, k, y, x, over),
             Operation::Abs(a, watched) => self.magnitude(out, a, k, self.outlook.ranges[watched]),
             Operation::Step(operation, _, watched) => {
                 let value = decided(operation, self.outlook.ranges[watched]);

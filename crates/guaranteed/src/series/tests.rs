@@ -13,13 +13,8 @@ const ORDERS: usize = 9;
 /// The program of one expression of `x` and `y`.
 fn program(expression: &str) -> Program {
     let equations = format!("der(x) = {expression}\nder(y) = 0");
-    let source = Source {
-        inputs: vec![],
-        parameters: vec![],
-        states: vec!["x", "y"],
-        equations: &equations,
-        outputs: vec![],
-    };
+    let source =
+        Source { inputs: vec![], parameters: vec![], states: vec!["x", "y"], equations: &equations, outputs: vec![] };
     let model = Model::parse(&source).unwrap();
     Program::compile(&model.graph, &model.derivative_roots[..1])
 }

@@ -23,8 +23,11 @@ pub(super) struct Closing {
     intervals: Evaluator<Dual<Interval>>,
     forms: SeriesTape,
     evaluator: Evaluator<Interval>,
-    /// Where the last search ended.
-    last: Vec<f64>,
+    guesses: Vec<f64>,
+    /// Whether unknowns jump where switches change.
+    switched: bool,
+    /// Whether the unknowns have been solved for.
+    closed: bool,
 }
 
 /// What is the same for all evaluations at an instant.
@@ -46,15 +49,25 @@ impl Closing {
             intervals: Evaluator::new(Arc::clone(&program), &Dual::constant(Interval::ZERO), &ranges),
             forms: SeriesTape::new(&program, parameters, Some(symbols)),
             evaluator: Evaluator::new(program, &Interval::ZERO, parameters),
-            last: loops.guesses.clone(),
+            guesses: loops.guesses.clone(),
+            switched: loops.switched,
+            closed: false,
         }
+    }
+
+    /// Whether the unknowns have to be solved for: at first, and where a switch may make them jump.
+    pub fn is_due(&self) -> bool {
+        self.switched || !self.closed
     }
 
     /// Fills the forms of the unknowns, which come after those of the states; their radii hold what is not affine.
     pub fn close(&mut self, at: Instant<'_>, shape: FormShape, forms: &mut [f64]) -> Option<()> {
         let width = shape.width();
-        let centres: Vec<f64> = forms.chunks_exact(width).take(self.states).map(|form| form[0]).collect();
-        let unknowns = self.newton(at, &centres)?;
+        let mut centres: Vec<f64> = forms.chunks_exact(width).map(|form| form[0]).collect();
+        let present = centres.split_off(self.states);
+        // Of several solutions, the one next to where the unknowns are.
+        let begin = if self.closed { present } else { self.guesses.clone() };
+        let unknowns = self.newton(at, &centres, begin)?;
         let (by_states, by_unknowns) = self.slopes(at, &centres, &unknowns);
         let inverse = by_unknowns.try_inverse()?;
         let sensitivity = -&inverse * by_states;
@@ -72,14 +85,14 @@ impl Closing {
         for (form, missed) in forms.chunks_exact_mut(width).skip(self.states).zip(missed) {
             form[shape.radius()] = above(form[shape.radius()] + missed);
         }
-        self.last = unknowns;
+        self.closed = true;
         Some(())
     }
 
     /// Newton's method at the centre of the states.
-    fn newton(&mut self, at: Instant<'_>, centres: &[f64]) -> Option<Vec<f64>> {
+    fn newton(&mut self, at: Instant<'_>, centres: &[f64], begin: Vec<f64>) -> Option<Vec<f64>> {
         const MOST_ITERATIONS: usize = 50;
-        let mut unknowns = self.last.clone();
+        let mut unknowns = begin;
         for _ in 0..MOST_ITERATIONS {
             let residual = DVector::from_vec(self.residual(at, centres, &unknowns));
             let (_, jacobian) = self.slopes(at, centres, &unknowns);

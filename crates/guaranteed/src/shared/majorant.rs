@@ -65,7 +65,8 @@ impl Majorant {
             }
             let ratio = norm / (k as f64 + 1.0);
             let smallest = sum.iter().copied().filter(|s| *s > 0.0).fold(f64::INFINITY, f64::min);
-            if ratio < 0.5 && largest <= 1e-12 * smallest {
+            // Sums of nothing but underflow are as good as zero.
+            if ratio < 0.5 && largest <= (1e-12 * smallest).max(1e-280) {
                 // The rest is at most a geometric series in the maximum norm.
                 let rest = above(2.0 * largest * ratio);
                 return sum.iter().map(|s| above(s + rest)).collect();

@@ -9,6 +9,17 @@ use crate::series::{Coefficient, Outlook};
 impl Run<'_> {
     /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
+        let assumed: Vec<Outlook> = self.forms.iter().map(|tape| tape.outlook().clone()).collect();
+        let order = self.order;
+        self.try_to_prove(until, tolerances).inspect_err(|_| {
+            // A shorter step is tried next, with what was assumed at first.
+            if self.forms.iter().zip(&assumed).any(|(tape, assumed)| tape.outlook() != assumed) {
+                let _ = self.build(&assumed, |k, _| k == order);
+            }
+        })
+    }
+
+    fn try_to_prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
         const MOST_REPETITIONS: usize = 6;
         let mut unsure = 0;
         let step = Interval::point(until) - Interval::point(self.time);
@@ -26,6 +37,12 @@ impl Run<'_> {
                 return Ok(());
             };
             unsure = system;
+            // A kink is crossed in a short step: the line that stands for it is as good as the step is short.
+            let opened = self.forms[system].outlook().opens(&found[system]);
+            let duration = self.problem.stop_time - self.problem.start_time;
+            if opened && step.hi > 1e-3 * duration {
+                return Err(Failure::Coarse { state: self.problem.systems[system].start });
+            }
             // Once more, with what the step really meets, and a margin.
             let wider: Vec<Outlook> = found.iter().map(Outlook::widened).collect();
             let order = self.order;
@@ -127,7 +144,7 @@ impl Run<'_> {
     pub fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
         const MOST_GUESSES: usize = 30;
         if self.problem.loops.as_ref().is_some_and(|loops| loops.switched) {
-            return Err(Failure::OpenLoop); // unknowns would jump, nobody knows when
+            return Err(Failure::SwitchedLoop); // unknowns would jump, nobody knows when
         }
         self.set_switches(switches);
         let span = Interval::new(self.time, until);
@@ -141,14 +158,14 @@ impl Run<'_> {
                 return Err(Failure::Unbounded { state });
             }
             let picard: Vec<Interval> = boxes.iter().zip(&slopes).map(|(x, slope)| *x + elapsed * *slope).collect();
-            if picard.iter().zip(&guess).all(|(new, guess)| new.within(*guess)) {
+            if picard.iter().zip(&guess).all(|(new, guess)| new.inside(*guess)) {
                 let radii: Vec<f64> = slopes.iter().map(|slope| (elapsed * *slope).magnitude()).collect();
                 self.time = until;
                 self.set.widen(&radii);
                 return Ok(picard);
             }
-            escaped = picard.iter().zip(&guess).position(|(new, guess)| !new.within(*guess)).unwrap_or(0);
-            guess = picard.iter().map(|b| b.widened(0.1 * b.width() + 1e-300)).collect();
+            escaped = picard.iter().zip(&guess).position(|(new, guess)| !new.inside(*guess)).unwrap_or(0);
+            guess = picard.iter().map(|b| b.widened(0.1 * b.width() + 1e-12 * b.magnitude() + 1e-300)).collect();
         }
         Err(Failure::NoInclusion { state: escaped })
     }

@@ -32,6 +32,8 @@ pub(super) enum Failure {
     NoInclusion { state: usize },
     /// A loop through feedthrough could not be solved.
     OpenLoop,
+    /// A switch of such a loop changes at a time that is not known exactly.
+    SwitchedLoop,
     /// Two runs may not keep their order.
     Disordered,
     /// The series of a state is cut off too early for so long a step.
@@ -146,6 +148,9 @@ impl<'p> Run<'p> {
         self.time = time;
         self.set_switches(switches);
         let Some(closing) = &mut self.closing else { return Ok(()) };
+        if !closing.is_due() {
+            return Ok(());
+        }
         let at = Instant { time, switches: &self.switches };
         closing.close(at, self.set.shape, &mut self.set.forms).ok_or(Failure::OpenLoop)?;
         self.set.absorb();
@@ -197,7 +202,7 @@ impl<'p> Run<'p> {
             if self.forms[system].has_clock() {
                 self.evaluate(system, span, &boxes);
                 self.forms[system].freeze(&self.evaluators[system], loss);
-                self.intervals[system].freeze(&self.evaluators[system], loss);
+                self.intervals[system].freeze_like(&self.forms[system]);
             }
         }
     }

@@ -57,7 +57,7 @@ impl Set {
     /// Measures states in units in which they grow alike; returns how fast.
     pub fn balance(&mut self, majorant: &Majorant) -> f64 {
         let rate = majorant.balance(&mut self.weights);
-        self.units = self.weights.iter().map(|w| w.log2().round().exp2()).collect();
+        self.units = self.weights.iter().map(|w| power_of_two(w.log2().round())).collect();
         rate
     }
 
@@ -75,7 +75,7 @@ impl Set {
         let (shape, dimension) = (self.shape, self.dimension());
         let (width, first) = (shape.width(), shape.first_error());
         let open: Vec<(usize, f64)> =
-            self.iter().map(|form| form[shape.radius()]).enumerate().filter(|(_, radius)| *radius > 0.0).collect();
+            self.iter().map(|form| form[shape.radius()]).enumerate().filter(|(_, radius)| !(*radius <= 0.0)).collect();
         let mut columns = DMatrix::zeros(dimension, shape.errors + open.len());
         for (i, form) in self.iter().enumerate() {
             (0..shape.errors).for_each(|j| columns[(i, j)] = form[first + j]);
@@ -104,5 +104,24 @@ impl Set {
         }
         let (limit, target) = if many { (12 * dimension, 10 * dimension) } else { (3 * dimension, 2 * dimension) };
         if count <= limit { columns } else { reduction::girard(&columns, target, &self.units) }
+    }
+}
+
+/// A power of two, exactly.
+fn power_of_two(exponent: f64) -> f64 {
+    const BIAS: i64 = 1023;
+    const MANTISSA: u32 = 52;
+    f64::from_bits(((exponent.clamp(-900.0, 900.0) as i64 + BIAS) as u64) << MANTISSA)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_powers_of_two() {
+        assert_eq!([0.0, 1.0, -3.0, 10.0].map(power_of_two), [1.0, 2.0, 0.125, 1024.0]);
+        assert!(power_of_two(f64::INFINITY).is_finite() && power_of_two(f64::NEG_INFINITY) > 0.0);
+        assert_eq!(power_of_two(f64::NAN), 1.0);
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Wa
 /// A set with the choice of its steps.
 pub(super) struct Single<'p> {
     run: Run<'p>,
+    /// Whether the set is moved by a matrix, which loses nothing.
     affine: bool,
     duration: f64,
     /// The largest magnitude of each state so far, and how much of it a step may lose to truncation.
@@ -40,7 +41,7 @@ impl<'p> Single<'p> {
         let quadratic = (!problem.affine || uncertain) && open <= MOST_SYMBOLS_SQUARED;
         Self {
             run: Run::new(problem, beginning, quadratic),
-            affine: problem.affine,
+            affine: problem.affine && !uncertain,
             duration: problem.stop_time - problem.start_time,
             scale: Vec::new(),
             tolerances: Vec::new(),
@@ -59,18 +60,19 @@ impl<'p> Single<'p> {
         self.scale.iter_mut().zip(&boxes).for_each(|(scale, range)| *scale = scale.max(range.magnitude()));
         let largest = self.scale.iter().copied().fold(0.0, f64::max);
         if self.scale.iter().any(|scale| *scale <= 1e-3 * largest) {
-            let slopes = self.run.slopes(Interval::point(time), &boxes);
             let longest = 1.0 / growth_rate.max(1.0 / self.duration);
+            let slopes = self.run.slopes(Interval::new(time, time + longest), &boxes);
             for (scale, slope) in self.scale.iter_mut().zip(slopes).filter(|(_, slope)| slope.is_finite()) {
                 *scale = scale.max(slope.magnitude() * longest);
             }
         }
+        let floor = (1e-12 * self.scale.iter().copied().fold(0.0, f64::max)).max(1e-30);
         let share = if self.affine { 0.0 } else { TRUNCATION };
         let tolerance = |(scale, range): (&f64, &Interval)| {
-            (0.25 * f64::EPSILON * scale.max(1e-250)).max(share * range.radius())
+            (0.25 * f64::EPSILON * scale.max(floor)).max(share * range.radius())
         };
         self.tolerances = self.scale.iter().zip(&boxes).map(tolerance).collect();
-        let relative = |(scale, range): (&f64, &Interval)| range.radius() / scale.max(1e-250);
+        let relative = |(scale, range): (&f64, &Interval)| range.radius() / scale.max(floor);
         self.relative_radius = self.scale.iter().zip(&boxes).map(relative).fold(0.0, f64::max);
     }
 

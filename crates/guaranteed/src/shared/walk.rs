@@ -122,6 +122,10 @@ impl Walk<'_> {
         let least = LEAST_STEP * (self.problem.stop_time - self.problem.start_time);
         loop {
             let until = self.until(length, limit);
+            if until <= self.time {
+                // Doubles are not that close together here.
+                return Err(self.blown_up(Failure::NoInclusion { state: 0 }));
+            }
             match stepper.prove(until) {
                 Ok(()) => {
                     self.last = if until < limit { length } else { length.max(self.last) };
@@ -196,6 +200,13 @@ impl Walk<'_> {
             Failure::OpenLoop => {
                 let variables = self.problem.loops.as_ref().map_or_else(String::new, |l| list_names(&l.unknowns));
                 format!("the loop of {variables} may have no solution, or several, there")
+            }
+            Failure::SwitchedLoop => {
+                let variables = self.problem.loops.as_ref().map_or_else(String::new, |l| list_names(&l.unknowns));
+                format!(
+                    "a switch of the loop of {variables} changes at a time that no double equals, or that depends on an \
+                     uncertain parameter; write the time as a number"
+                )
             }
             Failure::Disordered => "solutions may not keep their order there".to_owned(),
             Failure::Undecided { system } => format!(

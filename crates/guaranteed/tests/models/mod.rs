@@ -365,6 +365,22 @@ pub fn order_lost() -> Scenario {
     coupled(4.0, text, &["two.y -> one.y", "two.z -> one.z"])
 }
 
+/// Solutions that become infinite, the fastest after a second.
+pub fn explosion() -> Scenario {
+    let text = "
+        [systems.one]
+        inputs = { square = 1.0 }
+        states = { x = [0.9, 1.0] }
+        equations = 'der(x) = square'
+        outputs = { x = 'x' }
+        [systems.two]
+        inputs = { u = 1.0 }
+        equations = ''
+        outputs = { square = 'u^2' }
+        ";
+    coupled(2.0, text, &["two.square -> one.square", "one.x -> two.u"])
+}
+
 /// A state that never moves, beside others that do.
 pub fn at_rest() -> Scenario {
     let text = "
