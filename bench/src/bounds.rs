@@ -63,7 +63,12 @@ pub fn widths() -> String {
         width(EXTRAPOLATED, Some(0.01), "extrapolated boxes"),
         width(Method::SharedSymbols, None, "shared symbols"),
     ];
-    line_plot("Width of the first mass's position, from a point", "time in s", "logarithm (base 10) of the width", &curves)
+    line_plot(
+        "Width of the first mass's position, from a point",
+        "time in s",
+        "logarithm (base 10) of the width",
+        &curves,
+    )
 }
 
 /// Two rooms of the house.
@@ -72,7 +77,12 @@ pub fn rooms() -> String {
         bounds(ROOMS, "west.T4", Method::SharedSymbols, None, 1.0, "room 4"),
         bounds(ROOMS, "east.T7", Method::SharedSymbols, None, 1.0, "room 7"),
     ];
-    band_plot("Two rooms, each of the eleven between 20 and 21 °C at first", "time in minutes", "temperature in °C", &bands)
+    band_plot(
+        "Two rooms, each of the eleven between 20 and 21 °C at first",
+        "time in minutes",
+        "temperature in °C",
+        &bands,
+    )
 }
 
 /// The fourth enzyme.

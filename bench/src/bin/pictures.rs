@@ -6,11 +6,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use dovetail_bench::bounds;
 use dovetail_cases::{
     BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING, connections,
     measure_run, model,
 };
-use dovetail_bench::bounds;
 use dovetail_equations::Monolithic;
 use dovetail_fixtures::{Fixture, Model, Version};
 use dovetail_report::{Curve, Kind, Recorder, Trajectory, Variables, error_plot, line_plot, measure};

@@ -220,8 +220,8 @@ impl FormShape {
         } else {
             0.0
         };
-        let anonymous = left.radius * (b0.abs() + right.symbols() + right.radius)
-            + right.radius * (a0.abs() + left.symbols());
+        let anonymous =
+            left.radius * (b0.abs() + right.symbols() + right.radius) + right.radius * (a0.abs() + left.symbols());
         let products = (a0.abs() + left.symbols()) * (b0.abs() + right.symbols());
         let rounding = UNIT * (5.0 * size * products + 2.0 * sum_of_magnitudes(&out[..radius]));
         let grown = out[radius] + size * (above(beyond + squares) + anonymous) + rounding;
@@ -247,7 +247,8 @@ impl FormShape {
         let centre = 0.5 * sum;
         out[0] += factor * centre;
         // What rounding may have done to the centre stays in the radius.
-        (below(0.5 * magnitude) - above((count + 4.0) * UNIT * magnitude)).max(0.0) - above((count + 4.0) * UNIT * magnitude)
+        (below(0.5 * magnitude) - above((count + 4.0) * UNIT * magnitude)).max(0.0)
+            - above((count + 4.0) * UNIT * magnitude)
     }
 
     /// Products of primary symbols, in the order (1,1), (1,2), …, (2,2), …

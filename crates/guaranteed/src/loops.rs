@@ -69,9 +69,8 @@ pub(crate) fn close(
     let drift = closing.drift(&coupled.residuals, &derivatives);
     let opposite = drift.iter().map(Number::negate).collect();
     let rates = closing.solve(jacobian, opposite).ok_or_else(singular)?;
-    let as_states: Vec<Symbol> = (0..unknowns.len())
-        .map(|i| Symbol::leaf(&closing.graph, Leaf::State((states + i) as u32)))
-        .collect();
+    let as_states: Vec<Symbol> =
+        (0..unknowns.len()).map(|i| Symbol::leaf(&closing.graph, Leaf::State((states + i) as u32))).collect();
     let roots: Vec<NodeId> = derivatives.iter().copied().chain(rates.iter().map(Symbol::node)).collect();
     let derivatives = closing.evaluate(&roots, &as_states).iter().map(Symbol::node).collect();
     let residuals: Vec<NodeId> = closing.evaluate(&coupled.residuals, &as_states).iter().map(Symbol::node).collect();
@@ -222,8 +221,9 @@ impl Closing {
                     continue;
                 }
                 let factor = matrix[row][pivot].divide(&matrix[pivot][pivot]);
-                for column in pivot + 1..count {
-                    matrix[row][column] = matrix[row][column].subtract(&factor.multiply(&matrix[pivot][column]));
+                let (above, below) = matrix.split_at_mut(row);
+                for (entry, pivotal) in below[0].iter_mut().zip(&above[pivot]).skip(pivot + 1) {
+                    *entry = entry.subtract(&factor.multiply(pivotal));
                 }
                 right[row] = right[row].subtract(&factor.multiply(&right[pivot]));
             }

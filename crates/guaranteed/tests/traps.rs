@@ -58,7 +58,10 @@ fn ends_with(text: &str, lo: f64, hi: f64) {
 
 #[test]
 fn a_condition_on_states_is_not_overlooked_where_its_branches_are_functions_of_time() {
-    stops_before(&single(2.0, "states = { x = -1, y = 1 }", "der(x) = 3\nder(y) = if x < 0 then 0.8 else time"), 1.0 / 3.0);
+    stops_before(
+        &single(2.0, "states = { x = -1, y = 1 }", "der(x) = 3\nder(y) = if x < 0 then 0.8 else time"),
+        1.0 / 3.0,
+    );
     let steep = "der(x) = -x\nder(y) = (if x > 1 then 1 else -1) * tanh(100 * (time + 1))";
     stops_before(&single(3.0, "states = { x = 2, y = 0 }", steep), 2f64.ln());
 }
@@ -162,7 +165,8 @@ fn a_power_whose_exponent_is_a_parameter_takes_any_sign() {
 
 #[test]
 fn a_blow_up_late_in_time_ends_the_run() {
-    let text = single(1.0, "states = { x = 5000 }", "der(x) = x*x").replace("stop-time = 1\n", "start-time = 1e6\nstop-time = 1000000.001\n");
+    let text = single(1.0, "states = { x = 5000 }", "der(x) = x*x")
+        .replace("stop-time = 1\n", "start-time = 1e6\nstop-time = 1000000.001\n");
     let (outcome, _) = run(&text);
     assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })), "{:?}", outcome.stopped);
 }

@@ -68,7 +68,9 @@ fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
     })
 }
 
-const FUNCTIONS: [(Function, fn(f64) -> f64); 12] = [
+type OfNumbers = fn(f64) -> f64;
+
+const FUNCTIONS: [(Function, OfNumbers); 12] = [
     (Function::Reciprocal, f64::recip),
     (Function::Sqrt, f64::sqrt),
     (Function::Exp, f64::exp),

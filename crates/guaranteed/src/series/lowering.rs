@@ -38,10 +38,20 @@ pub(super) enum Operation {
     /// `tanh`, then `1 − tanh²`.
     Tanh(Register),
     /// A function whose derivative is ±1 over another register; the reciprocal of that one's value is the register after.
-    Primitive { function: Function, argument: Register, over: Register, sign: f64 },
+    Primitive {
+        function: Function,
+        argument: Register,
+        over: Register,
+        sign: f64,
+    },
     /// The angle of `(x, y)`, unless the outlook has them meet the cut; `over` is `x² + y²`, the reciprocal of its value the
     /// register after.
-    Angle { y: Register, x: Register, over: Register, watched: usize },
+    Angle {
+        y: Register,
+        x: Register,
+        over: Register,
+        watched: usize,
+    },
     Abs(Register, usize),
     /// `sign`, `floor` or `ceil`: a constant where it is decided.
     Step(Unary, Register, usize),

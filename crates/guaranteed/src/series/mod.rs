@@ -90,7 +90,17 @@ impl SeriesTape {
         let Kinds { plain, still, stateless } = classify(&lowered, symbols);
         let count = lowered.operations.len();
         let mut next = 0;
-        let slots = plain.iter().map(|&plain| if plain { 0 } else { next += 1; next - 1 }).collect();
+        let slots = plain
+            .iter()
+            .map(|&plain| {
+                if plain {
+                    0
+                } else {
+                    next += 1;
+                    next - 1
+                }
+            })
+            .collect();
         let watched = lowered.watched.len();
         let state = |(register, operation): (usize, &Operation)| match operation {
             Operation::State(state) => Some((*state, register)),

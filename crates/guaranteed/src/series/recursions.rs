@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use dovetail_equations::Unary;
 
-use super::lowering::{Operation, Register};
 use super::SeriesTape;
+use super::lowering::{Operation, Register};
 use crate::functions::Function;
 use crate::interval::Interval;
 

@@ -99,7 +99,7 @@ fn elementary_functions_have_their_series() {
 fn functions_about_zero_have_their_series() {
     let (x, y) = ([0.0, 1.0], [1.0]);
     let odd = |k: usize, of: &dyn Fn(usize) -> f64| if k % 2 == 1 { of(k / 2) } else { 0.0 };
-    let sign = |n: usize| if n % 2 == 0 { 1.0 } else { -1.0 };
+    let sign = |n: usize| if n.is_multiple_of(2) { 1.0 } else { -1.0 };
     let tangent = [1.0, 1.0 / 3.0, 2.0 / 15.0, 17.0 / 315.0];
     let arc = |k: usize| odd(k, &|n| binomial(-0.5, n).abs() / (2 * n + 1) as f64);
     let angle = |k: usize| odd(k, &|n| sign(n) / (2 * n + 1) as f64);

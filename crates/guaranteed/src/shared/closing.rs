@@ -158,9 +158,7 @@ impl Closing {
             let mut wide = boxes.clone();
             wide[self.states..].iter_mut().zip(&guess).for_each(|(range, &e)| *range = range.widened(e));
             let rest = self.rest(at, &wide, inverse);
-            let bound = |i: usize| {
-                above(direct[i] + (0..self.unknowns).map(|j| rest[(i, j)] * guess[j]).sum::<f64>())
-            };
+            let bound = |i: usize| above(direct[i] + (0..self.unknowns).map(|j| rest[(i, j)] * guess[j]).sum::<f64>());
             let found: Vec<f64> = (0..self.unknowns).map(bound).collect();
             if found.iter().any(|e| !e.is_finite()) {
                 return None;

@@ -57,16 +57,11 @@ impl Run<'_> {
     }
 
     /// For each state, the integral of the defect over the step.
-    fn integrated_defect(
-        &mut self,
-        step: f64,
-        elapsed: Interval,
-        tolerances: &[f64],
-    ) -> Result<Vec<f64>, Failure> {
+    fn integrated_defect(&mut self, step: f64, elapsed: Interval, tolerances: &[f64]) -> Result<Vec<f64>, Failure> {
         let order = self.order;
         let top = if self.problem.affine { self.top.clone() } else { self.lagrange(elapsed) };
         let truncation = step.powi(order as i32 + 1) / (order + 1) as f64;
-        let coarse = |(top, tolerance): (&f64, &f64)| !(top * truncation <= 4.0 * tolerance);
+        let coarse = |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
         if let Some(state) = top.iter().zip(tolerances).position(coarse) {
             return Err(Failure::Coarse { state });
         }
@@ -84,7 +79,7 @@ impl Run<'_> {
     /// The last coefficient of `f(p)` at every instant of the step: its Lagrange remainder.
     fn lagrange(&mut self, elapsed: Interval) -> Vec<f64> {
         let order = self.order;
-        let shifted: Vec<Vec<Interval>> =
+        let about: Vec<Vec<Interval>> =
             (0..self.dimension()).map(|state| shifted(self.ranges_of(state), elapsed)).collect();
         let plain = FormShape { primaries: 0, quadratic: false, errors: 0 };
         let time = Interval::point(self.time) + elapsed;
@@ -92,10 +87,10 @@ impl Run<'_> {
         for (system, tape) in self.intervals.iter_mut().enumerate() {
             tape.begin(plain, order + 1, time, &self.switches);
             tape.set_outlook(self.forms[system].outlook());
-            for k in 0..=order {
-                tape.set_state_intervals(k, |state| shifted[state][k]);
+            (0..=order).for_each(|k| {
+                tape.set_state_intervals(k, |state| about[state][k]);
                 tape.compute(k);
-            }
+            });
             for (index, state) in self.problem.systems[system].clone().enumerate() {
                 if let Coefficient::Plain(range) = tape.result(index, order) {
                     top[state] = range.magnitude();

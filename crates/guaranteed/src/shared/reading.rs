@@ -35,7 +35,8 @@ impl Run<'_> {
         let boxes = self.boxes_at(middle);
         let state_tube = |(state, at_middle): (usize, &Interval)| {
             let rates = self.ranges_of(state).iter().enumerate().skip(1).rev();
-            let slope = rates.fold(Interval::ZERO, |sum, (k, range)| sum * elapsed + Interval::point(k as f64) * *range);
+            let slope =
+                rates.fold(Interval::ZERO, |sum, (k, range)| sum * elapsed + Interval::point(k as f64) * *range);
             // The box about the middle includes the error already, and it is the same all along the step.
             let linear = *at_middle + slope * around;
             let error = self.proved.as_ref().map_or(f64::INFINITY, |proved| proved.error[state]);

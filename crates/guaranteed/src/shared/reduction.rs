@@ -33,9 +33,8 @@ fn orthogonal_in_units(columns: &Columns) -> Columns {
     let mut reach: Vec<f64> = (0..rows).map(|i| above(coordinates.row(i).iter().map(|v| v.abs()).sum())).collect();
     add(&mut reach, &inverse.applied(&residue));
     // The products below are rounded; what that may lose is added before.
-    let rounding: Vec<f64> = (0..rows)
-        .map(|k| above(2.0 * UNIT * (0..rows).map(|i| basis[(k, i)].abs() * reach[i]).sum::<f64>()))
-        .collect();
+    let rounding: Vec<f64> =
+        (0..rows).map(|k| above(2.0 * UNIT * (0..rows).map(|i| basis[(k, i)].abs() * reach[i]).sum::<f64>())).collect();
     add(&mut reach, &inverse.applied(&rounding));
     DMatrix::from_fn(rows, rows, |k, i| basis[(k, i)] * reach[i])
 }
@@ -138,11 +137,15 @@ mod tests {
     }
 
     fn example() -> Columns {
-        DMatrix::from_row_slice(3, 6, &[
-            1.0, 0.2, -0.3, 1e-3, 0.0, 0.1, //
-            2.0, 0.1, 0.4, 0.0, 1e-3, 0.0, //
-            -1.0, 0.7, 0.2, 0.0, 0.0, 1e-3,
-        ])
+        DMatrix::from_row_slice(
+            3,
+            6,
+            &[
+                1.0, 0.2, -0.3, 1e-3, 0.0, 0.1, //
+                2.0, 0.1, 0.4, 0.0, 1e-3, 0.0, //
+                -1.0, 0.7, 0.2, 0.0, 0.0, 1e-3,
+            ],
+        )
     }
 
     #[test]

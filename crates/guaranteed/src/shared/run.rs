@@ -106,7 +106,8 @@ impl<'p> Run<'p> {
         let shape = FormShape { primaries, quadratic: quadratic && primaries > 0, errors: 0 };
         let parameters = &beginning.parameters;
         let forms = tapes(programs, parameters, Some(&parameter_symbols));
-        let leaves: Vec<Vec<usize>> = forms.iter().map(|tape| tape.states().map(|(state, _)| state).collect()).collect();
+        let leaves: Vec<Vec<usize>> =
+            forms.iter().map(|tape| tape.states().map(|(state, _)| state).collect()).collect();
         let dimension = problem.dimension();
         let evaluator = |program: &Arc<Program>| Evaluator::new(Arc::clone(program), &Interval::ZERO, parameters);
         let loops = problem.loops.as_ref();

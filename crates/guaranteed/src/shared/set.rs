@@ -75,7 +75,7 @@ impl Set {
         let (shape, dimension) = (self.shape, self.dimension());
         let (width, first) = (shape.width(), shape.first_error());
         let open: Vec<(usize, f64)> =
-            self.iter().map(|form| form[shape.radius()]).enumerate().filter(|(_, radius)| !(*radius <= 0.0)).collect();
+            self.iter().map(|form| form[shape.radius()]).enumerate().filter(|(_, radius)| *radius != 0.0).collect();
         let mut columns = DMatrix::zeros(dimension, shape.errors + open.len());
         for (i, form) in self.iter().enumerate() {
             (0..shape.errors).for_each(|j| columns[(i, j)] = form[first + j]);

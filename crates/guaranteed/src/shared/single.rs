@@ -68,9 +68,8 @@ impl<'p> Single<'p> {
         }
         let floor = (1e-12 * self.scale.iter().copied().fold(0.0, f64::max)).max(1e-30);
         let share = if self.affine { 0.0 } else { TRUNCATION };
-        let tolerance = |(scale, range): (&f64, &Interval)| {
-            (0.25 * f64::EPSILON * scale.max(floor)).max(share * range.radius())
-        };
+        let tolerance =
+            |(scale, range): (&f64, &Interval)| (0.25 * f64::EPSILON * scale.max(floor)).max(share * range.radius());
         self.tolerances = self.scale.iter().zip(&boxes).map(tolerance).collect();
         let relative = |(scale, range): (&f64, &Interval)| range.radius() / scale.max(floor);
         self.relative_radius = self.scale.iter().zip(&boxes).map(relative).fold(0.0, f64::max);

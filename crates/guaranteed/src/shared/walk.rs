@@ -139,7 +139,7 @@ impl Walk<'_> {
                     self.rejected += 1;
                     self.halved = true;
                     length *= 0.5;
-                    if !(length > least) || failure == Failure::Disordered {
+                    if length <= least || failure == Failure::Disordered {
                         return Err(self.blown_up(failure));
                     }
                 }
