@@ -5,9 +5,11 @@
 mod costarica;
 mod coupling;
 mod divergence;
+mod dovetail;
 mod early_stops;
 mod f3ornits;
 mod gauss_seidel;
+mod global;
 mod ifosmondi;
 mod initialization;
 mod jacobi;
@@ -16,6 +18,7 @@ mod plan;
 mod predictions;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
+pub use dovetail::{Dovetail, DovetailOptions, Inputs, Relinearize};
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};

@@ -2,7 +2,7 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, F3ornits, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+    Costarica, Dovetail, DovetailOptions, F3ornits, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -115,13 +115,18 @@ pub(crate) fn make<'a>(
             let chosen = MissilesOptions { estimator: options.estimator, tolerance };
             Box::new(Missiles::new(connections, grid, chosen, capabilities))
         }
+        "dovetail" => {
+            let tolerance = is_adaptive(name, options).then_some(tolerance);
+            let chosen = DovetailOptions { tolerance, ..options.dovetail };
+            Box::new(Dovetail::new(connections, grid, chosen, capabilities))
+        }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })
 }
 
 /// Whether the method of this name chooses its steps.
 pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
-    name == "f3ornits" || name == "missiles" && options.step.is_none()
+    name == "f3ornits" || ["missiles", "dovetail"].contains(&name) && options.step.is_none()
 }
 
 fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {

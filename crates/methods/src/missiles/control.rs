@@ -10,8 +10,8 @@
 
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
-use super::global::Global;
 use crate::coupling::Coupling;
+use crate::global::Global;
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
@@ -149,7 +149,7 @@ impl Controller {
                 _ => sum(&self.inputs[c], &parabola, -1.0),
             };
         }
-        global.disturb(&self.disturbance, &self.inputs, &mut self.effect);
+        global.disturb(&self.disturbance, Some(&self.inputs), &mut self.effect);
         global.solve(&mut self.effect);
         self.promised = self.shares(size, 1.0, global, true);
         let admitted = self.promised <= MARGIN || self.cannot_shrink(step);
@@ -277,7 +277,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// `one + factor · other`.
-pub(super) fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
+fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     let mut coefficients = [0.0; MAX_DEGREE + 1];
     coefficients.iter_mut().zip(one.coefficients()).for_each(|(sum, c)| *sum += c);
     coefficients.iter_mut().zip(other.coefficients()).for_each(|(sum, c)| *sum += factor * c);

@@ -9,7 +9,6 @@
 //! work.
 
 mod control;
-mod global;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
@@ -22,8 +21,8 @@ use crate::coupling::Coupling;
 use crate::jacobi::{check_imposed_steps, meeting_event};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
+use crate::global::{Global, Reach, Unsolved};
 use control::Controller;
-use global::{Global, Unsolved};
 
 /// The method's name, as users write it.
 const NAME: &str = "missiles";
@@ -75,7 +74,9 @@ impl<'a> Missiles<'a> {
     ) -> Self {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
-        let global = Global::new(connections, &coupling, capabilities, options.estimator, adaptive);
+        // Where disturbances are followed, operators are for quartics too, and those of the states are there.
+        let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false };
+        let global = Global::new(connections, &coupling, capabilities, options.estimator, reach);
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let count = coupling.variables.len();
         let steps = match options.tolerance {
