@@ -16,6 +16,7 @@ mod jacobi;
 mod missiles;
 mod plan;
 mod predictions;
+mod ranges;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
 pub use dovetail::{Dovetail, DovetailOptions, Inputs, Relinearize};

@@ -5,11 +5,20 @@
 //! at the start. From d and its derivatives at the end of a step the coefficients follow; they are properties of the solution, not of
 //! the step, and change slowly in the course of time. So they are extrapolated through 1, 2 or 3 steps, whichever number would have
 //! served best so far, and evaluated for the size of the next step. With equal steps and two points that is `2 d_N − d_{N−1}`.
+//!
+//! What was missed all the same moved the states by an *impulse*, size times miss. Extrapolation through m points takes impulses back
+//! by itself but for the differences of order m − 1 of the last d: they telescope. What has remained beyond that (from the first steps,
+//! which had nothing to remember, or from a change of m) is returned with the next step. So the impulses of a run add up to that of a
+//! single step, however rough the way.
 
 use crate::global::MOST_ORDERS;
 
 /// Steps that are remembered.
 const DEPTH: usize = 3;
+/// Points that are extrapolated through while nothing is known.
+const USUAL: usize = 2;
+/// An impulse is returned with a shorter step by a larger difference, but not by more than this factor.
+const MOST_RETURNED: f64 = 4.0;
 /// How much of the average over past predictions stays.
 const INERTIA: f64 = 0.7;
 /// Another number of points must serve better by this factor.
@@ -22,6 +31,8 @@ pub(super) struct Memory {
     /// Starts of the remembered steps, newest first.
     times: [f64; DEPTH],
     kept: usize,
+    /// The size of the newest step.
+    size: f64,
     variables: Vec<Remembered>,
 }
 
@@ -32,26 +43,34 @@ struct Remembered {
     /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is known.
     missed: [f64; DEPTH],
     points: usize,
+    /// All impulses so far, of value, slope and curvature, in units of the newest step.
+    impulse: Coefficients,
 }
 
 impl Memory {
     pub fn new(variables: usize) -> Self {
-        let nothing =
-            Remembered { past: [[0.0; MOST_ORDERS]; DEPTH], missed: [f64::NAN; DEPTH], points: DEPTH - 1 };
-        Self { times: [f64::NAN; DEPTH], kept: 0, variables: vec![nothing; variables] }
+        let none = [0.0; MOST_ORDERS];
+        let nothing = Remembered { past: [none; DEPTH], missed: [f64::NAN; DEPTH], points: USUAL, impulse: none };
+        Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, variables: vec![nothing; variables] }
     }
 
     /// An event: what was says nothing of what comes.
     pub fn forget(&mut self) {
         self.kept = 0;
         for variable in &mut self.variables {
-            (variable.missed, variable.points) = ([f64::NAN; DEPTH], DEPTH - 1);
+            (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL);
+            variable.impulse = [0.0; MOST_ORDERS];
         }
     }
 
     /// How many steps are remembered.
     pub fn kept(&self) -> usize {
         self.kept
+    }
+
+    /// Through how many points the variables are extrapolated, at most.
+    pub fn points(&self) -> usize {
+        self.variables.iter().map(|variable| variable.points).max().unwrap_or(0).min(self.kept)
     }
 
     /// The difference to expect at the end of a step: values, then slopes and so on, as far as there is room. With `more` points than
@@ -64,17 +83,25 @@ impl Memory {
         }
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
-            let coefficients = self.extrapolated(variable, points, start);
+            let coefficients = self.extrapolated(variable, 0, points, start);
+            // What extrapolation through so many points takes back by itself.
+            let own = self.extrapolated(variable, 1, points - 1, self.times[0]);
+            let factor = (self.size / size).min(MOST_RETURNED);
             for (order, slot) in into.chunks_mut(count).enumerate() {
-                slot[v] = evaluated(&coefficients, order, size);
+                let telescopes = evaluated(&variable.past[0], order, self.size) - evaluated(&own, order, self.size);
+                let telescopes = telescopes * self.size.powi(order as i32);
+                let returned = factor * (variable.impulse[order] - telescopes) / size.powi(order as i32);
+                slot[v] = evaluated(&coefficients, order, size) + returned;
             }
         }
     }
 
-    fn extrapolated(&self, variable: &Remembered, points: usize, time: f64) -> Coefficients {
+    /// The coefficients at `time`, through so many points from the one of age `from` on; none: zero.
+    fn extrapolated(&self, variable: &Remembered, from: usize, points: usize, time: f64) -> Coefficients {
         let mut sum = [0.0; MOST_ORDERS];
-        for i in 0..points {
-            let others = (0..points).filter(|&j| j != i);
+        let all = from..from + points;
+        for i in all.clone() {
+            let others = all.clone().filter(|&j| j != i);
             let weight: f64 =
                 others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
             sum.iter_mut().zip(&variable.past[i]).for_each(|(sum, c)| *sum += weight * c);
@@ -83,19 +110,24 @@ impl Memory {
     }
 
     /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
-    /// curvatures.
-    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64]) {
+    /// curvatures. By `missed` they differ from what was made of all that was expected.
+    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: &[f64]) {
         let count = self.variables.len();
         let orders = difference.len() / count.max(1);
         for v in 0..count {
             let mut variable = self.variables[v];
             let at = |order: usize| difference[order * count + v];
             for points in 1..=self.kept {
-                let foreseen = self.extrapolated(&variable, points, start);
+                let foreseen = self.extrapolated(&variable, 0, points, start);
                 let missed = (evaluated(&foreseen, 0, size) - at(0)).abs() / size.powi(3);
                 let known = variable.missed[points - 1];
                 let averaged = if known.is_nan() { missed } else { INERTIA * known + (1.0 - INERTIA) * missed };
                 variable.missed[points - 1] = averaged;
+            }
+            let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
+            for (order, impulse) in variable.impulse.iter_mut().enumerate() {
+                let new = missed.get(order * count + v).map_or(0.0, |miss| miss * size.powi(order as i32));
+                *impulse = factor * *impulse + new;
             }
             variable.choose();
             variable.past.rotate_right(1);
@@ -107,6 +139,7 @@ impl Memory {
         }
         self.times.rotate_right(1);
         self.times[0] = start;
+        self.size = size;
         self.kept = (self.kept + 1).min(DEPTH);
     }
 }
@@ -152,13 +185,16 @@ mod tests {
     fn what_grows_linearly_in_time_is_continued_over_steps_of_any_size() {
         let rho = |t: f64| [0.3 - 0.1 * t, 1.0 + 0.5 * t, -0.2 * t];
         let mut memory = Memory::new(1);
-        let mut time = 0.0;
+        let (mut time, mut foreseen) = (0.0, [0.0; 3]);
         for size in [0.1, 0.15, 0.08, 0.2] {
             let difference = [0, 1, 2].map(|order| evaluated(&rho(time), order, size));
-            memory.learn(time, size, &difference);
+            memory.predict(time, size, 0, &mut foreseen);
+            let missed = [0, 1, 2].map(|order| difference[order] - foreseen[order]);
+            memory.learn(time, size, &difference, &missed);
             time += size;
         }
-        let mut foreseen = [0.0; 3];
+        memory.variables[0].impulse = [0.0; 3];
+        memory.variables[0].points = 2;
         memory.predict(time, 0.3, 0, &mut foreseen);
         for (order, foreseen) in foreseen.iter().enumerate() {
             let expected = evaluated(&rho(time), order, 0.3);
@@ -169,8 +205,8 @@ mod tests {
     #[test]
     fn with_equal_steps_two_points_double_the_last_and_take_the_one_before_away() {
         let mut memory = Memory::new(1);
-        memory.learn(0.0, 0.1, &[1.0, 3.0]);
-        memory.learn(0.1, 0.1, &[1.5, 4.0]);
+        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.0, 0.0]);
+        memory.learn(0.1, 0.1, &[1.5, 4.0], &[0.5, 1.0]);
         let mut foreseen = [0.0; 2];
         memory.predict(0.2, 0.1, 0, &mut foreseen);
         assert!((foreseen[0] - 2.0).abs() < 1e-12 && (foreseen[1] - 5.0).abs() < 1e-11, "{foreseen:?}");

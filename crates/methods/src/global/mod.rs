@@ -2,7 +2,7 @@
 
 mod level;
 
-use dovetail_core::{Capabilities, Connections, Error, LinearizeTask, Signal, Workers};
+use dovetail_core::{Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers};
 use dovetail_numerics::{Pole, SingularPattern, Transfer};
 
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
@@ -19,6 +19,10 @@ pub(crate) struct Global {
     transfers: Vec<Transfer>,
     transfer_of: Vec<usize>,
     local: Vec<LinearizeTask>,
+    /// What the estimators stand on where that is not the newest linearisation: older matrices, where the system stands now.
+    kept: Option<Vec<Linearization>>,
+    /// The systems whose older matrices are good enough.
+    stays: Vec<bool>,
     /// The matrices: for cubics, and for quintics where they are wanted.
     levels: Vec<Level>,
     /// For each system, its coupled outputs.
@@ -65,6 +69,8 @@ pub(crate) struct Reach {
     pub states: bool,
     /// Quintic inputs as well as cubic ones.
     pub quintics: bool,
+    /// Systems whose linearisations may be kept although there are newer ones.
+    pub keeps: bool,
 }
 
 /// Why a step cannot be solved.
@@ -110,6 +116,8 @@ impl Global {
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
+            kept: reach.keeps.then(|| interfaces.iter().map(Linearization::of).collect()),
+            stays: vec![false; interfaces.len()],
             shape: None,
             fresh: false,
             counts: Counts::default(),
@@ -127,6 +135,37 @@ impl Global {
             }
         }
         Ok(())
+    }
+
+    /// The newest linearisations of these systems need not be used: the older ones are good enough. Asked with what is kept and what
+    /// is new.
+    pub fn keep(&mut self, mut enough: impl FnMut(usize, &Linearization, &Linearization) -> bool) {
+        let Some(kept) = &mut self.kept else { return };
+        for (system, (kept, local)) in kept.iter_mut().zip(&self.local).enumerate() {
+            let new = &local.linearization;
+            self.stays[system] = enough(system, kept, new);
+            if self.stays[system] {
+                for (to, from) in [(&mut kept.x, &new.x), (&mut kept.u, &new.u), (&mut kept.u_slope, &new.u_slope)] {
+                    to.copy_from(from);
+                }
+                for (to, from) in [(&mut kept.f, &new.f), (&mut kept.g, &new.g)] {
+                    to.copy_from(from);
+                }
+                (kept.f_time.copy_from(&new.f_time), kept.g_time.copy_from(&new.g_time));
+            } else if kept.affine == 0 || kept.affine != new.affine {
+                kept.clone_from(new);
+            } else {
+                for (to, from) in [(&mut kept.x, &new.x), (&mut kept.u, &new.u), (&mut kept.u_slope, &new.u_slope)] {
+                    to.copy_from(from);
+                }
+                (kept.f.copy_from(&new.f), kept.g.copy_from(&new.g));
+            }
+        }
+    }
+
+    /// How many linearisations were not used.
+    pub fn staying(&self) -> u64 {
+        self.stays.iter().filter(|stays| **stays).count() as u64
     }
 
     /// An event was crossed.
@@ -151,7 +190,8 @@ impl Global {
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
         for system in 0..self.estimators.len() {
-            let (estimator, here) = (&mut self.estimators[system], &self.local[system].linearization);
+            let (estimator, new) = (&mut self.estimators[system], &self.local[system].linearization);
+            let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
             }
@@ -184,8 +224,8 @@ impl Global {
     /// The estimators from here on learn of the linearisations, although the step will not be solved.
     fn refresh_from(&mut self, first: usize, time: f64) {
         if std::mem::take(&mut self.fresh) {
-            for (estimator, task) in self.estimators.iter_mut().zip(&self.local).skip(first) {
-                estimator.refresh(time, &task.linearization);
+            for (system, (estimator, task)) in self.estimators.iter_mut().zip(&self.local).enumerate().skip(first) {
+                estimator.refresh(time, self.kept.as_ref().map_or(&task.linearization, |kept| &kept[system]));
             }
         }
     }
@@ -215,7 +255,9 @@ impl Global {
 
     /// What they say of a state at the end of the step.
     pub fn estimate_state(&self, system: usize, state: usize, inputs: &[Signal]) -> f64 {
-        self.estimators[system].estimate_state(state, &self.local[system].linearization, inputs)
+        let new = &self.local[system].linearization;
+        let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
+        self.estimators[system].estimate_state(state, here, inputs)
     }
 
     /// What a disturbance of the coupling variables within the step, as polynomials, does to values, slopes and so on at its end,

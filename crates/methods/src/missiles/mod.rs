@@ -75,7 +75,7 @@ impl<'a> Missiles<'a> {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
         // Where disturbances are followed, operators are for quartics too, and those of the states are there.
-        let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false };
+        let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false, keeps: false };
         let global = Global::new(connections, &coupling, capabilities, options.estimator, reach);
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let count = coupling.variables.len();

@@ -1,0 +1,101 @@
+//! What the method tells: signals with every step, and at the end how far the result can be trusted.
+
+use dovetail_core::{Kept, MacroStep, MethodQuality, readable};
+
+use super::{Dovetail, Steps};
+
+/// Counts of a run, and what is carried from step to step.
+pub(super) struct Tally {
+    /// Corrections of the step under way.
+    pub corrections: u64,
+    /// Steps that were refused before they were integrated, and after.
+    pub refused_before: u64,
+    pub refused_after: u64,
+    /// Linearisations that were kept although there were newer ones.
+    pub kept: u64,
+    /// First steps whose interpolation error is not known yet.
+    pub unknown: u8,
+    /// By what part of a range the last prediction missed.
+    pub missed: f64,
+    /// The longest step for which the linearisations say something.
+    pub trust: f64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            corrections: 0,
+            refused_before: 0,
+            refused_after: 0,
+            kept: 0,
+            unknown: 0,
+            missed: 0.0,
+            trust: f64::INFINITY,
+        }
+    }
+}
+
+impl Dovetail<'_> {
+    pub(super) fn signal_names(&self) -> Vec<String> {
+        let mut names = ["$discrepancy", "$step", "$degree"].map(str::to_owned).to_vec();
+        if self.global_error.is_some() {
+            let interfaces = self.connections.interfaces().iter();
+            names.extend(interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(&format!("$error.{state}")))));
+        }
+        names
+    }
+
+    /// What the step just taken tells of itself.
+    pub(super) fn tell_step(&mut self, step: MacroStep) {
+        let degree = 2 * self.coupling.shape().orders() - 1;
+        self.signals[..3].copy_from_slice(&[self.tally.missed, step.size(), degree as f64]);
+        let Some(error) = &self.global_error else { return };
+        self.signals[3..].copy_from_slice(&error.states);
+        if !self.options.corrected {
+            return;
+        }
+        let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
+        for task in &mut self.coupling.tasks {
+            task.response.states.iter_mut().zip(&mut states).for_each(|(state, error)| *state += error);
+            task.response.outputs.iter_mut().zip(&mut outputs).for_each(|(knot, error)| knot.value += error);
+        }
+    }
+
+    pub(super) fn all_warnings(&self) -> Vec<String> {
+        let mut all = self.coupling.substitutes(false);
+        all.extend(self.global.tamed.map(|(system, time)| {
+            format!(
+                "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
+                self.connections.interfaces()[system].name,
+                readable(time)
+            )
+        }));
+        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all
+    }
+
+    pub(super) fn all_remarks(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Steps::Adaptive(controller) = &self.steps {
+            let (shortest, longest) = controller.extent;
+            if longest > 0.0 {
+                all.push(format!("steps were chosen between {shortest:.3e} and {longest:.3e} s"));
+            }
+        }
+        let Tally { refused_before, refused_after, .. } = self.tally;
+        if refused_before + refused_after > 0 {
+            all.push(format!(
+                "{refused_before} steps were refused before they were integrated, {refused_after} after"
+            ));
+        }
+        all
+    }
+
+    pub(super) fn known_quality(&self) -> MethodQuality {
+        let counts = self.global.counts;
+        MethodQuality {
+            discrepancy: self.coupling.discrepancy(&self.predictions),
+            kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+        }
+    }
+}
