@@ -53,7 +53,8 @@ impl Dovetail<'_> {
         let missed = ends.missed.iter_mut().zip(ends.integrated.iter().zip(&ends.solution));
         missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
         let known = solved.min(measured);
-        self.memory.learn(step.start, step.size(), &ends.difference[..measured], &ends.missed[..known]);
+        let missed = (self.tally.corrections == 0).then_some(&ends.missed[..known]);
+        self.memory.learn(step.start, step.size(), &ends.difference[..measured], missed);
     }
 
     /// Which linearisations the next step stands on.
@@ -82,8 +83,9 @@ impl Dovetail<'_> {
         self.states.errors.iter_mut().zip(both).for_each(|(sum, (one, other))| *sum = one + other);
         let parts = Parts {
             interpolation: self.states.largest_share(&errors.interpolation),
-            ends: self.states.largest_share(&errors.ends),
-            total: self.states.largest_own_share(),
+            ends: self.states.largest_share(&errors.ends).max(self.tally.corrected),
+            // What was corrected would have been missed: the next step is to do without.
+            total: self.states.largest_own_share().max(self.tally.corrected),
             points: self.memory.points(),
         };
         if let Some(error) = &mut self.global_error {

@@ -22,7 +22,7 @@ const MOST_REFUSALS: usize = 8;
 /// By how much what is known before integrating may exceed its share: the interpolation error, and that of the ends as expected.
 const MARGINS: [f64; 2] = [1.5, 3.0];
 /// By how much the error may, where a step can be corrected or taken back.
-pub(super) const PATIENCE: f64 = 3.0;
+pub(super) const PATIENCE: f64 = 5.0;
 const SAFETY: f64 = 0.9;
 const GROWTH: f64 = 1.5;
 /// After an event the first size is a guess.

@@ -16,7 +16,7 @@ pub(super) const BAD: f64 = 0.02;
 impl Dovetail<'_> {
     /// Integrates the step; false if it was tried and not taken.
     pub(super) fn integrate(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
-        self.tally.corrections = 0;
+        (self.tally.corrections, self.tally.corrected) = (0, 0.0);
         if !self.abilities.revocable {
             workers.advance(&mut self.coupling.tasks)?;
             return Ok(true);
@@ -54,7 +54,12 @@ impl Dovetail<'_> {
                 let allowed = controller.allowed(self.coupling.shape());
                 let unknowns = self.unknowns();
                 self.local_error.judge_ends(&self.coupling, &self.ends.missed[..unknowns], &mut self.global);
-                self.states.largest_share(&self.local_error.ends) > PATIENCE * allowed
+                let share = self.states.largest_share(&self.local_error.ends);
+                let poor = share > PATIENCE * allowed;
+                if poor {
+                    self.tally.corrected = self.tally.corrected.max(share);
+                }
+                poor
             }
         }
     }

@@ -33,6 +33,7 @@ pub(super) struct Memory {
     kept: usize,
     /// The size of the newest step.
     size: f64,
+    returns: bool,
     variables: Vec<Remembered>,
 }
 
@@ -43,15 +44,17 @@ struct Remembered {
     /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is known.
     missed: [f64; DEPTH],
     points: usize,
-    /// All impulses so far, of value, slope and curvature, in units of the newest step.
+    /// All impulses so far, of value, slope and curvature, in units of the newest step; NaN: none has remained.
     impulse: Coefficients,
 }
 
 impl Memory {
-    pub fn new(variables: usize) -> Self {
+    /// For so many variables; whether impulses that have remained are returned. Where steps are chosen by the size of what they miss they
+    /// are not: a returned impulse looks like a miss.
+    pub fn new(variables: usize, returns: bool) -> Self {
         let none = [0.0; MOST_ORDERS];
         let nothing = Remembered { past: [none; DEPTH], missed: [f64::NAN; DEPTH], points: USUAL, impulse: none };
-        Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, variables: vec![nothing; variables] }
+        Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, returns, variables: vec![nothing; variables] }
     }
 
     /// An event: what was says nothing of what comes.
@@ -84,13 +87,12 @@ impl Memory {
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
             let coefficients = self.extrapolated(variable, 0, points, start);
-            // What extrapolation through so many points takes back by itself.
-            let own = self.extrapolated(variable, 1, points - 1, self.times[0]);
+            let own = self.taken_back(variable, points);
             let factor = (self.size / size).min(MOST_RETURNED);
             for (order, slot) in into.chunks_mut(count).enumerate() {
-                let telescopes = evaluated(&variable.past[0], order, self.size) - evaluated(&own, order, self.size);
-                let telescopes = telescopes * self.size.powi(order as i32);
-                let returned = factor * (variable.impulse[order] - telescopes) / size.powi(order as i32);
+                let left = if variable.impulse[order].is_nan() { 0.0 } else { variable.impulse[order] - own[order] };
+                let left = if self.returns { left } else { 0.0 };
+                let returned = factor * left / size.powi(order as i32);
                 slot[v] = evaluated(&coefficients, order, size) + returned;
             }
         }
@@ -109,9 +111,32 @@ impl Memory {
         sum
     }
 
+    /// A step of `size` has missed by this; none: it left no impulse.
+    fn add_impulse(&self, variable: &mut Remembered, size: f64, missed: impl Fn(usize) -> Option<Option<f64>>) {
+        let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
+        let own = if self.kept == 0 { [0.0; MOST_ORDERS] } else { self.taken_back(variable, variable.points.min(self.kept)) };
+        for (order, impulse) in variable.impulse.iter_mut().enumerate() {
+            let before = if impulse.is_nan() { own[order] } else { *impulse };
+            *impulse = match missed(order) {
+                None => f64::NAN,
+                Some(miss) => factor * before + miss.unwrap_or(0.0) * size.powi(order as i32),
+            };
+        }
+    }
+
+    /// The impulse that extrapolation through so many points takes back by itself.
+    fn taken_back(&self, variable: &Remembered, points: usize) -> Coefficients {
+        let before = self.extrapolated(variable, 1, points - 1, self.times[0]);
+        [0, 1, 2].map(|order| {
+            let change = evaluated(&variable.past[0], order, self.size) - evaluated(&before, order, self.size);
+            change * self.size.powi(order as i32)
+        })
+    }
+
     /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
-    /// curvatures. By `missed` they differ from what was made of all that was expected.
-    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: &[f64]) {
+    /// curvatures. By `missed` they differ from what was made of all that was expected; none: the
+    /// step was corrected, and left no impulse.
+    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: Option<&[f64]>) {
         let count = self.variables.len();
         let orders = difference.len() / count.max(1);
         for v in 0..count {
@@ -124,11 +149,7 @@ impl Memory {
                 let averaged = if known.is_nan() { missed } else { INERTIA * known + (1.0 - INERTIA) * missed };
                 variable.missed[points - 1] = averaged;
             }
-            let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
-            for (order, impulse) in variable.impulse.iter_mut().enumerate() {
-                let new = missed.get(order * count + v).map_or(0.0, |miss| miss * size.powi(order as i32));
-                *impulse = factor * *impulse + new;
-            }
+            self.add_impulse(&mut variable, size, |order| missed.map(|missed| missed.get(order * count + v).copied()));
             variable.choose();
             variable.past.rotate_right(1);
             variable.past[0] = match orders {
@@ -184,17 +205,15 @@ mod tests {
     #[test]
     fn what_grows_linearly_in_time_is_continued_over_steps_of_any_size() {
         let rho = |t: f64| [0.3 - 0.1 * t, 1.0 + 0.5 * t, -0.2 * t];
-        let mut memory = Memory::new(1);
+        let mut memory = Memory::new(1, false);
         let (mut time, mut foreseen) = (0.0, [0.0; 3]);
         for size in [0.1, 0.15, 0.08, 0.2] {
             let difference = [0, 1, 2].map(|order| evaluated(&rho(time), order, size));
             memory.predict(time, size, 0, &mut foreseen);
             let missed = [0, 1, 2].map(|order| difference[order] - foreseen[order]);
-            memory.learn(time, size, &difference, &missed);
+            memory.learn(time, size, &difference, Some(&missed));
             time += size;
         }
-        memory.variables[0].impulse = [0.0; 3];
-        memory.variables[0].points = 2;
         memory.predict(time, 0.3, 0, &mut foreseen);
         for (order, foreseen) in foreseen.iter().enumerate() {
             let expected = evaluated(&rho(time), order, 0.3);
@@ -204,9 +223,9 @@ mod tests {
 
     #[test]
     fn with_equal_steps_two_points_double_the_last_and_take_the_one_before_away() {
-        let mut memory = Memory::new(1);
-        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.0, 0.0]);
-        memory.learn(0.1, 0.1, &[1.5, 4.0], &[0.5, 1.0]);
+        let mut memory = Memory::new(1, true);
+        memory.learn(0.0, 0.1, &[1.0, 3.0], Some(&[0.0, 0.0]));
+        memory.learn(0.1, 0.1, &[1.5, 4.0], Some(&[0.5, 1.0]));
         let mut foreseen = [0.0; 2];
         memory.predict(0.2, 0.1, 0, &mut foreseen);
         assert!((foreseen[0] - 2.0).abs() < 1e-12 && (foreseen[1] - 5.0).abs() < 1e-11, "{foreseen:?}");

@@ -139,7 +139,7 @@ impl<'a> Dovetail<'a> {
             connections,
             options,
             restart: Restart::new(&coupling, &global, quintics),
-            memory: Memory::new(count),
+            memory: Memory::new(count, options.tolerance.is_none()),
             safety: Safety::new(connections, count),
             local_error: LocalError::new(count, states),
             signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],

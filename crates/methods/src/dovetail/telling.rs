@@ -8,6 +8,8 @@ use super::{Dovetail, Steps};
 pub(super) struct Tally {
     /// Corrections of the step under way.
     pub corrections: u64,
+    /// What the step would have left in the states without them, in units of their ranges.
+    pub corrected: f64,
     /// Steps that were refused before they were integrated, and after.
     pub refused_before: u64,
     pub refused_after: u64,
@@ -25,6 +27,7 @@ impl Default for Tally {
     fn default() -> Self {
         Self {
             corrections: 0,
+            corrected: 0.0,
             refused_before: 0,
             refused_after: 0,
             kept: 0,

@@ -57,11 +57,6 @@ impl Level {
         Self { orders, variables, matrix: PatternLu::new(orders * variables, listed), places }
     }
 
-    /// How many derivatives there are, the value among them.
-    pub fn orders(&self) -> usize {
-        self.orders
-    }
-
     /// Fills the rows of a system in, given what the derivative `to` of an output (a row) gains by the derivative `by` of an input (a
     /// column); derivatives are scaled by powers of `size`.
     pub fn assemble(&mut self, system: usize, size: f64, gain: impl Fn(usize, usize, usize, usize) -> f64) {
