@@ -25,6 +25,8 @@ impl Dovetail<'_> {
         }
         self.global.localize(step.end, workers)?;
         self.learn(step);
+        // By the ends as integrated: a prediction that missed would show as a high derivative.
+        self.local_error.interpolate(&self.coupling, &self.ends.integrated[..solved], &mut self.global);
         self.local_error.judge_ends(&self.coupling, &self.ends.missed[..solved], &mut self.global);
         self.local_error.learn(&self.coupling);
         self.choose_linearizations();
@@ -53,8 +55,8 @@ impl Dovetail<'_> {
         let missed = ends.missed.iter_mut().zip(ends.integrated.iter().zip(&ends.solution));
         missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
         let known = solved.min(measured);
-        let missed = (self.tally.corrections == 0).then_some(&ends.missed[..known]);
-        self.memory.learn(step.start, step.size(), &ends.difference[..measured], missed);
+        let looked = self.tally.looked.then_some(&self.safety.differences[..]);
+        self.memory.learn(step.start, step.size(), &ends.difference[..measured], &ends.missed[..known], looked);
     }
 
     /// Which linearisations the next step stands on.

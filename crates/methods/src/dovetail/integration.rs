@@ -53,6 +53,7 @@ impl Dovetail<'_> {
             (None, Steps::Adaptive(controller)) => {
                 let allowed = controller.allowed(self.coupling.shape());
                 let unknowns = self.unknowns();
+                // With steps of its own choice nothing is returned.
                 self.local_error.judge_ends(&self.coupling, &self.ends.missed[..unknowns], &mut self.global);
                 let share = self.states.largest_share(&self.local_error.ends);
                 let poor = share > PATIENCE * allowed;
@@ -64,13 +65,15 @@ impl Dovetail<'_> {
         }
     }
 
-    /// Integrated outputs minus predicted ones; the largest part of a range that a value misses by. What is not told agrees.
+    /// Where inputs were meant to end minus where they did; the largest part of a range that a value misses by. What is not told agrees.
     fn compare(&mut self) -> f64 {
         let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
             for (order, answered) in [knot.value, knot.slope, knot.curvature].into_iter().enumerate().take(orders) {
-                let miss = answered - self.ends.solution[order * count + c];
+                // Where an impulse is returned, that is where inputs are meant to end.
+                let meant = answered + self.ends.returned[order * count + c];
+                let miss = meant - self.ends.solution[order * count + c];
                 self.ends.missed[order * count + c] = if order == 0 || miss.is_finite() { miss } else { 0.0 };
             }
         }

@@ -4,19 +4,18 @@
 //! difference grows as `d(τ) = Σ_{j=1..r+1} ρ_j τ^{j+1}/(j+1)!`: it begins with the square of the time, since value and slope are exact
 //! at the start. From d and its derivatives at the end of a step the coefficients follow; they are properties of the solution, not of
 //! the step, and change slowly in the course of time. So they are extrapolated through 1, 2 or 3 steps, whichever number would have
-//! served best so far, and evaluated for the size of the next step. With equal steps and two points that is `2 d_N − d_{N−1}`.
+//! served best so far, and evaluated for the size of the next step.
 //!
-//! What was missed all the same moved the states by an *impulse*, size times miss. Extrapolation through m points takes impulses back
-//! by itself but for the differences of order m − 1 of the last d: they telescope. What has remained beyond that (from the first steps,
-//! which had nothing to remember, or from a change of m) is returned with the next step. So the impulses of a run add up to that of a
-//! single step, however rough the way.
+//! What was missed all the same moved the states by an *impulse*, size times miss, and the sum of all impulses is an error that stays.
+//! So it is returned with the next step: inputs end by as much too far as they have been too short. After each step the impulses of the
+//! whole run then add up to that of this one step alone, also over the first steps, which have nothing to remember.
 
 use crate::global::MOST_ORDERS;
 
 /// Steps that are remembered.
 const DEPTH: usize = 3;
 /// Points that are extrapolated through while nothing is known.
-const USUAL: usize = 2;
+const USUAL: usize = 1;
 /// An impulse is returned with a shorter step by a larger difference, but not by more than this factor.
 const MOST_RETURNED: f64 = 4.0;
 /// How much of the average over past predictions stays.
@@ -44,7 +43,10 @@ struct Remembered {
     /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is known.
     missed: [f64; DEPTH],
     points: usize,
-    /// All impulses so far, of value, slope and curvature, in units of the newest step; NaN: none has remained.
+    /// The same of what a look ahead said, and whether that would have served better than any extrapolation.
+    look_missed: f64,
+    looks: bool,
+    /// All impulses so far, of value, slope and curvature, in units of the newest step.
     impulse: Coefficients,
 }
 
@@ -53,7 +55,7 @@ impl Memory {
     /// are not: a returned impulse looks like a miss.
     pub fn new(variables: usize, returns: bool) -> Self {
         let none = [0.0; MOST_ORDERS];
-        let nothing = Remembered { past: [none; DEPTH], missed: [f64::NAN; DEPTH], points: USUAL, impulse: none };
+        let nothing = Remembered { past: [none; DEPTH], missed: [f64::NAN; DEPTH], points: USUAL, look_missed: f64::NAN, looks: false, impulse: none };
         Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, returns, variables: vec![nothing; variables] }
     }
 
@@ -63,12 +65,18 @@ impl Memory {
         for variable in &mut self.variables {
             (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL);
             variable.impulse = [0.0; MOST_ORDERS];
+            (variable.look_missed, variable.looks) = (f64::NAN, false);
         }
     }
 
     /// How many steps are remembered.
     pub fn kept(&self) -> usize {
         self.kept
+    }
+
+    /// Whether a look ahead knows better.
+    pub fn prefers_look(&self, variable: usize) -> bool {
+        self.kept == 0 || self.variables[variable].looks
     }
 
     /// Through how many points the variables are extrapolated, at most.
@@ -86,24 +94,28 @@ impl Memory {
         }
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
-            let coefficients = self.extrapolated(variable, 0, points, start);
-            let own = self.taken_back(variable, points);
-            let factor = (self.size / size).min(MOST_RETURNED);
+            let coefficients = self.extrapolated(variable, points, start);
             for (order, slot) in into.chunks_mut(count).enumerate() {
-                let left = if variable.impulse[order].is_nan() { 0.0 } else { variable.impulse[order] - own[order] };
-                let left = if self.returns { left } else { 0.0 };
-                let returned = factor * left / size.powi(order as i32);
-                slot[v] = evaluated(&coefficients, order, size) + returned;
+                slot[v] = evaluated(&coefficients, order, size);
             }
         }
     }
 
-    /// The coefficients at `time`, through so many points from the one of age `from` on; none: zero.
-    fn extrapolated(&self, variable: &Remembered, from: usize, points: usize, time: f64) -> Coefficients {
+    /// What has been missed so far, for a step of `size` to return: in value, slope and curvature.
+    pub fn return_impulse(&self, variable: usize, size: f64) -> Coefficients {
+        let remembered = &self.variables[variable];
+        if !self.returns || self.kept == 0 {
+            return [0.0; MOST_ORDERS];
+        }
+        let factor = (self.size / size).min(MOST_RETURNED);
+        [0, 1, 2].map(|order| factor * remembered.impulse[order] / size.powi(order as i32))
+    }
+
+    /// The coefficients at `time`, through so many points.
+    fn extrapolated(&self, variable: &Remembered, points: usize, time: f64) -> Coefficients {
         let mut sum = [0.0; MOST_ORDERS];
-        let all = from..from + points;
-        for i in all.clone() {
-            let others = all.clone().filter(|&j| j != i);
+        for i in 0..points {
+            let others = (0..points).filter(|&j| j != i);
             let weight: f64 =
                 others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
             sum.iter_mut().zip(&variable.past[i]).for_each(|(sum, c)| *sum += weight * c);
@@ -111,45 +123,35 @@ impl Memory {
         sum
     }
 
-    /// A step of `size` has missed by this; none: it left no impulse.
-    fn add_impulse(&self, variable: &mut Remembered, size: f64, missed: impl Fn(usize) -> Option<Option<f64>>) {
-        let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
-        let own = if self.kept == 0 { [0.0; MOST_ORDERS] } else { self.taken_back(variable, variable.points.min(self.kept)) };
-        for (order, impulse) in variable.impulse.iter_mut().enumerate() {
-            let before = if impulse.is_nan() { own[order] } else { *impulse };
-            *impulse = match missed(order) {
-                None => f64::NAN,
-                Some(miss) => factor * before + miss.unwrap_or(0.0) * size.powi(order as i32),
-            };
-        }
-    }
-
-    /// The impulse that extrapolation through so many points takes back by itself.
-    fn taken_back(&self, variable: &Remembered, points: usize) -> Coefficients {
-        let before = self.extrapolated(variable, 1, points - 1, self.times[0]);
-        [0, 1, 2].map(|order| {
-            let change = evaluated(&variable.past[0], order, self.size) - evaluated(&before, order, self.size);
-            change * self.size.powi(order as i32)
-        })
-    }
-
     /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
-    /// curvatures. By `missed` they differ from what was made of all that was expected; none: the
-    /// step was corrected, and left no impulse.
-    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: Option<&[f64]>) {
+    /// curvatures. By `missed` they differ from where inputs ended. A look ahead had said
+    /// `looked`, if there was one.
+    pub fn learn(
+        &mut self,
+        start: f64,
+        size: f64,
+        difference: &[f64],
+        missed: &[f64],
+        looked: Option<&[f64]>,
+    ) {
         let count = self.variables.len();
         let orders = difference.len() / count.max(1);
         for v in 0..count {
             let mut variable = self.variables[v];
             let at = |order: usize| difference[order * count + v];
             for points in 1..=self.kept {
-                let foreseen = self.extrapolated(&variable, 0, points, start);
+                let foreseen = self.extrapolated(&variable, points, start);
                 let missed = (evaluated(&foreseen, 0, size) - at(0)).abs() / size.powi(3);
-                let known = variable.missed[points - 1];
-                let averaged = if known.is_nan() { missed } else { INERTIA * known + (1.0 - INERTIA) * missed };
-                variable.missed[points - 1] = averaged;
+                average(&mut variable.missed[points - 1], missed);
             }
-            self.add_impulse(&mut variable, size, |order| missed.map(|missed| missed.get(order * count + v).copied()));
+            if let Some(looked) = looked {
+                average(&mut variable.look_missed, (looked[v] - at(0)).abs() / size.powi(3));
+            }
+            let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
+            for (order, impulse) in variable.impulse.iter_mut().enumerate() {
+                let new = missed.get(order * count + v).map_or(0.0, |miss| miss * size.powi(order as i32));
+                *impulse = factor * *impulse + new;
+            }
             variable.choose();
             variable.past.rotate_right(1);
             variable.past[0] = match orders {
@@ -176,7 +178,15 @@ impl Remembered {
                 self.points = points;
             }
         }
+        let best = missed(self.points);
+        let factor = if self.looks { 1.0 / HYSTERESIS } else { HYSTERESIS };
+        self.looks = self.look_missed * factor < best;
     }
+}
+
+/// Takes `new` into an average, if there is one already.
+fn average(known: &mut f64, new: f64) {
+    *known = if known.is_nan() { new } else { INERTIA * *known + (1.0 - INERTIA) * new };
 }
 
 /// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the end; without the curvature, of two.
@@ -211,7 +221,7 @@ mod tests {
             let difference = [0, 1, 2].map(|order| evaluated(&rho(time), order, size));
             memory.predict(time, size, 0, &mut foreseen);
             let missed = [0, 1, 2].map(|order| difference[order] - foreseen[order]);
-            memory.learn(time, size, &difference, Some(&missed));
+            memory.learn(time, size, &difference, &missed, None);
             time += size;
         }
         memory.predict(time, 0.3, 0, &mut foreseen);
@@ -224,8 +234,8 @@ mod tests {
     #[test]
     fn with_equal_steps_two_points_double_the_last_and_take_the_one_before_away() {
         let mut memory = Memory::new(1, true);
-        memory.learn(0.0, 0.1, &[1.0, 3.0], Some(&[0.0, 0.0]));
-        memory.learn(0.1, 0.1, &[1.5, 4.0], Some(&[0.5, 1.0]));
+        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.0, 0.0], None);
+        memory.learn(0.1, 0.1, &[1.5, 4.0], &[0.5, 1.0], None);
         let mut foreseen = [0.0; 2];
         memory.predict(0.2, 0.1, 0, &mut foreseen);
         assert!((foreseen[0] - 2.0).abs() < 1e-12 && (foreseen[1] - 5.0).abs() < 1e-11, "{foreseen:?}");

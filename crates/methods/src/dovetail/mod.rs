@@ -97,6 +97,8 @@ struct Ends {
     /// What is expected to come out differently than the linear operators say, and what did.
     expected: Vec<f64>,
     difference: Vec<f64>,
+    /// Impulses that are returned with this step, part of what is expected.
+    returned: Vec<f64>,
     /// Integrated minus predicted.
     missed: Vec<f64>,
     /// Room.
@@ -129,7 +131,7 @@ impl<'a> Dovetail<'a> {
         let count = coupling.variables.len();
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let room = || vec![0.0; MOST_ORDERS * count];
-        let [solution, integrated, expected, difference, missed, right] = std::array::from_fn(|_| room());
+        let [solution, integrated, expected, difference, returned, missed, right] = std::array::from_fn(|_| room());
         let global_error = GlobalError::new(connections, count);
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
@@ -155,7 +157,7 @@ impl<'a> Dovetail<'a> {
             begun: false,
             outputs: Ranges::new(count),
             states: Ranges::new(states),
-            ends: Ends { solution, integrated, expected, difference, missed, right },
+            ends: Ends { solution, integrated, expected, difference, returned, missed, right },
             predictions: Predictions::new(count),
             tally: Tally::default(),
         }

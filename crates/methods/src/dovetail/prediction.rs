@@ -6,7 +6,7 @@ use super::controller::Parts;
 use super::restart::{Restart, SingularInterface};
 use super::{Dovetail, Inputs, Steps};
 use crate::algebraic_loops;
-use crate::global::Unsolved;
+use crate::global::{MOST_ORDERS, Unsolved};
 
 /// Rounds of questions about the present, at most, until an interface agrees after an event.
 const MOST_ROUNDS: usize = 8;
@@ -14,6 +14,21 @@ const MOST_ROUNDS: usize = 8;
 const AGREED: f64 = 1e-12;
 /// A step whose prediction will be off by more than this part of a range is cut: without rollback, and with it.
 const TOO_FAR: [f64; 2] = [0.02, 0.05];
+/// A look ahead that differs from the memory by more than this part of a range has seen something new.
+const SURPRISING: f64 = 0.005;
+
+/// How often the end of a step is looked at before it is cut: what the first look says may be all that was missing.
+const LOOKS: usize = 1;
+/// Impulses are returned by no more than this part of a range.
+const MOST_RETURNED: f64 = 0.005;
+
+/// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
+fn return_within(most: f64, returned: [f64; MOST_ORDERS], variable: usize, count: usize, into: &mut [f64]) {
+    let factor = (most / returned[0].abs()).min(1.0);
+    for (slot, number) in into[variable..].iter_mut().step_by(count).zip(returned) {
+        *slot = if factor.is_nan() { 0.0 } else { factor * number };
+    }
+}
 
 impl Dovetail<'_> {
     /// The start of the run.
@@ -108,6 +123,11 @@ impl Dovetail<'_> {
             (0..unknowns / count).for_each(|order| ends.solution[order * count + c] = start[order]);
         }
         self.memory.predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
+        for c in 0..count {
+            let returned = self.memory.return_impulse(c, step.size());
+            return_within(MOST_RETURNED * self.outputs.scale(c), returned, c, count, &mut ends.returned[..unknowns]);
+        }
+        ends.expected.iter_mut().zip(&ends.returned).take(unknowns).for_each(|(sum, returned)| *sum += returned);
         self.coupling.place(&ends.solution[..unknowns]);
         self.global.prepare(&self.coupling, &mut ends.right[..unknowns])?;
         let known = ends.expected.iter().zip(&ends.solution);
@@ -138,7 +158,8 @@ impl Dovetail<'_> {
             // One more point in the extrapolation of what operators miss: what that changes is likely to be missed.
             let ends = &mut self.ends;
             self.memory.predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
-            ends.right.iter_mut().zip(&ends.expected).for_each(|(more, expected)| *more -= expected);
+            let known = ends.expected.iter().zip(&ends.returned);
+            ends.right.iter_mut().zip(known).for_each(|(more, (expected, returned))| *more -= expected - returned);
             self.local_error.foresee_ends(&self.coupling, &ends.right[..unknowns], &mut self.global);
         }
         if let Steps::Adaptive(controller) = &mut self.steps {
@@ -150,13 +171,45 @@ impl Dovetail<'_> {
                 return Ok(false);
             }
         }
-        if self.is_affine() || !self.may_shrink(step) {
+        self.tally.looked = false;
+        if self.is_affine() {
             return Ok(true);
         }
-        let solution = &self.ends.solution[..unknowns];
-        let far = self.safety.look(&self.coupling, solution, &self.global, &self.outputs, workers)?;
         let limit = TOO_FAR[usize::from(self.abilities.revocable)];
-        Ok(!(far.is_some_and(|far| far > limit || far.is_nan()) && self.halve(step)))
+        for _ in 0..LOOKS {
+            let far = self.safety.look(&self.coupling, &self.ends, &self.global, &self.outputs, workers)?;
+            let Some(far) = far else { return Ok(true) };
+            if far.is_finite() {
+                self.tally.looked = true;
+                self.heed_look();
+            }
+            if far <= limit {
+                return Ok(true);
+            }
+        }
+        Ok(!self.halve(step))
+    }
+
+    /// Predicts again with what the look ahead says, where it knows better than the memory.
+    fn heed_look(&mut self) {
+        let (unknowns, count) = (self.unknowns(), self.coupling.start.len());
+        let ends = &mut self.ends;
+        let mut any = false;
+        for c in 0..count {
+            let surprise = self.safety.differences[c] - (ends.expected[c] - ends.returned[c]);
+            let heeds = surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
+            any |= heeds;
+            for at in (c..unknowns).step_by(count) {
+                let new = self.safety.differences[at] + ends.returned[at];
+                ends.right[at] = if heeds { new - ends.expected[at] } else { 0.0 };
+                ends.expected[at] += ends.right[at];
+            }
+        }
+        if any {
+            self.global.solve(&mut ends.right[..unknowns]);
+            ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+            self.coupling.place(&ends.solution[..unknowns]);
+        }
     }
 
     /// Whether all systems are affine as they stand: then nothing is missed.

@@ -8,14 +8,16 @@
 //! g(x̂, u) − z + C (I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin).
 //! ```
 //!
-//! A kink or a fast nonlinearity inside the step shows here while the step can still be cut, also where no system can roll back.
+//! A kink or a fast nonlinearity inside the step shows here while the step can still be cut, also where no system can roll back. And
+//! where the memory has nothing to say, or has said worse things so far, this is what the next prediction is made with.
 
 use dovetail_core::{Connections, Error, LinearizeTask, Workers};
 use dovetail_numerics::{Lu, spectral_bound};
 use nalgebra::DMatrix;
 
+use super::Ends;
 use crate::coupling::Coupling;
-use crate::global::Global;
+use crate::global::{Global, MOST_ORDERS};
 use crate::ranges::Ranges;
 
 /// Larger systems are looked at without the solve, which only damps what is stiff.
@@ -28,7 +30,9 @@ pub(super) struct Safety {
     rooms: Vec<Room>,
     growth: Vec<f64>,
     /// For each coupling variable, by how much its prediction is off.
-    pub misses: Vec<f64>,
+    misses: Vec<f64>,
+    /// By how much values, then slopes, then curvatures will differ from what linear operators say.
+    pub differences: Vec<f64>,
     /// For each system a bound on the size of its eigenvalues.
     pub rates: Vec<f64>,
 }
@@ -51,6 +55,7 @@ impl Safety {
             rooms: sizes.iter().filter(|size| **size <= MOST_STATES).map(room).collect(),
             growth: vec![0.0; most],
             misses: vec![0.0; variables],
+            differences: vec![0.0; MOST_ORDERS * variables],
             rates: vec![0.0; interfaces.len()],
         }
     }
@@ -75,7 +80,7 @@ impl Safety {
     pub fn look(
         &mut self,
         coupling: &Coupling<'_>,
-        solution: &[f64],
+        ends: &Ends,
         global: &Global,
         ranges: &Ranges,
         workers: &mut dyn Workers,
@@ -100,13 +105,13 @@ impl Safety {
             return Ok(None);
         }
         for system in 0..self.tasks.len() {
-            self.judge(system, step.size(), solution, global);
+            self.judge(system, step.size(), ends, global);
         }
         Ok(Some(ranges.largest_share(&self.misses)))
     }
 
     /// What the outputs of one system will be off by.
-    fn judge(&mut self, system: usize, size: f64, solution: &[f64], global: &Global) {
+    fn judge(&mut self, system: usize, size: f64, ends: &Ends, global: &Global) {
         let (there, here) = (&self.tasks[system].linearization, &global.local()[system].linearization);
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
@@ -127,7 +132,14 @@ impl Safety {
         }
         for row in &global.rows[system] {
             let by_states: f64 = growth.iter().enumerate().map(|(j, g)| here.c[(row.position, j)] * g).sum();
-            self.misses[row.variable] = there.g[row.position] - solution[row.variable] + by_states;
+            let (v, count) = (row.variable, self.misses.len());
+            // Returned impulses are not meant to be met.
+            self.misses[v] = there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
+            let value = self.misses[v] + ends.expected[v] - ends.returned[v];
+            self.differences[v] = value;
+            // What states add grows with the third power of the time, what g itself adds with the second.
+            self.differences[count + v] = (2.0 * value + by_states) / size;
+            self.differences[2 * count + v] = (2.0 * value + 4.0 * by_states) / (size * size);
         }
     }
 }

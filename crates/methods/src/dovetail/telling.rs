@@ -8,6 +8,8 @@ use super::{Dovetail, Steps};
 pub(super) struct Tally {
     /// Corrections of the step under way.
     pub corrections: u64,
+    /// Whether there was a look at the end of the step under way.
+    pub looked: bool,
     /// What the step would have left in the states without them, in units of their ranges.
     pub corrected: f64,
     /// Steps that were refused before they were integrated, and after.
@@ -28,6 +30,7 @@ impl Default for Tally {
         Self {
             corrections: 0,
             corrected: 0.0,
+            looked: false,
             refused_before: 0,
             refused_after: 0,
             kept: 0,
