@@ -33,7 +33,10 @@ pub(crate) fn choose<'o>(
     let (name, reason) = if !coupled {
         ("jacobi", "no system feeds another, so that there is nothing to couple")
     } else if free && capabilities.iter().all(|c| c.linearize) {
-        ("missiles", "every system can be linearised, so that one linear solve a step makes the interfaces agree")
+        let all = capabilities.iter().all(|c| c.trial);
+        let corrected = if all { ", and corrected, since all can roll back" } else { "" };
+        let reason = "every system can be linearised, so that the interface of a step can be predicted";
+        return ("dovetail", Some(format!("{reason}{corrected}")));
     } else if free && capabilities.iter().all(|c| c.trial) {
         ("ifosmondi", "every system can roll back, so that the interfaces can be made to agree")
     } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {

@@ -55,8 +55,11 @@ impl Dovetail<'_> {
         let missed = ends.missed.iter_mut().zip(ends.integrated.iter().zip(&ends.solution));
         missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
         let known = solved.min(measured);
+        // Curvatures of what is stiff are the square of its eigenvalue times an error.
+        let stiff = self.safety.is_stiff(step.size());
+        let told = if stiff { measured.min(2 * self.coupling.start.len()) } else { measured };
         let looked = self.tally.looked.then_some(&self.safety.differences[..]);
-        self.memory.learn(step.start, step.size(), &ends.difference[..measured], &ends.missed[..known], looked);
+        self.memory.learn(step.start, step.size(), &ends.difference[..told], &ends.missed[..known], looked);
     }
 
     /// Which linearisations the next step stands on.

@@ -10,6 +10,8 @@ use crate::coupling::Shape;
 const MOST_CORRECTIONS: usize = 3;
 /// Predictions that miss by more than this part of a range are corrected: of cubics, and of quintics.
 const POOR: [f64; 2] = [1e-4, 1e-5];
+/// A correction goes on only if the one before it left no more than this part.
+const FALLING: f64 = 0.5;
 /// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.
 pub(super) const BAD: f64 = 0.02;
 
@@ -29,12 +31,17 @@ impl Dovetail<'_> {
                 Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
             }
             let missed = self.compare();
+            if missed > last {
+                self.take_back_correction();
+                break;
+            }
+            // A step that can be made to agree with itself may still be too long for what happens in it: it is cut first.
+            if (missed > BAD || missed.is_nan()) && self.halve(step) {
+                self.memory.forget();
+                self.tally.refused_after += 1;
+                return Ok(false);
+            }
             if !(round < MOST_CORRECTIONS && self.is_worth_correcting(round, missed, last)) {
-                if (missed > BAD || missed.is_nan()) && self.halve(step) {
-                    self.memory.forget();
-                    self.tally.refused_after += 1;
-                    return Ok(false);
-                }
                 break;
             }
             self.correct();
@@ -44,11 +51,19 @@ impl Dovetail<'_> {
         Ok(true)
     }
 
+    /// A correction has made it worse: the inputs before it were better.
+    fn take_back_correction(&mut self) {
+        let unknowns = self.unknowns();
+        let ends = &mut self.ends;
+        ends.solution[..unknowns].copy_from_slice(&ends.uncorrected[..unknowns]);
+        self.coupling.place(&ends.solution[..unknowns]);
+    }
+
     fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
         match (self.options.correction, &self.steps) {
             (Some(false), _) => false,
             (Some(true), _) => round == 0,
-            _ if missed >= 0.5 * last || !missed.is_finite() => false,
+            _ if missed >= FALLING * last || !missed.is_finite() => false,
             (None, Steps::Fixed(_)) => missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)],
             (None, Steps::Adaptive(controller)) => {
                 let allowed = controller.allowed(self.coupling.shape());
@@ -86,6 +101,7 @@ impl Dovetail<'_> {
         let unknowns = self.unknowns();
         let ends = &mut self.ends;
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
+        ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
         self.global.solve(&mut ends.right[..unknowns]);
         ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
         self.coupling.place(&ends.solution[..unknowns]);

@@ -83,6 +83,21 @@ impl LocalError {
         global.disturb_states(&self.disturbance, Some(&self.whole), &mut self.interpolation);
     }
 
+    /// What quintics, whose ends these are, and cubics between the same ends would leave in the states, but for the coupling: room for
+    /// the errors of both.
+    pub fn compare(&mut self, coupling: &Coupling<'_>, solution: &[f64], global: &Global) -> Option<[&[f64]; 2]> {
+        let (size, before_size) = (coupling.step.size(), self.before_size?);
+        for (shape, errors) in [(Shape::Cubic, &mut self.ends), (Shape::Quintic, &mut self.foreseen)] {
+            for (c, start) in coupling.start.iter().enumerate() {
+                let input = shape.between(size, *start, Shape::Quintic.knot_of(solution, c));
+                let height = height(shape, size, &input, before_size, self.before[c]);
+                self.disturbance[c] = bump(shape, size, height);
+            }
+            global.disturb_states(&self.disturbance, None, errors);
+        }
+        Some([&self.ends, &self.foreseen])
+    }
+
     /// What wrong ends leave in the states, by how much integrated outputs miss the predicted ones.
     pub fn judge_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
         self.push_ends(coupling, misses, global);

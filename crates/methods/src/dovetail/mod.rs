@@ -92,6 +92,8 @@ struct Abilities {
 struct Ends {
     /// As predicted, and then corrected.
     solution: Vec<f64>,
+    /// The same before the last correction.
+    uncorrected: Vec<f64>,
     /// As integrated.
     integrated: Vec<f64>,
     /// What is expected to come out differently than the linear operators say, and what did.
@@ -131,7 +133,7 @@ impl<'a> Dovetail<'a> {
         let count = coupling.variables.len();
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let room = || vec![0.0; MOST_ORDERS * count];
-        let [solution, integrated, expected, difference, returned, missed, right] = std::array::from_fn(|_| room());
+        let [solution, uncorrected, integrated, expected, difference, returned, missed, right] = std::array::from_fn(|_| room());
         let global_error = GlobalError::new(connections, count);
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
@@ -157,7 +159,7 @@ impl<'a> Dovetail<'a> {
             begun: false,
             outputs: Ranges::new(count),
             states: Ranges::new(states),
-            ends: Ends { solution, integrated, expected, difference, returned, missed, right },
+            ends: Ends { solution, uncorrected, integrated, expected, difference, returned, missed, right },
             predictions: Predictions::new(count),
             tally: Tally::default(),
         }

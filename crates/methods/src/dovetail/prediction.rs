@@ -12,13 +12,13 @@ use crate::global::{MOST_ORDERS, Unsolved};
 const MOST_ROUNDS: usize = 8;
 /// It agrees when no value changes by more than this, relative.
 const AGREED: f64 = 1e-12;
-/// A step whose prediction will be off by more than this part of a range is cut: without rollback, and with it.
-const TOO_FAR: [f64; 2] = [0.02, 0.05];
+/// A step whose prediction will be off by more than this part of a range is cut.
+const TOO_FAR: f64 = 0.02;
 /// A look ahead that differs from the memory by more than this part of a range has seen something new.
 const SURPRISING: f64 = 0.005;
 
-/// How often the end of a step is looked at before it is cut: what the first look says may be all that was missing.
-const LOOKS: usize = 1;
+/// Cubics are taken instead of quintics where these are worse by this factor.
+const CUBIC_BETTER: f64 = 2.0;
 /// Impulses are returned by no more than this part of a range.
 const MOST_RETURNED: f64 = 0.005;
 
@@ -113,8 +113,25 @@ impl Dovetail<'_> {
         self.coupling.curved = self.abilities.quintics && self.coupling.smooth && !stiff && tries;
     }
 
-    /// Solves `(I − K) z = r + d` for the change over the step.
+    /// Predicts the step; with cubics, where they promise to be better than quintics: where the solution bends sharply they are.
     pub(super) fn predict(&mut self) -> Result<(), Unsolved> {
+        self.solve()?;
+        if self.coupling.curved && self.options.inputs == Inputs::Auto {
+            let solution = &self.ends.solution[..self.unknowns()];
+            let errors = self.local_error.compare(&self.coupling, solution, &self.global);
+            let shares = errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
+            if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
+                self.coupling.curved = false;
+                self.solve()?;
+            }
+        }
+        let unknowns = self.unknowns();
+        self.local_error.interpolate(&self.coupling, &self.ends.solution[..unknowns], &mut self.global);
+        Ok(())
+    }
+
+    /// Solves `(I − K) z = r + d` for the change over the step.
+    fn solve(&mut self) -> Result<(), Unsolved> {
         let (step, unknowns, count) = (self.coupling.step, self.unknowns(), self.coupling.start.len());
         let ends = &mut self.ends;
         for (c, knot) in self.coupling.start.iter().enumerate() {
@@ -147,7 +164,6 @@ impl Dovetail<'_> {
             let rest = controller.rest(step.start);
             self.states.look_out(rates().map(|rate| rate * rest));
         }
-        self.local_error.interpolate(&self.coupling, &ends.solution[..unknowns], &mut self.global);
         Ok(())
     }
 
@@ -175,20 +191,18 @@ impl Dovetail<'_> {
         if self.is_affine() {
             return Ok(true);
         }
-        let limit = TOO_FAR[usize::from(self.abilities.revocable)];
-        for _ in 0..LOOKS {
-            let far = self.safety.look(&self.coupling, &self.ends, &self.global, &self.outputs, workers)?;
-            let Some(far) = far else { return Ok(true) };
-            if far.is_finite() {
-                self.tally.looked = true;
-                self.heed_look();
-            }
-            if far <= limit {
-                return Ok(true);
-            }
+        let far = self.safety.look(&self.coupling, &self.ends, &self.global, &self.outputs, workers)?;
+        let Some(far) = far else { return Ok(true) };
+        if (far > TOO_FAR || far.is_nan()) && self.halve(step) {
+            return Ok(false);
         }
-        Ok(!self.halve(step))
+        if far.is_finite() {
+            self.tally.looked = true;
+            self.heed_look();
+        }
+        Ok(true)
     }
+
 
     /// Predicts again with what the look ahead says, where it knows better than the memory.
     fn heed_look(&mut self) {

@@ -1,6 +1,6 @@
 //! What the method tells: signals with every step, and at the end how far the result can be trusted.
 
-use dovetail_core::{Kept, MacroStep, MethodQuality, readable};
+use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
 
 use super::{Dovetail, Steps};
 
@@ -63,7 +63,10 @@ impl Dovetail<'_> {
         let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
         for task in &mut self.coupling.tasks {
             task.response.states.iter_mut().zip(&mut states).for_each(|(state, error)| *state += error);
-            task.response.outputs.iter_mut().zip(&mut outputs).for_each(|(knot, error)| knot.value += error);
+            let interface = &self.connections.interfaces()[task.system];
+            for ((knot, error), output) in task.response.outputs.iter_mut().zip(&mut outputs).zip(&interface.outputs) {
+                knot.value += if output.nature == Nature::Continuous { *error } else { 0.0 };
+            }
         }
     }
 
@@ -88,11 +91,11 @@ impl Dovetail<'_> {
                 all.push(format!("steps were chosen between {shortest:.3e} and {longest:.3e} s"));
             }
         }
-        let Tally { refused_before, refused_after, .. } = self.tally;
-        if refused_before + refused_after > 0 {
-            all.push(format!(
-                "{refused_before} steps were refused before they were integrated, {refused_after} after"
-            ));
+        if self.global_error.is_none() {
+            all.push("there are too many states to estimate the error of the run".to_owned());
+        }
+        if self.options.corrected && self.global_error.is_some() {
+            all.push("the estimated error has been added to the results: it is that of the run without it".to_owned());
         }
         all
     }
@@ -102,6 +105,29 @@ impl Dovetail<'_> {
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+            refused: Some(Refused { before: self.tally.refused_before, after: self.tally.refused_after }),
+            estimated_error: self.estimated_errors(),
         }
+    }
+
+    /// Of all states and outputs; a state that is an output too has one name.
+    fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
+        let error = self.global_error.as_ref()?;
+        let estimate = |end: &f64, max: &f64| EstimatedError { end: end.abs(), max: *max };
+        let (mut all, mut state) = (Vec::new(), 0);
+        for (system, interface) in self.connections.interfaces().iter().enumerate() {
+            for name in &interface.states {
+                all.push((interface.qualified(name), estimate(&error.states[state], &error.largest_states[state])));
+                state += 1;
+            }
+            for (output, stacked) in interface.outputs.iter().zip(self.connections.outputs_of(system)) {
+                let smooth = output.nature == Nature::Continuous;
+                if smooth && !interface.states.contains(&output.name) {
+                    let estimate = estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);
+                    all.push((interface.qualified(&output.name), estimate));
+                }
+            }
+        }
+        Some(all)
     }
 }

@@ -233,7 +233,7 @@ impl Method for Ifosmondi<'_> {
 
     /// Trials may have been estimates: then what was agreed on is a prediction.
     fn quality(&self) -> MethodQuality {
-        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), kept: None }
+        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), ..MethodQuality::default() }
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -317,6 +317,7 @@ impl Method for Missiles<'_> {
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+            ..MethodQuality::default()
         }
     }
 }
