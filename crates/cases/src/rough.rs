@@ -243,7 +243,11 @@ der(sum) = 0.3 * (sin(0.5 * time) * 2 - position)
 """
 outputs = { force = "max(-1, min(1, wish))" }
 "#,
-        wires: &["plant.position -> controller.position", "plant.velocity -> controller.velocity", "controller.force -> plant.force"],
+        wires: &[
+            "plant.position -> controller.position",
+            "plant.velocity -> controller.velocity",
+            "controller.force -> plant.force",
+        ],
     },
     // Two bodies that radiate at each other.
     Rough {

@@ -141,7 +141,12 @@ impl<'a> Coupling<'a> {
         self
     }
 
-    /// The start of a run: values are known, slopes are not.
+    /// Whether nobody has told yet where the first step starts.
+    pub fn is_new(&self) -> bool {
+        self.start.iter().all(|knot| knot.value.is_nan())
+    }
+
+    /// The start of a run, or where another method was left: values are known, slopes are not.
     pub fn begin(&mut self, past: &Past) {
         for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
             *knot = Knot::value_only(past.latest()[variable.stacked].value);

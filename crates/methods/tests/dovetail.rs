@@ -1,6 +1,8 @@
 //! The engine's own method on the papers' cases: errors against the numbers it has to show, work, orders, events, restrictions.
 
-use dovetail_cases::{BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, ROOMS, measure_run, ring};
+use dovetail_cases::{
+    BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, ROOMS, measure_run, ring,
+};
 use dovetail_core::Ending;
 use dovetail_scenario::{Choices, Scenario};
 
@@ -98,7 +100,8 @@ fn at_equal_error_it_needs_far_fewer_integrations_than_iterations_do() {
     let scenario = LOTKA_VOLTERRA.scenario();
     let cost = |steps: &[&str], choices: &[(&str, &str)]| {
         steps.iter().find_map(|step| {
-            let done = measure_run(&scenario, &[&[("integrator-tolerance", "1e-14"), ("step", step)], choices].concat());
+            let done =
+                measure_run(&scenario, &[&[("integrator-tolerance", "1e-14"), ("step", step)], choices].concat());
             (done.nrmse("prey.p") <= 1e-7).then(|| done.end.work[0].integrations)
         })
     };
@@ -113,7 +116,8 @@ fn at_equal_error_it_needs_far_fewer_integrations_than_iterations_do() {
 fn keeping_one_linearisation_is_still_better_than_missiles() {
     let scenario = LOTKA_VOLTERRA.scenario();
     let kept = run(&scenario, &[("step", "0.02"), ("relinearize", "never"), ("correction", "false")]);
-    let missiles = measure_run(&scenario, &[("method", "missiles"), ("step", "0.02"), ("integrator-tolerance", "1e-14")]);
+    let missiles =
+        measure_run(&scenario, &[("method", "missiles"), ("step", "0.02"), ("integrator-tolerance", "1e-14")]);
     assert!(worst(&scenario, &kept) < worst(&scenario, &missiles), "{:e}", worst(&scenario, &kept));
     let always = run(&scenario, &[("step", "0.02"), ("relinearize", "always"), ("correction", "false")]);
     assert!(worst(&scenario, &always) < worst(&scenario, &kept));
@@ -148,5 +152,8 @@ fn what_cannot_be_linearised_is_refused_with_an_alternative() {
     choices.set("method", "dovetail");
     let options = scenario.options(&choices).unwrap();
     let refused = scenario.check_method(&options).unwrap_err().to_string();
-    assert!(refused.contains("prey") && refused.contains("linearisation") && refused.contains("ifosmondi"), "{refused}");
+    assert!(
+        refused.contains("prey") && refused.contains("linearisation") && refused.contains("ifosmondi"),
+        "{refused}"
+    );
 }

@@ -2,7 +2,8 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, Dovetail, DovetailOptions, F3ornits, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+    Costarica, Dovetail, DovetailOptions, F3ornits, GaussSeidel, Heeding, Ifosmondi, IfosmondiOptions, Jacobi,
+    Missiles, MissilesOptions,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -121,7 +122,13 @@ pub(crate) fn make<'a>(
         "dovetail" => {
             let tolerance = is_adaptive(name, options).then_some(tolerance);
             let chosen = DovetailOptions { tolerance, ..options.dovetail };
-            Box::new(Dovetail::new(connections, grid, chosen, capabilities))
+            let own = Dovetail::new(connections, grid, chosen, capabilities);
+            if options.method != "auto" {
+                return Ok(Box::new(own));
+            }
+            // It says by itself when another method should be used.
+            let (options, capabilities) = (options.clone(), capabilities.to_vec());
+            Box::new(Heeding::new(own, move |name| make(scenario, &options, name, step, &capabilities).ok()))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })

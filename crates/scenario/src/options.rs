@@ -21,7 +21,10 @@ pub const METHODS: &[(&str, &str)] = &[
     ("f3ornits", "continues outputs from their past, with the order, step and pace each system permits; needs nothing"),
     ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation"),
     ("missiles", "solves one linear system a step for the interface, then integrates once; needs linearisation only"),
-    ("dovetail", "the engine's own: predicts the interface, integrates once, knows its error; order 4 to 6, needs linearisation only"),
+    (
+        "dovetail",
+        "the engine's own: predicts the interface, integrates once, knows its error; order 4 to 6, needs linearisation only",
+    ),
 ];
 
 /// An option.

@@ -67,8 +67,7 @@ impl Dovetail<'_> {
         if self.options.relinearize == Relinearize::Always {
             return;
         }
-        let (coupling, ends, never) =
-            (&self.coupling, &self.ends, self.options.relinearize == Relinearize::Never);
+        let (coupling, ends, never) = (&self.coupling, &self.ends, self.options.relinearize == Relinearize::Never);
         let outdated = |system: usize| {
             coupling.variables.iter().enumerate().filter(|(_, variable)| variable.system == system).any(|(c, _)| {
                 let change = ends.integrated[c] - coupling.start[c].value;
@@ -116,6 +115,7 @@ impl Dovetail<'_> {
             }
         }
         self.tally.missed = missed;
+        self.consider_leaving(missed, !self.may_shrink(step));
     }
 
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.

@@ -27,6 +27,8 @@ pub(super) struct GlobalError {
     factors: Lu<f64>,
     follow: DMatrix<f64>,
     column: Vec<f64>,
+    /// The condition number of `I − D Φᵀ`: how much loops through feedthrough magnify.
+    pub loop_condition: f64,
     /// ε of all states and of all outputs, stacked, and the largest so far.
     pub states: Vec<f64>,
     pub outputs: Vec<f64>,
@@ -51,6 +53,7 @@ impl GlobalError {
             factors: Lu::new(variables),
             follow: DMatrix::zeros(variables, states),
             column: vec![0.0; variables],
+            loop_condition: 1.0,
             states: vec![0.0; states],
             outputs: vec![0.0; outputs],
             largest_states: vec![0.0; states],
@@ -80,6 +83,7 @@ impl GlobalError {
             first += here.x.len();
         }
         if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
+            self.loop_condition = 1.0 / self.factors.rcond();
             for j in 0..self.follow.ncols() {
                 self.column.iter_mut().zip(self.follow.column(j).iter()).for_each(|(to, from)| *to = *from);
                 self.factors.solve_in_place(&mut self.column);

@@ -9,7 +9,7 @@ use crate::coupling::Shape;
 /// Corrections of one step at most.
 const MOST_CORRECTIONS: usize = 3;
 /// Predictions that miss by more than this part of a range are corrected: of cubics, and of quintics.
-const POOR: [f64; 2] = [1e-4, 1e-5];
+const POOR: [f64; 2] = [2e-4, 2e-5];
 /// A correction goes on only if the one before it left no more than this part.
 const FALLING: f64 = 0.5;
 /// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.

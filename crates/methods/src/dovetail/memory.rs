@@ -55,7 +55,14 @@ impl Memory {
     /// are not: a returned impulse looks like a miss.
     pub fn new(variables: usize, returns: bool) -> Self {
         let none = [0.0; MOST_ORDERS];
-        let nothing = Remembered { past: [none; DEPTH], missed: [f64::NAN; DEPTH], points: USUAL, look_missed: f64::NAN, looks: false, impulse: none };
+        let nothing = Remembered {
+            past: [none; DEPTH],
+            missed: [f64::NAN; DEPTH],
+            points: USUAL,
+            look_missed: f64::NAN,
+            looks: false,
+            impulse: none,
+        };
         Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, returns, variables: vec![nothing; variables] }
     }
 
@@ -116,8 +123,7 @@ impl Memory {
         let mut sum = [0.0; MOST_ORDERS];
         for i in 0..points {
             let others = (0..points).filter(|&j| j != i);
-            let weight: f64 =
-                others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
+            let weight: f64 = others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
             sum.iter_mut().zip(&variable.past[i]).for_each(|(sum, c)| *sum += weight * c);
         }
         sum
@@ -126,14 +132,7 @@ impl Memory {
     /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
     /// curvatures. By `missed` they differ from where inputs ended. A look ahead had said
     /// `looked`, if there was one.
-    pub fn learn(
-        &mut self,
-        start: f64,
-        size: f64,
-        difference: &[f64],
-        missed: &[f64],
-        looked: Option<&[f64]>,
-    ) {
+    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: &[f64], looked: Option<&[f64]>) {
         let count = self.variables.len();
         let orders = difference.len() / count.max(1);
         for v in 0..count {
@@ -232,12 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn with_equal_steps_two_points_double_the_last_and_take_the_one_before_away() {
+    fn what_was_missed_is_returned_and_then_forgotten() {
         let mut memory = Memory::new(1, true);
-        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.0, 0.0], None);
-        memory.learn(0.1, 0.1, &[1.5, 4.0], &[0.5, 1.0], None);
-        let mut foreseen = [0.0; 2];
-        memory.predict(0.2, 0.1, 0, &mut foreseen);
-        assert!((foreseen[0] - 2.0).abs() < 1e-12 && (foreseen[1] - 5.0).abs() < 1e-11, "{foreseen:?}");
+        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.5, 1.0], None);
+        // With half the step by twice as much; slopes count times the step.
+        let returned = memory.return_impulse(0, 0.05);
+        assert!((returned[0] - 1.0).abs() < 1e-12 && (returned[1] - 4.0).abs() < 1e-12, "{returned:?}");
+        memory.learn(0.1, 0.05, &[1.0, 3.0], &[-1.0, -4.0], None);
+        assert!(memory.return_impulse(0, 0.05).iter().all(|left| left.abs() < 1e-12));
     }
 }

@@ -13,6 +13,7 @@
 //! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and an estimate of the error of the whole
 //!   run (`global_error`).
 
+mod advice;
 mod arrival;
 mod controller;
 mod global_error;
@@ -37,6 +38,7 @@ use crate::jacobi::{check_imposed_steps, meeting_event};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
+pub use advice::Advice;
 use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
@@ -133,7 +135,8 @@ impl<'a> Dovetail<'a> {
         let count = coupling.variables.len();
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let room = || vec![0.0; MOST_ORDERS * count];
-        let [solution, uncorrected, integrated, expected, difference, returned, missed, right] = std::array::from_fn(|_| room());
+        let [solution, uncorrected, integrated, expected, difference, returned, missed, right] =
+            std::array::from_fn(|_| room());
         let global_error = GlobalError::new(connections, count);
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),

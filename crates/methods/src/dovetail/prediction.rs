@@ -13,7 +13,7 @@ const MOST_ROUNDS: usize = 8;
 /// It agrees when no value changes by more than this, relative.
 const AGREED: f64 = 1e-12;
 /// A step whose prediction will be off by more than this part of a range is cut.
-const TOO_FAR: f64 = 0.02;
+const TOO_FAR: f64 = 0.01;
 /// A look ahead that differs from the memory by more than this part of a range has seen something new.
 const SURPRISING: f64 = 0.005;
 
@@ -203,7 +203,6 @@ impl Dovetail<'_> {
         Ok(true)
     }
 
-
     /// Predicts again with what the look ahead says, where it knows better than the memory.
     fn heed_look(&mut self) {
         let (unknowns, count) = (self.unknowns(), self.coupling.start.len());
@@ -261,7 +260,8 @@ impl Dovetail<'_> {
         let shape = self.coupling.shape();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             if self.safety.rates[variable.system] * size > super::safety::STIFF {
-                let Knot { slope, .. } = shape.knot_of(&self.ends.solution[..shape.orders() * self.coupling.start.len()], c);
+                let Knot { slope, .. } =
+                    shape.knot_of(&self.ends.solution[..shape.orders() * self.coupling.start.len()], c);
                 self.coupling.start[c].slope = slope;
             }
         }

@@ -34,7 +34,8 @@ pub(super) struct SingularInterface;
 impl Restart {
     pub fn new(coupling: &Coupling<'_>, global: &Global, quintics: bool) -> Self {
         let orders = if quintics { 2..=3 } else { 2..=2 };
-        let most = global.local().iter().zip(&global.rows).map(|(local, rows)| local.linearization.x.len() * rows.len());
+        let most =
+            global.local().iter().zip(&global.rows).map(|(local, rows)| local.linearization.x.len() * rows.len());
         Self {
             levels: orders.map(|orders| Level::new(orders, coupling, &global.rows, &global.columns)).collect(),
             known: vec![0; global.local().len()],
@@ -59,8 +60,7 @@ impl Restart {
                 if knot.slope.is_finite() { knot.slope } else { slope_of(here, variable.position, input) };
             if into.len() > 2 * count {
                 let known = knot.curvature.is_finite();
-                into[2 * count + c] =
-                    if known { knot.curvature } else { curvature_of(here, variable.position, input) };
+                into[2 * count + c] = if known { knot.curvature } else { curvature_of(here, variable.position, input) };
             }
         }
     }

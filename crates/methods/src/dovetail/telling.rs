@@ -2,7 +2,7 @@
 
 use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
 
-use super::{Dovetail, Steps};
+use super::{Advice, Dovetail, Steps};
 
 /// Counts of a run, and what is carried from step to step.
 pub(super) struct Tally {
@@ -21,6 +21,10 @@ pub(super) struct Tally {
     pub unknown: u8,
     /// By what part of a range the last prediction missed.
     pub missed: f64,
+    /// Steps, one after the other, that could not be cut any more and missed.
+    pub misses: u32,
+    /// Another method that should be used.
+    pub advice: Option<Advice>,
     /// The longest step for which the linearisations say something.
     pub trust: f64,
 }
@@ -36,6 +40,8 @@ impl Default for Tally {
             kept: 0,
             unknown: 0,
             missed: 0.0,
+            misses: 0,
+            advice: None,
             trust: f64::INFINITY,
         }
     }
@@ -80,6 +86,12 @@ impl Dovetail<'_> {
             )
         }));
         all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all.extend(self.tally.advice.as_ref().map(|advice| {
+            format!(
+                "{}: --method {} should be used instead, and --method auto would have",
+                advice.reason, advice.method
+            )
+        }));
         all
     }
 

@@ -144,22 +144,11 @@ impl Global {
         for (system, (kept, local)) in kept.iter_mut().zip(&self.local).enumerate() {
             let new = &local.linearization;
             self.stays[system] = enough(system, kept, new);
-            if self.stays[system] {
-                for (to, from) in [(&mut kept.x, &new.x), (&mut kept.u, &new.u), (&mut kept.u_slope, &new.u_slope)] {
-                    to.copy_from(from);
-                }
-                for (to, from) in [(&mut kept.f, &new.f), (&mut kept.g, &new.g)] {
-                    to.copy_from(from);
-                }
-                (kept.f_time.copy_from(&new.f_time), kept.g_time.copy_from(&new.g_time));
-            } else if kept.affine == 0 || kept.affine != new.affine {
-                kept.clone_from(new);
-            } else {
-                for (to, from) in [(&mut kept.x, &new.x), (&mut kept.u, &new.u), (&mut kept.u_slope, &new.u_slope)] {
-                    to.copy_from(from);
-                }
-                (kept.f.copy_from(&new.f), kept.g.copy_from(&new.g));
+            let known = kept.affine != 0 && kept.affine == new.affine;
+            if !self.stays[system] && !known {
+                copy_matrices(new, kept);
             }
+            copy_place(new, kept);
         }
     }
 
@@ -315,6 +304,21 @@ impl Global {
         let (size, shape) = self.shape.expect("BUG: solved before it was prepared");
         self.levels[shape.orders() - 2].solve(size, right);
     }
+}
+
+/// All that a linearisation says of its surroundings.
+fn copy_matrices(from: &Linearization, to: &mut Linearization) {
+    to.affine = from.affine;
+    let Linearization { a, b, c, d, b_slope, d_slope, .. } = to;
+    let new = [&from.a, &from.b, &from.c, &from.d, &from.b_slope, &from.d_slope];
+    [a, b, c, d, b_slope, d_slope].into_iter().zip(new).for_each(|(to, from)| to.copy_from(from));
+}
+
+/// And where it was taken.
+fn copy_place(from: &Linearization, to: &mut Linearization) {
+    let Linearization { x, u, u_slope, f, g, f_time, g_time, .. } = to;
+    let new = [&from.x, &from.u, &from.u_slope, &from.f, &from.g, &from.f_time, &from.g_time];
+    [x, u, u_slope, f, g, f_time, g_time].into_iter().zip(new).for_each(|(to, from)| to.copy_from(from));
 }
 
 /// Where `wanted` stands among `all`, at the end if it is new.

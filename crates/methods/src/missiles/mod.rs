@@ -18,10 +18,10 @@ use dovetail_core::{
 use crate::algebraic_loops;
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
+use crate::global::{Global, Reach, Unsolved};
 use crate::jacobi::{check_imposed_steps, meeting_event};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
-use crate::global::{Global, Reach, Unsolved};
 use control::Controller;
 
 /// The method's name, as users write it.
@@ -251,7 +251,7 @@ impl Method for Missiles<'_> {
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        if past.points(0) == 1 && !self.coupling.smooth {
+        if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
             if let Steps::Adaptive(_) = self.steps
                 && !self.local
