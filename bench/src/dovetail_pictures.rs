@@ -54,7 +54,7 @@ fn cost() -> String {
     let curves = [
         curve("jacobi", &[("method", "jacobi")]),
         curve("missiles", &[("method", "missiles")]),
-        curve("ifosmondi, anderson", &[("method", "ifosmondi"), ("solver", "anderson"), ("tolerance", "1e-10")]),
+        curve("ifosmondi, anderson", &[("method", "ifosmondi"), ("solver", "anderson"), ("tolerance", "1e-8")]),
         curve("dovetail", &[("method", "dovetail"), ("correction", "false")]),
         curve("dovetail, corrected", &[("method", "dovetail"), ("correction", "true")]),
     ];
