@@ -69,7 +69,7 @@ fn estimate() -> String {
         measure_run(&scenario, &[("method", "dovetail"), ("tolerance", "1e-4"), ("integrator-tolerance", "1e-14")]);
     let times = done.trajectory.times();
     let points = |values: &[f64]| times.iter().copied().zip(values.iter().copied()).skip(1).collect();
-    let estimated = done.signal("prey.$error.p").expect("BUG: the method estimates the error of few states");
+    let estimated = done.signal("prey.p.$error").expect("BUG: the method estimates the error of few states");
     let curves = [
         Curve { name: "true".into(), points: points(done.deviation("prey.p")) },
         Curve { name: "estimated".into(), points: points(&estimated) },

@@ -3,6 +3,11 @@
 use crate::coupling::Coupling;
 use crate::global::Global;
 
+/// Three digits are enough to tell.
+pub(crate) fn rounded(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
+}
+
 /// In what time states move or turn by as much as they are large.
 pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
     let mut shortest = f64::INFINITY;

@@ -15,7 +15,7 @@ fn adaptive(scenario: &Scenario, tolerance: &str, more: &[(&str, &str)]) -> Meas
 fn states(scenario: &Scenario) -> Vec<(String, String)> {
     let interfaces = scenario.connections.interfaces().iter();
     let pair = |system: &dovetail_core::Interface, state: &String| {
-        (system.qualified(state), system.qualified(&format!("$error.{state}")))
+        (system.qualified(state), system.qualified(&format!("{state}.$error")))
     };
     interfaces.flat_map(|i| i.states.iter().map(move |state| pair(i, state))).collect()
 }

@@ -6,7 +6,7 @@
 use super::Dovetail;
 use super::integration::BAD;
 
-/// Beyond this condition number of `I − D Φᵀ` an interface follows from its states only by chance.
+/// Where a loop through feedthrough magnifies by more than this, an interface follows from its states only by chance.
 const HOPELESS_LOOP: f64 = 1e3;
 /// So many steps that cannot be cut any more and still miss are no accident.
 const MOST_MISSES: u32 = 5;
@@ -32,9 +32,9 @@ impl Dovetail<'_> {
             return;
         }
         self.tally.misses = if missed > BAD && shortest { self.tally.misses + 1 } else { 0 };
-        let condition = self.global_error.as_ref().map_or(1.0, |error| error.loop_condition);
-        let reason = if condition > HOPELESS_LOOP {
-            format!("the coupling through feedthrough is close to singular (condition {condition:.1e})")
+        let magnification = self.global_error.as_ref().map_or(1.0, |error| error.magnification);
+        let reason = if magnification > HOPELESS_LOOP {
+            format!("a loop through feedthrough is close to singular and magnifies {magnification:.0} times")
         } else if self.tally.misses >= MOST_MISSES {
             "predictions are poor however short the steps are".to_owned()
         } else {

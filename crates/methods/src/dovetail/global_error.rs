@@ -8,6 +8,7 @@ use dovetail_core::Connections;
 use dovetail_numerics::{Lu, PhiFunctions};
 use nalgebra::DMatrix;
 
+use crate::algebraic_loops;
 use crate::coupling::Coupling;
 use crate::global::Global;
 use crate::ranges::Ranges;
@@ -27,8 +28,10 @@ pub(super) struct GlobalError {
     factors: Lu<f64>,
     follow: DMatrix<f64>,
     column: Vec<f64>,
-    /// The condition number of `I − D Φᵀ`: how much loops through feedthrough magnify.
-    pub loop_condition: f64,
+    /// By how much loops through feedthrough magnify what goes round in them: the largest diagonal entry of `(I − D Φᵀ)⁻¹`, which does not
+    /// depend on units as its condition number does.
+    pub magnification: f64,
+    has_loops: bool,
     /// ε of all states and of all outputs, stacked, and the largest so far.
     pub states: Vec<f64>,
     pub outputs: Vec<f64>,
@@ -53,7 +56,8 @@ impl GlobalError {
             factors: Lu::new(variables),
             follow: DMatrix::zeros(variables, states),
             column: vec![0.0; variables],
-            loop_condition: 1.0,
+            magnification: 1.0,
+            has_loops: !algebraic_loops(connections).is_empty(),
             states: vec![0.0; states],
             outputs: vec![0.0; outputs],
             largest_states: vec![0.0; states],
@@ -83,7 +87,7 @@ impl GlobalError {
             first += here.x.len();
         }
         if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
-            self.loop_condition = 1.0 / self.factors.rcond();
+            self.measure_loops();
             for j in 0..self.follow.ncols() {
                 self.column.iter_mut().zip(self.follow.column(j).iter()).for_each(|(to, from)| *to = *from);
                 self.factors.solve_in_place(&mut self.column);
@@ -91,6 +95,19 @@ impl GlobalError {
             }
         }
         self.couple(global);
+    }
+
+    fn measure_loops(&mut self) {
+        if !self.has_loops {
+            return;
+        }
+        self.magnification = 0.0;
+        for variable in 0..self.column.len() {
+            self.column.fill(0.0);
+            self.column[variable] = 1.0;
+            self.factors.solve_in_place(&mut self.column);
+            self.magnification = self.magnification.max(self.column[variable].abs());
+        }
     }
 
     /// `A + B Φᵀ (I − D Φᵀ)⁻¹ C`.

@@ -3,6 +3,7 @@
 use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
 
 use super::{Advice, Dovetail, Steps};
+use crate::ranges::rounded;
 
 /// Counts of a run, and what is carried from step to step.
 pub(super) struct Tally {
@@ -52,7 +53,7 @@ impl Dovetail<'_> {
         let mut names = ["$discrepancy", "$step", "$degree"].map(str::to_owned).to_vec();
         if self.global_error.is_some() {
             let interfaces = self.connections.interfaces().iter();
-            names.extend(interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(&format!("$error.{state}")))));
+            names.extend(interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(&format!("{state}.$error")))));
         }
         names
     }
@@ -100,7 +101,7 @@ impl Dovetail<'_> {
         if let Steps::Adaptive(controller) = &self.steps {
             let (shortest, longest) = controller.extent;
             if longest > 0.0 {
-                all.push(format!("steps were chosen between {shortest:.3e} and {longest:.3e} s"));
+                all.push(format!("steps were chosen between {} and {} s", rounded(shortest), rounded(longest)));
             }
         }
         if self.global_error.is_none() {

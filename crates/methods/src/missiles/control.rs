@@ -12,7 +12,7 @@ use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
 use crate::global::Global;
-use crate::ranges::{Ranges, time_scale};
+use crate::ranges::{Ranges, rounded, time_scale};
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
@@ -270,11 +270,6 @@ impl Controller {
 /// The shortest step that makes sense at a time.
 fn shortest(span: f64, time: f64) -> f64 {
     (SHORTEST * span).max(16.0 * f64::EPSILON * time.abs())
-}
-
-/// Three digits are enough to tell.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 /// `one + factor · other`.
