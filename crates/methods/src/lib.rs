@@ -18,6 +18,7 @@ mod missiles;
 mod plan;
 mod predictions;
 mod ranges;
+mod shape;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
 pub use dovetail::{Advice, Dovetail, DovetailOptions, Inputs, Relinearize};

@@ -120,3 +120,18 @@ fn it_says_by_itself_when_another_method_should_be_used_and_auto_heeds_that() {
         assert!(worst(&scenario, &chosen) < 1e-3, "{:e}", worst(&scenario, &chosen));
     }
 }
+
+#[test]
+fn with_chosen_steps_rough_problems_come_to_an_end_near_their_tolerance() {
+    let mut errors = Vec::new();
+    for problem in &ROUGH {
+        let scenario = problem.scenario();
+        let choices = [("method", "dovetail"), ("tolerance", "1e-4"), ("integrator-tolerance", "1e-12")];
+        let done = measure_run(&scenario, &choices);
+        assert!(matches!(done.end.ending, Ok(Ending::Finished)), "{}: {:?}", problem.name, done.end.ending);
+        assert!(done.end.statistics.steps < 20_000, "{}: {} steps", problem.name, done.end.statistics.steps);
+        errors.push((worst(&scenario, &done) / 100.0, done.end.work[0].integrations, problem.name));
+    }
+    let near = errors.iter().filter(|(error, ..)| *error <= 1e-3).count();
+    assert!(near >= 9, "{errors:?}");
+}

@@ -5,7 +5,7 @@
 
 use dovetail_core::{Grid, MacroStep};
 
-use crate::coupling::Shape;
+use crate::shape::Shape;
 
 /// Tighter than this the error is rounding.
 const TIGHTEST: f64 = 1e-13;

@@ -4,7 +4,7 @@ use dovetail_core::{Error, MacroStep, Workers};
 
 use super::controller::PATIENCE;
 use super::{Dovetail, Steps};
-use crate::coupling::Shape;
+use crate::shape::Shape;
 
 /// Corrections of one step at most.
 const MOST_CORRECTIONS: usize = 3;

@@ -8,8 +8,9 @@
 
 use dovetail_core::{Knot, Signal};
 
-use crate::coupling::{Coupling, Shape};
+use crate::coupling::Coupling;
 use crate::global::{Global, MOST_ORDERS};
+use crate::shape::Shape;
 
 /// Coefficients of a disturbance, in elapsed time: up to the sixth power.
 const TERMS: usize = 7;
