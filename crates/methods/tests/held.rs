@@ -352,13 +352,26 @@ fn other_methods_that_try_their_steps_meet_it_too() {
 }
 
 #[test]
-fn bounces_without_end_do_not_stop_time() {
-    struct Nobody;
-    impl Observer for Nobody {
-        fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
-            Ok(())
-        }
+fn where_all_that_is_connected_jumps_there_is_nothing_to_predict() {
+    for method in ["dovetail", "adaptive dovetail"] {
+        let systems: Vec<Box<dyn System>> = vec![Box::new(Thermostat::new(19.0, 21.0)), Box::new(Display::new(None))];
+        let sources = vec![Source::Constant(18.0), Source::Output(1), Source::Output(0)];
+        let done = run(Coupled { systems, sources }, method, (2.0, 0.05), &mut Nobody);
+        assert!(done.warnings.is_empty() && done.statistics.steps > 0, "{method}: {:?}", done.warnings);
     }
+}
+
+/// Watches nothing.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn accepted(&mut self, _exchange: Exchange<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[test]
+fn bounces_without_end_do_not_stop_time() {
     for method in ["ifosmondi", "adaptive", "f3ornits", "dovetail", "adaptive dovetail"] {
         let done = run(falling(0.4), method, (5.0, 0.05), &mut Nobody);
         assert!(done.statistics.rejected < 400 && done.statistics.steps < 2000, "{method}: {:?}", done.statistics);

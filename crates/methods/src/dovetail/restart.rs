@@ -74,7 +74,10 @@ impl Restart {
         scale: f64,
     ) -> Result<(), SingularInterface> {
         let count = coupling.variables.len();
-        let orders = integrated.len() / count.max(1);
+        if count == 0 {
+            return Ok(()); // what is connected only jumps
+        }
+        let orders = integrated.len() / count;
         self.prepare(global, orders, scale)?;
         let Self { levels, twice, change, .. } = self;
         change.fill(0.0);
