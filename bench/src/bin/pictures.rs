@@ -25,7 +25,7 @@ fn main() -> io::Result<()> {
     for (folder, picture) in examples() {
         write(&format!("examples/{folder}/picture.svg"), &picture)?;
     }
-    for (name, picture) in book() {
+    for (name, picture) in book().into_iter().chain(dovetail_bench::dovetail_pictures::pictures()) {
         write(&format!("book/src/pictures/{name}.svg"), &picture)?;
     }
     Ok(())

@@ -6,12 +6,14 @@ mod allocations;
 mod families;
 mod known;
 mod measured;
+mod rough;
 mod text;
 
 pub use allocations::{AllocationWatch, Counting, allocations};
 pub use families::{chain, ring};
 pub use known::Known;
 pub use measured::{Measured, measure_run};
+pub use rough::{ROUGH, Rough};
 pub use text::{connections, model};
 
 use dovetail_scenario::{Overrides, Scenario, SourceText};

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use dovetail_core::{Error, Exchange, Observer};
 use dovetail_equations::Monolithic;
 use dovetail_report::{ErrorMeasures, Kind, Recorder, Trajectory, Variable, Variables, measure};
 use dovetail_scenario::{Choices, RunEnd, Scenario};
@@ -14,6 +15,28 @@ pub struct Measured {
     /// States and outputs at the communication times.
     pub trajectory: Trajectory,
     errors: Vec<(String, ErrorMeasures)>,
+    /// For each variable what it would have to be increased by, at each of these times.
+    deviations: Vec<(String, Vec<f64>)>,
+    signals: Signals,
+}
+
+/// What the method told of itself, step by step; NaN at the start.
+#[derive(Debug, Default)]
+struct Signals {
+    names: Vec<String>,
+    rows: Vec<Vec<f64>>,
+}
+
+impl Observer for Signals {
+    fn started(&mut self, _: Exchange<'_>) -> Result<(), Error> {
+        self.rows.push(vec![f64::NAN; self.names.len()]);
+        Ok(())
+    }
+
+    fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
+        self.rows.push(exchange.signals.to_vec());
+        Ok(())
+    }
 }
 
 impl Measured {
@@ -21,6 +44,18 @@ impl Measured {
     pub fn nrmse(&self, variable: &str) -> f64 {
         let found = self.errors.iter().find(|(name, _)| name == variable).and_then(|(_, error)| error.nrmse);
         found.unwrap_or_else(|| panic!("BUG: no error is known for {variable}"))
+    }
+
+    /// By how much a state or output is too small, at each communication time.
+    pub fn deviation(&self, variable: &str) -> &[f64] {
+        let found = self.deviations.iter().find(|(name, _)| name == variable);
+        found.map_or_else(|| panic!("BUG: no error is known for {variable}"), |(_, deviation)| deviation)
+    }
+
+    /// What the method told under this name, at each communication time; nothing if it has no such signal.
+    pub fn signal(&self, name: &str) -> Option<Vec<f64>> {
+        let place = self.signals.names.iter().position(|known| known == name)?;
+        Some(self.signals.rows.iter().map(|row| row[place]).collect())
     }
 }
 
@@ -44,7 +79,11 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
     let selection = variables.select(&wanted.collect::<Vec<_>>()).expect("BUG: the model's own names");
     let mut recorder = Recorder::new(connections, &selection, Trajectory::of(&selection), "memory");
     let interrupted = AtomicBool::new(false);
-    let end = scenario.run(&options, &mut [&mut recorder], &interrupted).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let names = scenario.signals(&options).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let mut signals = Signals { names, rows: Vec::new() };
+    let end = scenario
+        .run(&options, &mut [&mut recorder, &mut signals], &interrupted)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let trajectory = recorder.into_sink();
     let start = scenario.start(&options).unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let outputs: Vec<f64> = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect();
@@ -57,9 +96,11 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
         let rows = if variable.kind == Kind::State { &solution.states } else { &solution.outputs };
         rows.iter().map(|row| row[variable.stacked(connections)]).collect()
     };
-    let columns = selection.variables().iter().zip(trajectory.columns());
-    let errors = columns
-        .map(|(variable, (name, values))| (name.to_owned(), measure(trajectory.times(), values, &truth(variable))))
-        .collect();
-    Measured { end, trajectory, errors }
+    let (mut errors, mut deviations) = (Vec::new(), Vec::new());
+    for (variable, (name, values)) in selection.variables().iter().zip(trajectory.columns()) {
+        let truth = truth(variable);
+        errors.push((name.to_owned(), measure(trajectory.times(), values, &truth)));
+        deviations.push((name.to_owned(), truth.iter().zip(values).map(|(truth, value)| truth - value).collect()));
+    }
+    Measured { end, trajectory, errors, deviations, signals }
 }

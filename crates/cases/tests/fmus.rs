@@ -70,17 +70,26 @@ fn distance(one: &Trajectory, other: &Trajectory) -> f64 {
     worst
 }
 
-const METHODS: [&str; 5] = ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles"];
+const METHODS: [&str; 6] = ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"];
 
 /// Compares under every method; where steps are chosen, tiny differences choose other steps, so that they are fixed.
 fn same_under_every_method(case: Case, step: &str, systems: &[(&str, As)], tolerance: f64, methods: &[&str]) {
     let (native, units) = (case.scenario(), with_units(case, systems));
     for method in methods {
+        // Not all units tell the curvatures that quintic inputs need.
+        let own: &[(&str, &str)] =
+            if *method == "dovetail" { &[("inputs", "cubic"), ("correction", "false")] } else { &[] };
         let choices = [("method", *method), ("step", step), ("integrator-tolerance", "1e-12")];
+        let choices = [&choices, own].concat();
         let (expected, found) = (run(&native, &choices, 1.0), run(&units, &choices, 1.0));
         let apart = if *method == "f3ornits" { at_the_end(&expected, &found) } else { distance(&expected, &found) };
         // Steps that are chosen by tolerance agree to about that.
-        let allowed = if *method == "f3ornits" { 1e-3 } else { tolerance };
+        let allowed = match *method {
+            "f3ornits" => 1e-3,
+            // Of units for Co-Simulation f and g are not to be had at the end of the first step, which then is less accurate.
+            "dovetail" => tolerance.max(2e-6),
+            _ => tolerance,
+        };
         assert!(apart <= allowed, "{} by {method} with {systems:?}: {apart:e}", case.name);
     }
 }
@@ -112,12 +121,35 @@ fn lotka_volterra() {
     both(LOTKA_VOLTERRA, "0.05", ["prey", "predator"], [Model::Prey, Model::Predator], 1e-9);
 }
 
+/// With steps of its own choice the engine's own method keeps its tolerance on units as on equations, and knows its error.
+#[test]
+fn the_engines_own_method_keeps_its_tolerance_on_units() {
+    let reference = run(&LOTKA_VOLTERRA.scenario(), &[("method", "dovetail"), ("step", "0.01")], 1.0);
+    for version in [Version::Two, Version::Three] {
+        for kind in [Kind::CoSimulation, Kind::ModelExchange] {
+            let unit = |model| As::Unit(model, version, kind);
+            let units = with_units(LOTKA_VOLTERRA, &[("prey", unit(Model::Prey)), ("predator", unit(Model::Predator))]);
+            for (tolerance, most) in [("1e-4", 1e-4), ("1e-6", 1e-6)] {
+                let choices = [("method", "auto"), ("tolerance", tolerance), ("integrator-tolerance", "1e-12")];
+                let apart = at_the_end(&reference, &run(&units, &choices, 1.0));
+                assert!(apart < most, "{version:?} {kind:?} at {tolerance}: {apart:e}");
+            }
+            let mut choices = Choices::default();
+            choices.set("method", "auto");
+            let end = units.run(&units.options(&choices).unwrap(), &mut [], &AtomicBool::new(false)).unwrap();
+            assert_eq!(end.method, "dovetail");
+            let known = end.quality.estimated_error.unwrap();
+            assert!(known.iter().all(|(_, error)| error.max > 0.0 && error.max < 1e-5), "{known:?}");
+        }
+    }
+}
+
 #[test]
 fn mechanical() {
     both(MECHANICAL, "0.004", ["left", "right"], [Model::MechanicalLeft, Model::MechanicalRight], 1e-8);
 }
 
-/// MISSILES is left out for Co-Simulation: the push on the body is a function of time, whose derivative only Model Exchange tells.
+/// MISSILES and the engine's own method are left out for Co-Simulation: the push on the body is a function of time, whose derivative only Model Exchange tells.
 #[test]
 fn damping_reaction() {
     for version in [Version::Two, Version::Three] {

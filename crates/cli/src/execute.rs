@@ -90,11 +90,12 @@ fn summarize(
         quality: Quality {
             residual: residual.largest(),
             residual_variable,
-            estimated_error: None,
+            estimated_error: end.quality.estimated_error,
             warnings: end.warnings,
             remarks: end.remarks,
             discrepancy: end.quality.discrepancy,
             kept: end.quality.kept,
+            refused: end.quality.refused,
         },
         ..RunSummary::default()
     };

@@ -55,7 +55,7 @@ fn reached(folder: &Folder) -> f64 {
 #[test]
 fn results_do_not_depend_on_processes() {
     let folder = Folder::new();
-    for method in ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles"] {
+    for method in ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"] {
         for name in ["behaviour-change", "damping-reaction", "lotka-volterra", "mechanical", "pump-and-tank", "rooms"] {
             let results = |file: &str, flags: &[&str]| {
                 let path = folder.name(file);

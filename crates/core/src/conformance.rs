@@ -294,7 +294,32 @@ impl<'a> Suite<'a> {
         };
         ensure(agree(&f_rate, &after.f, &before.f), "A, B and ∂f/∂t match the change of f along the flow")?;
         ensure(agree(&g_rate, &after.g, &before.g), "C, D and ∂g/∂t match the change of g along the flow")?;
+        self.evaluations_agree(size)?;
         self.input_columns_match_differences()
+    }
+
+    /// Where a system looks elsewhere, it finds at its own place what it has there, and stays where it is.
+    fn evaluations_agree(&mut self, size: f64) -> Result<(), String> {
+        let (mut system, mut response) = ((self.make)(), self.response());
+        let (opening, inputs) = (self.opening(), self.inputs(1.0));
+        let step = MacroStep::new(self.expect.start, self.expect.start + size);
+        system.advance(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+        system.advance(step, &inputs, &mut response).map_err(|e| e.to_string())?;
+        let (mut here, mut again) = (self.zeros(), self.zeros());
+        let unit = system.linearize().ok_or("a linearisation stays on offer")?;
+        unit.linearize_into(&mut here).map_err(|e| e.to_string())?;
+        let mut there = here.clone();
+        unit.evaluate_into(step.end, &mut there).map_err(|e| e.to_string())?;
+        if there.f.iter().chain(&there.g).any(|number| number.is_nan()) {
+            return Ok(()); // it can only look where it stands
+        }
+        let near = |a: &nalgebra::DVector<f64>, b: &nalgebra::DVector<f64>| (a - b).amax() <= 1e-9 * (1.0 + a.amax());
+        ensure(near(&here.f, &there.f) && near(&here.g, &there.g), "f and g elsewhere are f and g at the same place")?;
+        there.x.add_scalar_mut(0.1);
+        unit.evaluate_into(step.end + 0.1 * size, &mut there).map_err(|e| e.to_string())?;
+        unit.linearize_into(&mut again).map_err(|e| e.to_string())?;
+        (here.affine, again.affine) = (0, 0);
+        ensure(here == again, "looking elsewhere leaves no trace")
     }
 
     /// B and D, a column at a time, by instants with one input moved.

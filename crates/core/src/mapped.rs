@@ -66,6 +66,8 @@ pub struct Mapped<S> {
     mappings: Vec<Mapping>,
     interface: Interface,
     inputs: Vec<Signal>,
+    /// Room for values and slopes of inputs as they are before the mapping.
+    kept: Vec<[f64; 2]>,
 }
 
 impl<S: System> Mapped<S> {
@@ -73,7 +75,8 @@ impl<S: System> Mapped<S> {
     pub fn new(system: S, mappings: Vec<Mapping>) -> Self {
         let interface = Self::face(system.interface(), &mappings);
         let inputs = vec![Signal::constant(0.0); mappings.len()];
-        Self { system, mappings, interface, inputs }
+        let kept = vec![[0.0; 2]; mappings.len()];
+        Self { system, mappings, interface, inputs, kept }
     }
 
     /// How a system looks from outside of its mappings: start values are those of the outside.
@@ -150,6 +153,19 @@ impl<S: System> Linearize for Mapped<S> {
             into.u_slope[i] = if factor == 0.0 { 0.0 } else { into.u_slope[i] / factor };
         }
         Ok(())
+    }
+
+    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+        for (i, mapping) in self.mappings.iter().enumerate() {
+            self.kept[i] = [into.u[i], into.u_slope[i]];
+            (into.u[i], into.u_slope[i]) = (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
+        }
+        let unit = self.system.linearize().expect("BUG: a system without linearisation was linearised");
+        let done = unit.evaluate_into(time, into);
+        for (i, [value, slope]) in self.kept.iter().enumerate() {
+            (into.u[i], into.u_slope[i]) = (*value, *slope);
+        }
+        done
     }
 }
 

@@ -51,6 +51,28 @@ pub struct MethodQuality {
     pub discrepancy: Vec<(String, f64)>,
     /// What did not have to be computed anew.
     pub kept: Option<Kept>,
+    /// Steps that were given up, where the method looks at them before it integrates.
+    pub refused: Option<Refused>,
+    /// For each variable (`system.name`) an estimate of its global error, absolute, where the method has one.
+    pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+}
+
+/// An estimate of the global error of a variable, absolute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EstimatedError {
+    /// At the end of the run.
+    pub end: f64,
+    /// The largest of the run.
+    pub max: f64,
+}
+
+/// Steps that were given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused {
+    /// Before they were integrated.
+    pub before: u64,
+    /// After.
+    pub after: u64,
 }
 
 /// What could be kept from step to step.

@@ -39,6 +39,13 @@ impl From<f64> for Knot {
     }
 }
 
+/// A signal is its coefficients, to those who know polynomials only.
+impl AsRef<[f64]> for Signal {
+    fn as_ref(&self) -> &[f64] {
+        self.coefficients()
+    }
+}
+
 /// A polynomial `Σ_p Ξ_p τ^p` in elapsed time `τ = t − t_N`, of degree at most five.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Signal {
@@ -84,6 +91,24 @@ impl Signal {
             left.slope,
             (3.0 * mean_slope - 2.0 * left.slope - right.slope) / size,
             (left.slope + right.slope - 2.0 * mean_slope) / (size * size),
+        ])
+    }
+
+    /// The quintic that leaves `left`, arrives at `right` after `size` and matches slopes and curvatures at both ends.
+    pub fn quintic(size: f64, left: Knot, right: Knot) -> Self {
+        // In s = τ/size: what is left of the end once the parabola of the start has been followed.
+        let (rise, bend) = (size * left.slope, 0.5 * size * size * left.curvature);
+        let value = right.value - left.value - rise - bend;
+        let slope = size * right.slope - rise - 2.0 * bend;
+        let curvature = 0.5 * (size * size * right.curvature - 2.0 * bend);
+        let cube = size * size * size;
+        Self::new(&[
+            left.value,
+            left.slope,
+            0.5 * left.curvature,
+            (10.0 * value - 4.0 * slope + curvature) / cube,
+            (-15.0 * value + 7.0 * slope - 2.0 * curvature) / (cube * size),
+            (6.0 * value - 3.0 * slope + curvature) / (cube * size * size),
         ])
     }
 
@@ -241,6 +266,18 @@ mod tests {
             let to = Signal::parabola_to(size, left.value, right);
             prop_assert!(close(to.value(0.0), left.value) && close(to.value(size), right.value));
             prop_assert!(close(to.at(size).slope, right.slope));
+        }
+
+        #[test]
+        fn a_quintic_meets_both_ends_to_the_second_derivative(s in polynomial(), other in polynomial(), size in 0.1..2.0) {
+            let (left, right) = (s.at(0.3), other.at(0.2));
+            let quintic = Signal::quintic(size, left, right);
+            for (elapsed, knot) in [(0.0, left), (size, right)] {
+                let found = quintic.at(elapsed);
+                prop_assert!(close(found.value, knot.value) && close(found.slope, knot.slope));
+                let scale = (100.0 + left.value.abs() + right.value.abs() + left.curvature.abs() + right.curvature.abs()) / (size * size);
+                prop_assert!((found.curvature - knot.curvature).abs() < 1e-11 * scale);
+            }
         }
 
         #[test]

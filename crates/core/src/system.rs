@@ -90,6 +90,14 @@ pub trait Trial {
 pub trait Linearize {
     /// Fills `into`, whose sizes fit the system.
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error>;
+
+    /// `f` and `g` elsewhere: at `time`, in the state and under the inputs that `into` has; nothing else of it changes. A system that
+    /// can only look where it stands answers NaN.
+    fn evaluate_into(&mut self, _time: f64, into: &mut Linearization) -> Result<(), Error> {
+        into.f.fill(f64::NAN);
+        into.g.fill(f64::NAN);
+        Ok(())
+    }
 }
 
 /// Which macro-steps a system can take.

@@ -1,6 +1,6 @@
 //! Work orders for systems, and their answers.
 
-use crate::{Interface, Knot, Linearization, MacroStep, Signal};
+use crate::{Error, Interface, Knot, Linearization, Linearize, MacroStep, Signal};
 
 /// What one system is asked to do, with room for its answer.
 ///
@@ -39,6 +39,8 @@ pub struct LinearizeTask {
     pub system: usize,
     /// Whether it takes part in this call.
     pub due: bool,
+    /// If given, only `f` and `g` are asked for: at this time, in the state and under the inputs that the linearisation has.
+    pub elsewhere: Option<f64>,
     /// The answer.
     pub linearization: Linearization,
 }
@@ -46,7 +48,15 @@ pub struct LinearizeTask {
 impl LinearizeTask {
     /// A question for `system`.
     pub fn new(system: usize, interface: &Interface) -> Self {
-        Self { system, due: true, linearization: Linearization::of(interface) }
+        Self { system, due: true, elsewhere: None, linearization: Linearization::of(interface) }
+    }
+
+    /// Asks the system.
+    pub fn carry_out(&mut self, unit: &mut dyn Linearize) -> Result<(), Error> {
+        match self.elsewhere {
+            Some(time) => unit.evaluate_into(time, &mut self.linearization),
+            None => unit.linearize_into(&mut self.linearization),
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub trait Workers {
     /// Every due task is tried; no system moves.
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
 
-    /// Every system whose task is due is linearised where it stands.
+    /// Every system whose task is due is linearised where it stands, or tells its derivatives and outputs elsewhere.
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error>;
 
     /// What each system has done so far.
@@ -111,8 +111,8 @@ impl Workers for SingleThread {
         for task in tasks.iter_mut().filter(|task| task.due) {
             let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
             let system = system.linearize().expect("BUG: a system without linearisation was linearised");
-            stopwatch.time(&mut work.seconds, || system.linearize_into(&mut task.linearization))?;
-            work.linearizations += 1;
+            stopwatch.time(&mut work.seconds, || task.carry_out(system))?;
+            work.linearizations += u64::from(task.elsewhere.is_none());
         }
         Ok(())
     }

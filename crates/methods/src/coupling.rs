@@ -1,11 +1,12 @@
-//! The interface of a step, for methods with C¹ inputs: signals that leave the start and arrive at a guess of the end, and the
-//! outputs they cause.
+//! The interface of a step, for methods with C¹ or C² inputs: signals that leave the start and arrive at a guess of the end, and
+//! the outputs they cause.
 
 use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers};
 
 use crate::early_stops::EarlyStops;
 use crate::predictions::Predictions;
 use crate::reinitialize;
+use crate::shape::Shape;
 
 /// The outputs that inputs follow in the course of a step, as stacked positions: the coupling variables.
 pub(crate) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
@@ -33,11 +34,14 @@ fn source_output(source: Source) -> Option<usize> {
     }
 }
 
-/// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes.
+/// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes, then, where inputs are
+/// quintics, their curvatures.
 pub(crate) struct Coupling<'a> {
-    connections: &'a Connections,
+    pub connections: &'a Connections,
     pub tolerance: f64,
     capabilities: Vec<Capabilities>,
+    /// How many derivatives of the outputs are asked for.
+    derivatives: usize,
     /// The coupling variables as outputs (stacked), each with its system and position there.
     pub variables: Vec<Variable>,
     /// For each input (stacked) the coupling variable that it follows.
@@ -51,6 +55,8 @@ pub(crate) struct Coupling<'a> {
     pub start: Vec<Knot>,
     /// Whether its slopes are known: not on a first step.
     pub smooth: bool,
+    /// Whether inputs are quintics, which need curvatures: a step that is not `smooth` has none.
+    pub curved: bool,
     pub step: MacroStep,
     pub tasks: Vec<Task>,
     pub answers: Vec<f64>,
@@ -79,6 +85,7 @@ impl<'a> Coupling<'a> {
         Self {
             tolerance,
             capabilities: capabilities.to_vec(),
+            derivatives: 1,
             variables: outputs.iter().map(variable).collect(),
             feeders: connections.sources().iter().enumerate().map(place).collect(),
             held: held_outputs(connections).iter().map(variable).collect(),
@@ -86,6 +93,7 @@ impl<'a> Coupling<'a> {
             stops: EarlyStops::new(longest),
             start: vec![Knot::value_only(f64::NAN); outputs.len()],
             smooth: false,
+            curved: false,
             step: MacroStep::instant(0.0),
             tasks: connections.tasks(1),
             answers: vec![0.0; 2 * outputs.len()],
@@ -93,7 +101,19 @@ impl<'a> Coupling<'a> {
         }
     }
 
-    /// The start of a run: values are known, slopes are not.
+    /// Asks for curvatures too.
+    pub fn with_curvatures(mut self) -> Self {
+        self.derivatives = 2;
+        self.tasks = self.connections.tasks(2);
+        self
+    }
+
+    /// Whether nobody has told yet where the first step starts.
+    pub fn is_new(&self) -> bool {
+        self.start.iter().all(|knot| knot.value.is_nan())
+    }
+
+    /// The start of a run, or where another method was left: values are known, slopes are not.
     pub fn begin(&mut self, past: &Past) {
         for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
             *knot = Knot::value_only(past.latest()[variable.stacked].value);
@@ -146,26 +166,26 @@ impl<'a> Coupling<'a> {
 
     /// Inputs that leave the start and arrive at `guess`, (22).
     pub fn place(&mut self, guess: &[f64]) {
-        let (size, smooth, count) = (self.step.size(), self.smooth, self.start.len());
-        self.place_signals(|knot, variable| {
-            let end = Knot { value: guess[variable], slope: guess[count + variable], curvature: f64::NAN };
-            if smooth { Signal::hermite(size, knot, end) } else { Signal::parabola_to(size, knot.value, end) }
-        });
+        let (size, shape) = (self.step.size(), self.shape());
+        self.place_signals(|knot, variable| shape.between(size, knot, shape.knot_of(guess, variable)));
     }
 
-    /// What [`Self::place`] makes of an end value of 1, and of an end slope of 1, for a system that takes inputs of `degree`:
-    /// the inputs are affine in the guess.
-    pub fn basis(&self, degree: usize) -> [Signal; 2] {
-        let size = self.step.size();
-        let knot = |value: f64, slope: f64| Knot { value, slope, curvature: f64::NAN };
-        [knot(1.0, 0.0), knot(0.0, 1.0)].map(|end| {
-            let whole = if self.smooth {
-                Signal::hermite(size, knot(0.0, 0.0), end)
-            } else {
-                Signal::parabola_to(size, 0.0, end)
-            };
-            whole.reduced(size, degree)
-        })
+    /// What inputs are made of in this step.
+    pub fn shape(&self) -> Shape {
+        match (self.smooth, self.curved) {
+            (true, true) => Shape::Quintic,
+            (true, false) => Shape::Cubic,
+            _ => Shape::Parabola,
+        }
+    }
+
+    /// What [`Self::place`] makes of an end value of 1, of an end slope of 1 and of an end curvature of 1, for a system that takes
+    /// inputs of `degree`: the inputs are affine in the guess.
+    pub fn basis(&self, degree: usize) -> [Signal; 3] {
+        let (size, shape) = (self.step.size(), self.shape());
+        let knot = |value: f64, slope: f64, curvature: f64| Knot { value, slope, curvature };
+        [knot(1.0, 0.0, 0.0), knot(0.0, 1.0, 0.0), knot(0.0, 0.0, 1.0)]
+            .map(|end| shape.between(size, Knot::from(0.0), end).reduced(size, degree))
     }
 
     /// The slopes of a system's inputs at the start of the step; zero where they are not known.
@@ -248,9 +268,9 @@ impl<'a> Coupling<'a> {
 
     /// The next step starts where the inputs of this one ended.
     pub fn arrive(&mut self, end: &[f64]) {
-        let (values, slopes) = end.split_at(self.start.len());
-        for (knot, (&value, &slope)) in self.start.iter_mut().zip(values.iter().zip(slopes)) {
-            *knot = Knot { value, slope, curvature: f64::NAN };
+        let shape = self.shape();
+        for (variable, knot) in self.start.iter_mut().enumerate() {
+            *knot = shape.knot_of(end, variable);
         }
         self.smooth = true;
         self.stops.accepted(self.step);
@@ -276,7 +296,7 @@ impl<'a> Coupling<'a> {
             let mut present = vec![Knot::from(0.0); self.connections.outputs()];
             self.held.iter().for_each(|held| present[held.stacked] = Knot::from(self.present[held.stacked]));
             self.variables.iter().zip(&self.start).for_each(|(variable, knot)| present[variable.stacked] = *knot);
-            (self.tasks, self.smooth) = reinitialize(self.connections, workers, time, 1, &present)?;
+            (self.tasks, self.smooth) = reinitialize(self.connections, workers, time, self.derivatives, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
                 let now = self.tasks[variable.system].response.outputs[variable.position];
                 *knot = if self.smooth { now } else { Knot::value_only(now.value) };
@@ -288,6 +308,29 @@ impl<'a> Coupling<'a> {
     /// Inputs with the value and slope of the start, for a question about the present.
     fn place_signals_at_start(&mut self) {
         self.place_signals(|knot, _| Signal::new(&[knot.value, knot.slope]));
+    }
+
+    /// Asks all systems about the present, under inputs that have the values, slopes and curvatures of the start, as far as they
+    /// are known and taken.
+    pub fn ask_about_present(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.step = MacroStep::instant(time);
+        for task in &mut self.tasks {
+            task.step = self.step;
+            let taken = self.capabilities[task.system].input_degree.min(2);
+            for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+                *place = match self.feeders[input] {
+                    Some(variable) => {
+                        let Knot { value, slope, curvature } = self.start[variable];
+                        let known = |number: f64| if number.is_finite() { number } else { 0.0 };
+                        Signal::new(&[value, known(slope), 0.5 * known(curvature)][..=taken])
+                    }
+                    None => Signal::constant(self.connections.feed(input, &self.present)),
+                };
+            }
+        }
+        workers.advance(&mut self.tasks)?;
+        self.hold_newest();
+        Ok(())
     }
 
     /// What systems were given instead of what they lack; `differences` in place of slopes, if the method uses them.

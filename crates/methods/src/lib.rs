@@ -5,19 +5,26 @@
 mod costarica;
 mod coupling;
 mod divergence;
+mod dovetail;
 mod early_stops;
 mod f3ornits;
 mod gauss_seidel;
+mod global;
+mod heeding;
 mod ifosmondi;
 mod initialization;
 mod jacobi;
 mod missiles;
 mod plan;
 mod predictions;
+mod ranges;
+mod shape;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
+pub use dovetail::{Advice, Dovetail, DovetailOptions, Inputs, Relinearize};
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use gauss_seidel::GaussSeidel;
+pub use heeding::Heeding;
 pub use ifosmondi::{Ifosmondi, IfosmondiOptions};
 pub use initialization::{algebraic_loops, initialize, reinitialize};
 pub use jacobi::Jacobi;

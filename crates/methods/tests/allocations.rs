@@ -21,6 +21,8 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
         "estimated" => ["method=ifosmondi", "rollback-free=true"].map(|text| set(&mut choices, text)),
         "missiles" => ["method=missiles", &step].map(|text| set(&mut choices, text)),
         "adaptive" => ["method=missiles", "tolerance=1e-7"].map(|text| set(&mut choices, text)),
+        "dovetail" => ["method=dovetail", &step].map(|text| set(&mut choices, text)),
+        "adaptive dovetail" => ["method=dovetail", "tolerance=1e-8"].map(|text| set(&mut choices, text)),
         _ => ["integrator-tolerance=1e-10", &format!("method={method}")].map(|text| set(&mut choices, text)),
     };
     let options = scenario.options(&choices).unwrap();
@@ -51,13 +53,17 @@ fn no_step_allocates() {
     assert_eq!(allocations(&poor, "f3ornits").1, 0, "systems at their own pace, with sub-steps, under f3ornits");
     for (name, scenario) in &scenarios {
         let smooth = *name != "rooms" && *name != "behaviour-change"; // a jump makes start values consistent anew
-        let implicit: &[&str] = if smooth { &["ifosmondi", "estimated", "missiles", "adaptive"] } else { &[] };
+        let implicit: &[&str] = if smooth {
+            &["ifosmondi", "estimated", "missiles", "adaptive", "dovetail", "adaptive dovetail"]
+        } else {
+            &[]
+        };
         // Steps as short as f3ornits needs here make a system change its integrator on the way.
         let flexible: &[&str] = if *name == "damping-reaction" { &[] } else { &["f3ornits"] };
         for method in ["jacobi", "gauss-seidel"].iter().chain(flexible).chain(implicit) {
             let (steps, allocated) = allocations(scenario, method);
             assert!(
-                steps >= if ["adaptive", "f3ornits"].contains(method) { 100 } else { 500 },
+                steps >= if ["adaptive", "f3ornits", "adaptive dovetail"].contains(method) { 100 } else { 500 },
                 "{name} under {method}: {steps} steps"
             );
             assert_eq!(allocated, 0, "{name} under {method}, {steps} steps");

@@ -22,6 +22,7 @@ fn no_step_allocates() {
         ("ifosmondi", steady),
         ("estimated", steady),
         ("missiles", steady),
+        ("dovetail", steady),
     ];
     for (method, (low, high)) in runs {
         let systems: Vec<Box<dyn System>> =

@@ -43,6 +43,6 @@ pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
 pub use sparse::{PatternLu, SingularPattern};
-pub use spectral::exponential_rounding;
+pub use spectral::{exponential_rounding, spectral_bound};
 pub use tolerance::Tolerance;
 pub use transfer::{Gains, Laplace, StateSpace, Transfer};

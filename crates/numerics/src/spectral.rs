@@ -7,7 +7,7 @@ use crate::product::{multiply, one_norm};
 /// A bound on the spectral radius: the lesser of `‖J‖₁` and `‖J²‖₁^{1/2}`.
 ///
 /// The square matters for oscillators in mixed units, where `‖J‖` can be the square of the eigenvalues.
-pub(crate) fn spectral_bound(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -> f64 {
+pub fn spectral_bound(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -> f64 {
     multiply(matrix, matrix, square);
     one_norm(square).sqrt().min(one_norm(matrix))
 }

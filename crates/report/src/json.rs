@@ -2,7 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Comparison, ErrorMeasures, EstimatedError, Quality, RunSummary, SystemWork};
+use dovetail_core::EstimatedError;
+
+use crate::{Comparison, ErrorMeasures, Quality, RunSummary, SystemWork};
 
 impl RunSummary {
     /// One object; `error` and `order` are there when the run was compared. Numbers that are not finite become `null`.
@@ -64,6 +66,7 @@ fn quality_json(quality: &Quality) -> Value {
             "linearizations": kept.linearizations,
             "factorizations": kept.factorizations,
         })),
+        "refused": quality.refused.map(|refused| json!({ "before": refused.before, "after": refused.after })),
         "warnings": quality.warnings,
         "remarks": quality.remarks,
     })
@@ -91,10 +94,11 @@ mod tests {
                    quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        let quality = "residual residual_variable estimated_error discrepancy kept warnings remarks";
+        let quality = "residual residual_variable estimated_error discrepancy kept refused warnings remarks";
         assert_eq!(keys(&json["quality"]), quality.split_whitespace().collect::<Vec<_>>());
         assert_eq!(json["quality"]["discrepancy"], json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 }));
         assert_eq!(json["quality"]["kept"], json!({ "linearizations": 996, "factorizations": 498 }));
+        assert_eq!(json["quality"]["refused"], json!({ "before": 2, "after": 0 }));
         assert_eq!(keys(&json["systems"]), ["spring", "mass"]);
         assert_eq!(keys(&json["systems"]["mass"]), ["integrations", "trials", "linearizations", "seconds"]);
         assert_eq!(keys(&json["final"]), ["spring.x", "spring.heat", "spring.F", "mass.F", "mass.v", "mass.x"]);

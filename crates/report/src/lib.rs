@@ -54,7 +54,7 @@ pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
 pub use resampled::Resampled;
 pub use sink::{LastRow, Sink};
-pub use summary::{Comparison, EstimatedError, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
+pub use summary::{Comparison, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table};
 pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;

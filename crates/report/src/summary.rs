@@ -1,6 +1,6 @@
 //! What there is to say about a run.
 
-use dovetail_core::{Interface, Kept, Statistics, Work};
+use dovetail_core::{EstimatedError, Interface, Kept, Refused, Statistics, Work};
 
 use crate::{ErrorMeasures, Kind, Selection};
 
@@ -95,19 +95,12 @@ pub struct Quality {
     pub discrepancy: Vec<(String, f64)>,
     /// What could be kept from step to step, where the method has something to keep.
     pub kept: Option<Kept>,
+    /// Steps that were given up before and after they were integrated, where the method tells them apart.
+    pub refused: Option<Refused>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
     pub warnings: Vec<String>,
     /// What may interest the user: which variable was the last to converge, say.
     pub remarks: Vec<String>,
-}
-
-/// An estimate of the global error of a variable, absolute.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct EstimatedError {
-    /// At the end of the run.
-    pub end: f64,
-    /// The largest of the run.
-    pub max: f64,
 }
 
 /// The distance of a run from a reference.
@@ -216,6 +209,7 @@ pub(crate) mod tests {
                 remarks: vec![],
                 discrepancy: vec![("spring.F".into(), 2.5e-7), ("mass.x".into(), 1e-9)],
                 kept: Some(Kept { linearizations: 996, factorizations: 498 }),
+                refused: Some(Refused { before: 2, after: 0 }),
             },
             ..RunSummary::default()
         }

@@ -1,5 +1,7 @@
 //! A run for people, on a terminal.
 
+use dovetail_core::Refused;
+
 use crate::number::{brief, count};
 use crate::{Alignment, FinalValue, Kind, RunSummary, Table, significant};
 
@@ -114,6 +116,9 @@ impl RunSummary {
                 [counted(linearizations, "linearization"), counted(factorizations, "factorization")].join(" and ");
             lines += &format!("kept from step to step: the operators of {kept}\n");
         }
+        if let Some(Refused { before, after }) = quality.refused.filter(|refused| *refused != Refused::default()) {
+            lines += &format!("refused steps: {before} before they were integrated, {after} after\n");
+        }
         lines.extend(quality.remarks.iter().map(|remark| format!("note: {remark}\n")));
         lines.extend(quality.warnings.iter().map(|warning| format!("warning: {warning}\n")));
         lines
@@ -162,6 +167,7 @@ largest coupling residual: 1.250e-9 at mass.F
 largest estimated error: 3.250e-8 at mass.x
 largest distance of an integrated output from its prediction: 2.500e-7 at spring.F
 kept from step to step: the operators of 996 linearizations and 498 factorizations
+refused steps: 2 before they were integrated, 0 after
 warning: `spring` takes its inputs as cubics, not quintics
 ";
         assert_eq!(example().to_text(), expected);

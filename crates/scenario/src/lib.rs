@@ -2,6 +2,7 @@
 
 mod connect;
 mod diagnostic;
+mod dovetail;
 mod enclosure;
 mod f3ornits;
 mod file;

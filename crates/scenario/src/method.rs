@@ -2,7 +2,8 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, F3ornits, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+    Costarica, Dovetail, DovetailOptions, F3ornits, GaussSeidel, Heeding, Ifosmondi, IfosmondiOptions, Jacobi,
+    Missiles, MissilesOptions,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -33,7 +34,10 @@ pub(crate) fn choose<'o>(
     let (name, reason) = if !coupled {
         ("jacobi", "no system feeds another, so that there is nothing to couple")
     } else if free && capabilities.iter().all(|c| c.linearize) {
-        ("missiles", "every system can be linearised, so that one linear solve a step makes the interfaces agree")
+        let all = capabilities.iter().all(|c| c.trial);
+        let corrected = if all { ", and corrected, since all can roll back" } else { "" };
+        let reason = "every system can be linearised, so that the interface of a step can be predicted";
+        return ("dovetail", Some(format!("{reason}{corrected}")));
     } else if free && capabilities.iter().all(|c| c.trial) {
         ("ifosmondi", "every system can roll back, so that the interfaces can be made to agree")
     } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {
@@ -115,13 +119,24 @@ pub(crate) fn make<'a>(
             let chosen = MissilesOptions { estimator: options.estimator, tolerance };
             Box::new(Missiles::new(connections, grid, chosen, capabilities))
         }
+        "dovetail" => {
+            let tolerance = is_adaptive(name, options).then_some(tolerance);
+            let chosen = DovetailOptions { tolerance, ..options.dovetail };
+            let own = Dovetail::new(connections, grid, chosen, capabilities);
+            if options.method != "auto" {
+                return Ok(Box::new(own));
+            }
+            // It says by itself when another method should be used.
+            let (options, capabilities) = (options.clone(), capabilities.to_vec());
+            Box::new(Heeding::new(own, move |name| make(scenario, &options, name, step, &capabilities).ok()))
+        }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })
 }
 
 /// Whether the method of this name chooses its steps.
 pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
-    name == "f3ornits" || name == "missiles" && options.step.is_none()
+    name == "f3ornits" || ["missiles", "dovetail"].contains(&name) && options.step.is_none()
 }
 
 fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {

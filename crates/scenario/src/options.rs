@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dovetail_fmi::CallLog;
-use dovetail_methods::{Control, EstimatorOptions, Form};
+use dovetail_methods::{Control, DovetailOptions, EstimatorOptions, Form};
 use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
 use crate::diagnostic::Problem;
+use crate::dovetail;
 use crate::enclosure::ENCLOSURES;
 use crate::f3ornits::F3ornitsChoices;
 use crate::file::ModelFile;
@@ -21,6 +22,10 @@ pub const METHODS: &[(&str, &str)] = &[
     ("f3ornits", "continues outputs from their past, with the order, step and pace each system permits; needs nothing"),
     ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation"),
     ("missiles", "solves one linear system a step for the interface, then integrates once; needs linearisation only"),
+    (
+        "dovetail",
+        "the engine's own: predicts the interface, integrates once, knows its error; order 4 to 6, needs linearisation only",
+    ),
 ];
 
 /// An option.
@@ -45,7 +50,7 @@ impl RunOption {
 pub const OPTIONS: &[RunOption] = &[
     RunOption {
         key: "step",
-        meaning: "macro-step; missiles, which chooses its own, keeps to it; f3ornits begins with it",
+        meaning: "macro-step; dovetail and missiles, which choose their own, keep to it; f3ornits begins with it",
         methods: &[],
     },
     RunOption { key: "solver", meaning: "how ifosmondi solves the coupling", methods: &["ifosmondi"] },
@@ -57,7 +62,27 @@ pub const OPTIONS: &[RunOption] = &[
     RunOption {
         key: "tolerance",
         meaning: "coupling tolerance of methods that iterate or choose their steps",
-        methods: &["f3ornits", "ifosmondi", "missiles"],
+        methods: &["f3ornits", "ifosmondi", "missiles", "dovetail"],
+    },
+    RunOption {
+        key: "inputs",
+        meaning: "degree of the inputs: auto (quintic where that is possible and pays), quintic, cubic",
+        methods: &["dovetail"],
+    },
+    RunOption {
+        key: "correction",
+        meaning: "integrate a step again under corrected inputs: auto (where it was predicted poorly and all can roll back), false, true",
+        methods: &["dovetail"],
+    },
+    RunOption {
+        key: "relinearize",
+        meaning: "when to linearise anew: auto (unless a system has hardly changed), always, never (but after events)",
+        methods: &["dovetail"],
+    },
+    RunOption {
+        key: "corrected",
+        meaning: "add the estimated error to the results: false, true",
+        methods: &["dovetail"],
     },
     RunOption {
         key: "calibration",
@@ -170,6 +195,8 @@ pub struct RunOptions {
     pub estimator: EstimatorOptions,
     /// The options of `f3ornits`.
     pub f3ornits: F3ornitsChoices,
+    /// The options of `dovetail`.
+    pub dovetail: DovetailOptions,
     /// What PETSc is told.
     pub petsc_options: Option<String>,
     /// Tolerance of the integrators inside the systems.
@@ -251,6 +278,7 @@ impl Choices {
             rollback_free: self.chosen("rollback-free", ROLLBACK_FREE)?.and_then(|text| text.parse().ok()),
             estimator: self.estimator()?,
             f3ornits: F3ornitsChoices::of(self)?,
+            dovetail: dovetail::options(self)?,
             petsc_options: self.given.get("petsc-options").map(|choice| choice.text.clone()),
             integrator_tolerance: self.integrator_tolerance()?,
             placement: Placement::default(),

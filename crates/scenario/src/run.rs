@@ -228,8 +228,8 @@ impl Scenario {
             if !concerns {
                 let flag = if FLAGS.contains(&key.as_str()) { "--" } else { "the option " };
                 warnings.push(format!("{method} has no {key}: {flag}{key} was not used"));
-            } else if key == "tolerance" && method == "missiles" && options.step.is_some() {
-                warnings.push("missiles has no tolerance with a fixed step: --tolerance was not used".to_owned());
+            } else if key == "tolerance" && ["missiles", "dovetail"].contains(&method) && options.step.is_some() {
+                warnings.push(format!("{method} has no tolerance with a fixed step: --tolerance was not used"));
             }
         }
         if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {

@@ -82,6 +82,7 @@ fn conditions(options: &RunOptions, step: f64, estimated: bool) -> Vec<u8> {
         Control::Flexible => 0,
         Control::ZeroOrder => 1,
         Control::FirstOrder => 2,
+        Control::Tangent => 3,
     });
     writer.number(match form {
         Form::Full => 0,
@@ -135,7 +136,7 @@ impl Workshop {
         self.options.given = reader.truth()?.then(|| "integrator-tolerance".to_owned()).into_iter().collect();
         let log = reader.option(Reader::text)?;
         let estimated = reader.truth()?;
-        let control = [Control::Flexible, Control::ZeroOrder, Control::FirstOrder];
+        let control = [Control::Flexible, Control::ZeroOrder, Control::FirstOrder, Control::Tangent];
         let form = [Form::Full, Form::Held, Form::Degraded];
         self.options.estimator = EstimatorOptions {
             control: *control.get(reader.number()? as usize)?,

@@ -48,7 +48,7 @@ impl Order for LinearizeTask {
     }
 
     fn blank() -> Self {
-        Self { system: 0, due: false, linearization: Linearization::zeros(0, 0, 0) }
+        Self { system: 0, due: false, elsewhere: None, linearization: Linearization::zeros(0, 0, 0) }
     }
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn trial(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
 pub(crate) fn linearize(seat: &mut Seat, task: &mut LinearizeTask) -> Result<(), Error> {
     let Seat { system, work, stopwatch } = seat;
     let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
-    stopwatch.time(&mut work.seconds, || unit.linearize_into(&mut task.linearization))?;
-    work.linearizations += 1;
+    stopwatch.time(&mut work.seconds, || task.carry_out(unit))?;
+    work.linearizations += u64::from(task.elsewhere.is_none());
     Ok(())
 }

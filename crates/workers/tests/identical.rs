@@ -8,7 +8,7 @@ use dovetail_core::Work;
 use dovetail_report::{Recorder, Trajectory, Variables};
 use dovetail_scenario::{Choices, Placement, RunEnd, RunOptions, Scenario};
 
-const METHODS: [&str; 4] = ["jacobi", "gauss-seidel", "ifosmondi", "missiles"];
+const METHODS: [&str; 5] = ["jacobi", "gauss-seidel", "ifosmondi", "missiles", "dovetail"];
 
 struct Run {
     end: RunEnd,

@@ -291,6 +291,16 @@ impl Linearize for NativeSystem {
         }
         Ok(())
     }
+
+    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+        self.dynamics.enter(self.now.side);
+        let time = time.min(self.dynamics.next_switch(self.now.side).next_down());
+        let Linearization { x, u, u_slope, f, g, .. } = into;
+        let at = Point { time, states: x.as_slice(), inputs: u.as_slice(), slopes: u_slope.as_slice() };
+        self.dynamics.derivative(at, f.as_mut_slice());
+        self.dynamics.outputs(at, g.as_mut_slice());
+        Ok(())
+    }
 }
 
 /// The part of a step between two switching times, in elapsed time.

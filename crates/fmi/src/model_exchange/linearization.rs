@@ -28,6 +28,12 @@ impl<I: Instance> Linearize for ModelExchange<I> {
         let done = self.begin_running(now).and_then(|()| self.fill(into));
         done.map_err(|error| self.failure(now, error.into()))
     }
+
+    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+        let now = self.now.time;
+        let done = self.begin_running(now).and_then(|()| self.look_elsewhere(time, into));
+        done.map_err(|error| self.failure(now, error.into()))
+    }
 }
 
 impl<I: Instance> ModelExchange<I> {
@@ -73,6 +79,24 @@ impl<I: Instance> ModelExchange<I> {
         (self.buffers.moved, self.buffers.held) = (state, inputs);
         looked?;
         if point.state.is_empty() { Ok(()) } else { self.instance.get_derivatives(&mut self.buffers.rates[into]) }
+    }
+
+    /// `f` and `g` at another time, in another state and under other inputs.
+    fn look_elsewhere(&mut self, time: f64, into: &mut Linearization) -> Result<(), CallError> {
+        self.hold_inputs();
+        let mut held = std::mem::take(&mut self.buffers.held);
+        for &k in &self.layout.smooth_input_positions {
+            held[k] = Signal::constant(into.u[k]);
+        }
+        let looked = self.outputs_at(time, 0.0, into.x.as_slice(), &held, 0);
+        self.buffers.held = held;
+        looked?;
+        if !into.x.is_empty() {
+            self.instance.get_derivatives(&mut self.buffers.rates[0])?;
+        }
+        into.f.as_mut_slice().copy_from_slice(&self.buffers.rates[0]);
+        into.g.as_mut_slice().copy_from_slice(&self.buffers.outputs[0]);
+        Ok(())
     }
 
     /// All matrices at `now`.

@@ -21,6 +21,8 @@ pub enum Control {
     ZeroOrder,
     /// Continued along the line through the last two values.
     FirstOrder,
+    /// Continued as the system itself says that it changes, `∂g/∂t`.
+    Tangent,
 }
 
 /// Values that are kept: a parabola, and one more to judge it by.
@@ -111,7 +113,7 @@ impl ControlPart {
 
     /// Value, slope and curvature of one output's control part, `ahead` of the newest time.
     pub fn ahead(&self, output: usize, ahead: f64) -> [f64; 3] {
-        if self.control == Control::Flexible && self.kept <= 2 {
+        if self.control == Control::Tangent || self.control == Control::Flexible && self.kept <= 2 {
             // Too little to judge degrees by; a system that knows ∂g/∂t is followed along it.
             let (value, rate) = (self.value(0, output), self.rates[output]);
             return [value + rate * ahead, rate, 0.0];
@@ -119,7 +121,7 @@ impl ControlPart {
         let degree = match self.control {
             Control::ZeroOrder => 0,
             Control::FirstOrder => 1.min(self.kept - 1),
-            Control::Flexible => self.best_degree(output),
+            Control::Flexible | Control::Tangent => self.best_degree(output),
         };
         self.continued(output, 0, degree, ahead)
     }

@@ -192,15 +192,27 @@ impl Estimator {
 
     /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs, (38) and (39).
     pub fn estimate(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
-        let caused = inputs.iter().enumerate().map(|(input, signal)| self.gain(order, output, input, signal));
-        self.offsets[order * self.sizes.outputs + output] + caused.sum::<f64>()
+        self.offsets[order * self.sizes.outputs + output] + self.caused(order, output, inputs)
     }
 
-    /// What one input alone causes.
-    pub fn gain(&self, order: usize, output: usize, input: usize, signal: &Signal) -> f64 {
+    /// The estimate of a state, where states are watched; `here` is where the system stands.
+    pub fn estimate_state(&self, state: usize, here: &Linearization, inputs: &[Signal]) -> f64 {
+        let row = self.sizes.outputs + state;
+        let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
+        let gains = &self.row(0, row)[self.sizes.inputs * self.sizes.coefficients..];
+        gains.iter().zip(causes).map(|(gain, cause)| gain * cause).sum::<f64>() + self.caused(0, row, inputs)
+    }
+
+    fn caused(&self, order: usize, row: usize, inputs: &[Signal]) -> f64 {
+        let gain = |(input, signal): (usize, &Signal)| self.gain(order, row, input, signal.coefficients());
+        inputs.iter().enumerate().map(gain).sum()
+    }
+
+    /// What one input alone causes, a polynomial with these coefficients.
+    pub fn gain(&self, order: usize, output: usize, input: usize, polynomial: &[f64]) -> f64 {
         let coefficients = self.sizes.coefficients;
         let gains = &self.row(order, output)[input * coefficients..][..coefficients];
-        signal.coefficients().iter().zip(gains).map(|(coefficient, gain)| gain * coefficient).sum()
+        polynomial.iter().zip(gains).map(|(coefficient, gain)| gain * coefficient).sum()
     }
 }
 

@@ -185,7 +185,7 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        if past.points(0) == 1 && !self.coupling.smooth {
+        if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
         }
         let event = self.coupling.set_out(past, past.next_event());
@@ -233,7 +233,7 @@ impl Method for Ifosmondi<'_> {
 
     /// Trials may have been estimates: then what was agreed on is a prediction.
     fn quality(&self) -> MethodQuality {
-        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), kept: None }
+        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), ..MethodQuality::default() }
     }
 
     fn remarks(&self) -> Vec<String> {

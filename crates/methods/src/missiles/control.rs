@@ -10,8 +10,9 @@
 
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
-use super::global::Global;
 use crate::coupling::Coupling;
+use crate::global::Global;
+use crate::ranges::{Ranges, rounded, time_scale};
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
@@ -149,7 +150,7 @@ impl Controller {
                 _ => sum(&self.inputs[c], &parabola, -1.0),
             };
         }
-        global.disturb(&self.disturbance, &self.inputs, &mut self.effect);
+        global.disturb(&self.disturbance, Some(&self.inputs), &mut self.effect);
         global.solve(&mut self.effect);
         self.promised = self.shares(size, 1.0, global, true);
         let admitted = self.promised <= MARGIN || self.cannot_shrink(step);
@@ -271,13 +272,8 @@ fn shortest(span: f64, time: f64) -> f64 {
     (SHORTEST * span).max(16.0 * f64::EPSILON * time.abs())
 }
 
-/// Three digits are enough to tell.
-fn rounded(number: f64) -> f64 {
-    format!("{number:.2e}").parse().unwrap_or(number)
-}
-
 /// `one + factor · other`.
-pub(super) fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
+fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     let mut coefficients = [0.0; MAX_DEGREE + 1];
     coefficients.iter_mut().zip(one.coefficients()).for_each(|(sum, c)| *sum += c);
     coefficients.iter_mut().zip(other.coefficients()).for_each(|(sum, c)| *sum += factor * c);
@@ -296,83 +292,6 @@ fn quartic(size: f64, input: &Signal, before_size: f64, before: Knot) -> Signal 
     Signal::new(&[0.0, 0.0, scaled(1.0, 2), scaled(-2.0, 3), scaled(1.0, 4)])
 }
 
-/// In what time states move or turn by as much as they are large.
-fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
-    let mut shortest = f64::INFINITY;
-    for (task, local) in coupling.tasks.iter().zip(global.local()) {
-        let here = &local.linearization;
-        for (i, (x, rate)) in here.x.iter().zip(&here.f).enumerate() {
-            let inner: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(i, j)] * f).sum();
-            let slopes = coupling.start_slopes(task.system).enumerate();
-            let outer: f64 = slopes.map(|(j, slope)| here.b[(i, j)] * slope).sum();
-            let turn = inner + outer + here.f_time[i];
-            let scales = [x.abs() / rate.abs(), (x.abs() / turn.abs()).sqrt()];
-            // A state at zero tells nothing.
-            shortest = scales.iter().filter(|scale| **scale > 0.0).fold(shortest, |least, scale| least.min(*scale));
-        }
-    }
-    shortest
-}
-
-/// What errors of variables are measured by: their ranges so far.
-struct Ranges {
-    all: Vec<Range>,
-    /// Room for one error each.
-    errors: Vec<f64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Range {
-    low: f64,
-    high: f64,
-    /// How far the variable is about to move.
-    ahead: f64,
-}
-
-/// A variable that hardly moves is measured by this part of its value: less would be rounding.
-const LEAST_OF_VALUE: f64 = 1e-3;
-/// And by no less than this part of the largest range: one that is zero has no range but rounding.
-const LEAST_OF_ALL: f64 = 1e-14;
-
-impl Ranges {
-    fn new(count: usize) -> Self {
-        let none = Range { low: f64::INFINITY, high: f64::NEG_INFINITY, ahead: 0.0 };
-        Self { all: vec![none; count], errors: vec![0.0; count] }
-    }
-
-    fn include(&mut self, values: impl Iterator<Item = f64>) {
-        for (range, value) in self.all.iter_mut().zip(values) {
-            (range.low, range.high) = (range.low.min(value), range.high.max(value));
-        }
-    }
-
-    fn expect(&mut self, moves: impl Iterator<Item = f64>) {
-        self.all.iter_mut().zip(moves).for_each(|(range, ahead)| range.ahead = ahead.abs());
-    }
-
-    /// The largest of these errors, each relative to the range of its variable.
-    fn largest_share(&self, errors: &[f64]) -> f64 {
-        let floor = LEAST_OF_ALL * self.all.iter().map(Range::scale).fold(0.0, f64::max);
-        // What has never moved and is not about to has no range to be measured by.
-        let share = |(error, range): (&f64, &Range)| match range.scale().max(floor) {
-            0.0 => 0.0,
-            scale => error.abs() / scale,
-        };
-        errors.iter().zip(&self.all).map(share).fold(0.0, f64::max)
-    }
-
-    fn largest_own_share(&self) -> f64 {
-        self.largest_share(&self.errors)
-    }
-}
-
-impl Range {
-    fn scale(&self) -> f64 {
-        let value = self.low.abs().max(self.high.abs());
-        (self.high - self.low).max(self.ahead).max(LEAST_OF_VALUE * value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -387,21 +306,5 @@ mod tests {
             let expected = exact.value(elapsed) - cubic.value(elapsed);
             assert!((error.value(elapsed) - expected).abs() < 1e-14);
         }
-    }
-
-    #[test]
-    fn what_rests_is_not_measured() {
-        let mut ranges = Ranges::new(1);
-        ranges.include([0.0].into_iter());
-        assert_eq!(ranges.largest_share(&[1.0]), 0.0);
-    }
-
-    #[test]
-    fn what_is_zero_but_for_rounding_is_not_measured_by_it() {
-        let mut ranges = Ranges::new(2);
-        ranges.include([1.0, 0.0].into_iter());
-        ranges.include([3.0, 1e-17].into_iter());
-        assert!(ranges.largest_share(&[0.0, 1e-18]) < 1e-3);
-        assert_eq!(ranges.largest_share(&[0.5, 0.0]), 0.25);
     }
 }

@@ -9,7 +9,6 @@
 //! work.
 
 mod control;
-mod global;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
@@ -19,11 +18,11 @@ use dovetail_core::{
 use crate::algebraic_loops;
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
+use crate::global::{Global, Reach, Unsolved};
 use crate::jacobi::{check_imposed_steps, meeting_event};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use control::Controller;
-use global::{Global, Unsolved};
 
 /// The method's name, as users write it.
 const NAME: &str = "missiles";
@@ -75,7 +74,9 @@ impl<'a> Missiles<'a> {
     ) -> Self {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
-        let global = Global::new(connections, &coupling, capabilities, options.estimator, adaptive);
+        // Where disturbances are followed, operators are for quartics too, and those of the states are there.
+        let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false, keeps: false };
+        let global = Global::new(connections, &coupling, capabilities, options.estimator, reach);
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let count = coupling.variables.len();
         let steps = match options.tolerance {
@@ -250,7 +251,7 @@ impl Method for Missiles<'_> {
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
-        if past.points(0) == 1 && !self.coupling.smooth {
+        if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
             if let Steps::Adaptive(_) = self.steps
                 && !self.local
@@ -316,6 +317,7 @@ impl Method for Missiles<'_> {
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+            ..MethodQuality::default()
         }
     }
 }

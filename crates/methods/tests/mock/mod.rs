@@ -10,8 +10,8 @@ use dovetail_core::{
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
-    Costarica, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles,
-    MissilesOptions, initialize,
+    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Ifosmondi,
+    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
 
@@ -375,6 +375,11 @@ fn make<'a>(
         }
         "missiles" => Box::new(missiles(None)),
         "adaptive" => Box::new(missiles(Some(1e-7))),
+        "dovetail" => Box::new(Dovetail::new(connections, grid, DovetailOptions::default(), capabilities)),
+        "adaptive dovetail" => {
+            let options = DovetailOptions { tolerance: Some(1e-7), ..DovetailOptions::default() };
+            Box::new(Dovetail::new(connections, grid, options, capabilities))
+        }
         _ => {
             let size = Ifosmondi::unknowns(connections);
             let options = IfosmondiOptions { tolerance: 1e-11, extrapolate: true };

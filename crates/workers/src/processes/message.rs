@@ -141,6 +141,21 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
     seconds
 }
 
+/// `f` and `g`, and how many seconds they took.
+pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Linearization, seconds: f64) {
+    let mut put = Put::new(words);
+    put.word(DONE);
+    put.float(seconds);
+    [&of.f, &of.g].iter().for_each(|vector| put.floats(vector.as_slice()));
+}
+
+/// What [`put_evaluation`] put, but for its first word; the seconds.
+pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
+    let seconds = take.float();
+    [&mut into.f, &mut into.g].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+    seconds
+}
+
 /// Why a system has no answer.
 pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: f64) {
     let mut writer = Writer::default();

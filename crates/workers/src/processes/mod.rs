@@ -69,15 +69,18 @@ impl Mail for Task {
 
 impl Mail for LinearizeTask {
     fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_linearize()
+        remote.send_linearize(self.elsewhere, &self.linearization)
     }
 
     fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
-        remote.receive_linearization(&mut self.linearization, began)
+        match self.elsewhere {
+            Some(_) => remote.receive_evaluation(&mut self.linearization, began),
+            None => remote.receive_linearization(&mut self.linearization, began),
+        }
     }
 
     fn count(&self, _: Question, work: &mut Work) {
-        work.linearizations += 1;
+        work.linearizations += u64::from(self.elsewhere.is_none());
     }
 }
 

@@ -13,7 +13,7 @@ use crate::processes::fleet::{Fleet, Process, Refusal};
 use crate::processes::lost::Lost;
 use crate::processes::memory::{Put, Take};
 use crate::processes::message::{
-    DONE, Question, put_step, read_face, take_error, take_linearization, take_response, words,
+    DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization, take_response, words,
 };
 use crate::processes::wire::Reader;
 
@@ -184,11 +184,23 @@ impl Remote {
         Ok(())
     }
 
-    /// Asks for the linearisation.
-    pub(crate) fn send_linearize(&mut self) -> Result<(), Error> {
+    /// Asks for the linearisation, or for `f` and `g` elsewhere.
+    pub(crate) fn send_linearize(&mut self, elsewhere: Option<f64>, of: &Linearization) -> Result<(), Error> {
         let process = self.process();
-        Put::new(process.body()).word(Question::Linearize as u64);
+        let mut put = Put::new(process.body());
+        put.word(Question::Linearize as u64);
+        put.word(elsewhere.is_some().into());
+        if let Some(time) = elsewhere {
+            put.float(time);
+            [&of.x, &of.u, &of.u_slope].iter().for_each(|vector| put.floats(vector.as_slice()));
+        }
         process.order().map_err(|lost| self.failed(lost))
+    }
+
+    /// Waits for `f` and `g` that were asked for.
+    pub(crate) fn receive_evaluation(&mut self, into: &mut Linearization, began: Instant) -> Result<(), Error> {
+        self.seconds = self.receive(began, |take| take_evaluation(take, into))?;
+        Ok(())
     }
 
     /// Waits for the linearisation that was asked for.
@@ -292,8 +304,13 @@ impl Trial for Remote {
 
 impl Linearize for Remote {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
-        self.send_linearize()?;
+        self.send_linearize(None, into)?;
         self.receive_linearization(into, Instant::now())
+    }
+
+    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+        self.send_linearize(Some(time), into)?;
+        self.receive_evaluation(into, Instant::now())
     }
 }
 

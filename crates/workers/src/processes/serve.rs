@@ -16,7 +16,7 @@ use rustix::process::{Signal as Kill, getpid, kill_process};
 use crate::processes::line::{self, ANSWERED, ASKED, Gone, Patience};
 use crate::processes::memory::{Memory, Put, Take};
 use crate::processes::message::{
-    DONE, FAILED, Question, Texts, put_error, put_linearization, put_response, take_step, write_face,
+    DONE, FAILED, Question, Texts, put_error, put_evaluation, put_linearization, put_response, take_step, write_face,
 };
 use crate::processes::wire::Writer;
 
@@ -188,8 +188,17 @@ impl Desk {
         let seconds = || before.elapsed().as_secs_f64();
         let answered: std::result::Result<(), Error> = if question == Question::Linearize {
             let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
-            let done = unit.linearize_into(&mut self.linearization);
-            done.map(|()| put_linearization(words, &self.linearization, seconds()))
+            let here = &mut self.linearization;
+            if take.word() == 0 {
+                unit.linearize_into(here).map(|()| put_linearization(words, here, seconds()))
+            } else {
+                let time = take.float();
+                let Linearization { x, u, u_slope, .. } = here;
+                [x, u, u_slope].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+                // What is there is no linearisation any more: the next one is to be filled anew.
+                here.affine = 0;
+                unit.evaluate_into(time, here).map(|()| put_evaluation(words, here, seconds()))
+            }
         } else {
             let (step, derivatives) = take_step(&mut take, &mut self.inputs);
             let response = &mut self.responses[derivatives.min(2)];

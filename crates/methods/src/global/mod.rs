@@ -1,33 +1,40 @@
 //! The coupling of all estimators as one linear system, `(I − K) z = r`, (50).
 
-use std::collections::BTreeMap;
+mod keeping;
+mod level;
 
-use dovetail_core::{Capabilities, Connections, Error, LinearizeTask, Signal, Workers};
-use dovetail_numerics::{PatternLu, Pole, SingularPattern, Transfer};
+use dovetail_core::{Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers};
+use dovetail_numerics::{Pole, SingularPattern, Transfer};
 
-use super::control::sum;
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
+use crate::shape::Shape;
+pub(crate) use level::{Level, MOST_ORDERS};
 
 /// The global system, with the estimators it is made of.
 ///
-/// Unknowns are the values of all coupling variables at the end of the step, then their slopes times the step. The pattern is that of the
-/// connections and never changes; rows are computed anew where an estimator has changed, factors where any row has.
-pub(super) struct Global {
+/// Unknowns are the values of all coupling variables at the end of the step, then their slopes, then, for quintic inputs, their
+/// curvatures. Rows are computed anew where an estimator has changed, factors where any row has.
+pub(crate) struct Global {
     estimators: Vec<Estimator>,
     /// Room to compute operators in, one for each combination of sizes, and which one each estimator uses.
     transfers: Vec<Transfer>,
     transfer_of: Vec<usize>,
     local: Vec<LinearizeTask>,
-    matrix: PatternLu,
+    /// What the estimators stand on where that is not the newest linearisation: older matrices, where the system stands now.
+    kept: Option<Vec<Linearization>>,
+    /// The systems whose older matrices are good enough.
+    stays: Vec<bool>,
+    /// The matrices: for cubics, and for quintics where they are wanted.
+    levels: Vec<Level>,
     /// For each system, its coupled outputs.
-    rows: Vec<Vec<Row>>,
+    pub rows: Vec<Vec<Row>>,
     /// For each system, its inputs that others feed.
-    columns: Vec<Vec<Column>>,
+    pub columns: Vec<Vec<Column>>,
     /// The degree of the inputs that each system takes.
     degrees: Vec<usize>,
-    /// Size and smoothness of the step that the matrix was made for.
-    shape: Option<(f64, bool)>,
+    /// Size and inputs of the step that the matrix was made for.
+    shape: Option<(f64, Shape)>,
     /// Whether the estimators have yet to learn of the linearisations.
     fresh: bool,
     pub counts: Counts,
@@ -37,30 +44,39 @@ pub(super) struct Global {
 
 /// What could be kept from step to step, and what not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub operators_kept: u64,
     pub factorizations: u64,
     pub factorizations_kept: u64,
 }
 
 /// An output that is an unknown.
-struct Row {
-    variable: usize,
-    position: usize,
-    /// Places of its entries in the matrix: those of `columns`, four each: value and slope by value and slope.
-    places: Vec<[usize; 4]>,
-    /// Places of its diagonal entries.
-    diagonal: [usize; 2],
+pub(crate) struct Row {
+    pub variable: usize,
+    pub position: usize,
 }
 
 /// An input that an unknown feeds.
-struct Column {
-    input: usize,
-    variable: usize,
+pub(crate) struct Column {
+    pub input: usize,
+    pub variable: usize,
+}
+
+/// What operators are wanted for.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach {
+    /// Signals of this degree.
+    pub degree: usize,
+    /// States as well.
+    pub states: bool,
+    /// Quintic inputs as well as cubic ones.
+    pub quintics: bool,
+    /// Systems whose linearisations may be kept although there are newer ones.
+    pub keeps: bool,
 }
 
 /// Why a step cannot be solved.
-pub(super) enum Unsolved {
+pub(crate) enum Unsolved {
     /// The matrix is singular.
     Singular,
     /// An operator cannot be evaluated for this step.
@@ -74,40 +90,23 @@ impl From<SingularPattern> for Unsolved {
 }
 
 impl Global {
-    /// The system of these connections. Where disturbances are to be followed (`watchful`), operators are for quartics too,
-    /// and those of the states are there.
+    /// The system of these connections.
     pub fn new(
         connections: &Connections,
         coupling: &Coupling<'_>,
         capabilities: &[Capabilities],
         options: EstimatorOptions,
-        watchful: bool,
+        reach: Reach,
     ) -> Self {
-        let degree = if watchful { 4 } else { 3 };
         let interfaces = connections.interfaces();
         let columns: Vec<Vec<Column>> = (0..interfaces.len()).map(|k| columns_of(connections, coupling, k)).collect();
-        let unknowns = 2 * coupling.variables.len();
-        let mut entries: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-        let mut listed = Vec::new();
-        let mut place = |entry: (usize, usize)| {
-            *entries.entry(entry).or_insert_with(|| {
-                listed.push(entry);
-                listed.len() - 1
-            })
-        };
         let mut rows: Vec<Vec<Row>> = interfaces.iter().map(|_| Vec::new()).collect();
-        let half = coupling.variables.len();
         for (c, variable) in coupling.variables.iter().enumerate() {
-            let block = |column: &Column| {
-                let v = column.variable;
-                [(c, v), (c, half + v), (half + c, v), (half + c, half + v)]
-            };
-            let diagonal = [(c, c), (half + c, half + c)].map(&mut place);
-            let places = columns[variable.system].iter().map(|column| block(column).map(&mut place)).collect();
-            rows[variable.system].push(Row { variable: c, position: variable.position, places, diagonal });
+            rows[variable.system].push(Row { variable: c, position: variable.position });
         }
+        let orders = if reach.quintics { 2..=3 } else { 2..=2 };
         let estimators: Vec<Estimator> =
-            interfaces.iter().map(|interface| Estimator::new(interface, degree, options, watchful)).collect();
+            interfaces.iter().map(|interface| Estimator::new(interface, reach.degree, options, reach.states)).collect();
         let mut sizes = Vec::new();
         let transfer_of = estimators.iter().map(|estimator| position_of(estimator.sizes(), &mut sizes)).collect();
         Self {
@@ -115,10 +114,12 @@ impl Global {
             transfers: sizes.iter().map(Sizes::transfer).collect(),
             transfer_of,
             local: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
-            matrix: PatternLu::new(unknowns, listed),
+            levels: orders.map(|orders| Level::new(orders, coupling, &rows, &columns)).collect(),
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
+            kept: reach.keeps.then(|| interfaces.iter().map(Linearization::of).collect()),
+            stays: vec![false; interfaces.len()],
             shape: None,
             fresh: false,
             counts: Counts::default(),
@@ -154,12 +155,14 @@ impl Global {
     /// All that is done with a system's estimator is done at once: with many systems, fetching them from memory is what takes time.
     pub fn prepare(&mut self, coupling: &Coupling<'_>, answers: &mut [f64]) -> Result<(), Unsolved> {
         let size = coupling.step.size();
-        let shape = Some((size, coupling.smooth));
+        let shape = Some((size, coupling.shape()));
+        let level = coupling.shape().orders() - 2;
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
         for system in 0..self.estimators.len() {
-            let (estimator, here) = (&mut self.estimators[system], &self.local[system].linearization);
+            let (estimator, new) = (&mut self.estimators[system], &self.local[system].linearization);
+            let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
             }
@@ -173,7 +176,7 @@ impl Global {
             };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(system, size, coupling.basis(self.degrees[system]));
+                self.assemble(level, system, size, coupling.basis(self.degrees[system]));
                 changed = true;
             }
             self.estimate(system, coupling, answers);
@@ -181,7 +184,7 @@ impl Global {
         self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
-            self.matrix.factor()?;
+            self.levels[level].factor()?;
         } else {
             self.counts.factorizations_kept += 1;
         }
@@ -192,47 +195,58 @@ impl Global {
     /// The estimators from here on learn of the linearisations, although the step will not be solved.
     fn refresh_from(&mut self, first: usize, time: f64) {
         if std::mem::take(&mut self.fresh) {
-            for (estimator, task) in self.estimators.iter_mut().zip(&self.local).skip(first) {
-                estimator.refresh(time, &task.linearization);
+            for (system, (estimator, task)) in self.estimators.iter_mut().zip(&self.local).enumerate().skip(first) {
+                estimator.refresh(time, self.kept.as_ref().map_or(&task.linearization, |kept| &kept[system]));
             }
         }
     }
 
-    /// The rows of a system, given what the inputs are for an end value of 1 and for an end slope of 1.
-    fn assemble(&mut self, system: usize, size: f64, basis: [Signal; 2]) {
-        let (estimator, values) = (&self.estimators[system], self.matrix.values_mut());
-        for row in &self.rows[system] {
-            row.places.iter().flatten().for_each(|&place| values[place] = 0.0);
-            row.diagonal.iter().for_each(|&place| values[place] = 1.0);
-            for (column, places) in self.columns[system].iter().zip(&row.places) {
-                let gain = |order: usize, by: usize| estimator.gain(order, row.position, column.input, &basis[by]);
-                let block = [gain(0, 0), gain(0, 1) / size, gain(1, 0) * size, gain(1, 1)];
-                places.iter().zip(block).for_each(|(&place, gain)| values[place] -= gain);
-            }
-        }
+    /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an end curvature of 1.
+    fn assemble(&mut self, level: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
+        let (estimator, rows, columns) = (&self.estimators[system], &self.rows[system], &self.columns[system]);
+        self.levels[level].assemble(system, size, |row, to, column, by| {
+            estimator.gain(to, rows[row].position, columns[column].input, basis[by].coefficients())
+        });
     }
 
     fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
-        let (half, estimator) = (coupling.variables.len(), &self.estimators[system]);
+        let (count, estimator) = (coupling.variables.len(), &self.estimators[system]);
         let inputs = &coupling.tasks[system].inputs;
         for row in &self.rows[system] {
-            into[row.variable] = estimator.estimate(0, row.position, inputs);
-            into[half + row.variable] = estimator.estimate(1, row.position, inputs);
+            for order in 0..into.len() / count {
+                into[order * count + row.variable] = estimator.estimate(order, row.position, inputs);
+            }
         }
     }
 
-    /// What a disturbance of the coupling variables within the step, as signals, does to values and slopes at its end, through
-    /// one system each. A system that does not take all of its `inputs` is disturbed by what was taken away as well.
-    pub fn disturb(&self, disturbance: &[Signal], inputs: &[Signal], into: &mut [f64]) {
-        let half = disturbance.len();
-        for (row, system) in self.all_rows() {
-            let caused = |order: usize| self.caused(system, order, row.position, disturbance, Some(inputs));
-            (into[row.variable], into[half + row.variable]) = (caused(0), caused(1));
+    /// What the estimators answer to the inputs that are placed: values, then slopes and so on, as far as there is room.
+    pub fn estimate_all(&self, coupling: &Coupling<'_>, into: &mut [f64]) {
+        (0..self.estimators.len()).for_each(|system| self.estimate(system, coupling, into));
+    }
+
+    /// What they say of a state at the end of the step.
+    pub fn estimate_state(&self, system: usize, state: usize, inputs: &[Signal]) -> f64 {
+        let new = &self.local[system].linearization;
+        let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
+        self.estimators[system].estimate_state(state, here, inputs)
+    }
+
+    /// What a disturbance of the coupling variables within the step, as polynomials, does to values, slopes and so on at its end,
+    /// through one system each. A system that does not take all of its `inputs` is disturbed by what was taken away as well.
+    pub fn disturb<P: AsRef<[f64]>>(&self, disturbance: &[P], inputs: Option<&[Signal]>, into: &mut [f64]) {
+        let count = disturbance.len();
+        for (system, rows) in self.rows.iter().enumerate() {
+            for row in rows {
+                for order in 0..into.len() / count.max(1) {
+                    let caused = self.caused(system, order, row.position, disturbance, inputs);
+                    into[order * count + row.variable] = caused;
+                }
+            }
         }
     }
 
     /// What it does to the states of all systems, stacked.
-    pub fn disturb_states(&self, disturbance: &[Signal], inputs: Option<&[Signal]>, into: &mut [f64]) {
+    pub fn disturb_states<P: AsRef<[f64]>>(&self, disturbance: &[P], inputs: Option<&[Signal]>, into: &mut [f64]) {
         let mut places = into.iter_mut();
         for (system, task) in self.local.iter().enumerate() {
             let first = task.linearization.g.len();
@@ -242,39 +256,35 @@ impl Global {
         }
     }
 
-    fn caused(
+    fn caused<P: AsRef<[f64]>>(
         &self,
         system: usize,
         order: usize,
         row: usize,
-        disturbance: &[Signal],
+        disturbance: &[P],
         inputs: Option<&[Signal]>,
     ) -> f64 {
         let (size, degree) = (self.shape.map_or(0.0, |(size, _)| size), self.degrees[system]);
+        let estimator = &self.estimators[system];
         let gain = |column: &Column| {
-            let signal = match inputs {
+            let coefficients = disturbance[column.variable].as_ref();
+            let direct = estimator.gain(order, row, column.input, coefficients);
+            match inputs {
                 Some(inputs) if inputs[column.variable].degree() > degree => {
                     let whole = &inputs[column.variable];
-                    sum(&disturbance[column.variable], &sum(whole, &whole.reduced(size, degree), -1.0), 1.0)
+                    let taken = |signal: &Signal| estimator.gain(order, row, column.input, signal.coefficients());
+                    direct + taken(whole) - taken(&whole.reduced(size, degree))
                 }
-                _ => disturbance[column.variable],
-            };
-            self.estimators[system].gain(order, row, column.input, &signal)
+                _ => direct,
+            }
         };
         self.columns[system].iter().map(gain).sum()
     }
 
-    fn all_rows(&self) -> impl Iterator<Item = (&Row, usize)> {
-        self.rows.iter().enumerate().flat_map(|(system, rows)| rows.iter().map(move |row| (row, system)))
-    }
-
     /// `(I − K)⁻¹`, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
-        let (size, _) = self.shape.expect("BUG: solved before it was prepared");
-        let half = right.len() / 2;
-        right[half..].iter_mut().for_each(|slope| *slope *= size);
-        self.matrix.solve(right);
-        right[half..].iter_mut().for_each(|slope| *slope /= size);
+        let (size, shape) = self.shape.expect("BUG: solved before it was prepared");
+        self.levels[shape.orders() - 2].solve(size, right);
     }
 }
 

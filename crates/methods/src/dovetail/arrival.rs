@@ -1,0 +1,151 @@
+//! A step has been taken: what is learnt from it, and where the next one starts.
+
+use dovetail_core::{Error, Linearization, MacroStep, Workers};
+
+use super::controller::Parts;
+use super::integration::BAD;
+use super::restart::Restart;
+use super::{Dovetail, Relinearize, Steps};
+
+/// Predictions that miss by less than this part of a range let steps grow again.
+const GOOD: f64 = 0.005;
+/// Matrices that differ by less than this, relative to their largest entry, are the same.
+const SAME: f64 = 1e-9;
+/// A linearisation is renewed at the latest when it explains an output's change over a step but for this part.
+const OUTDATED: f64 = 0.05;
+
+impl Dovetail<'_> {
+    /// Systems have moved to the end of the step.
+    pub(super) fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        let step = self.coupling.step;
+        let solved = self.unknowns();
+        self.coupling.note_predictions(&self.ends.solution, &mut self.predictions);
+        if let Some(error) = &mut self.global_error {
+            error.set_out();
+        }
+        self.global.localize(step.end, workers)?;
+        self.learn(step);
+        // By the ends as integrated: a prediction that missed would show as a high derivative.
+        self.local_error.interpolate(&self.coupling, &self.ends.integrated[..solved], &mut self.global);
+        self.local_error.judge_ends(&self.coupling, &self.ends.missed[..solved], &mut self.global);
+        self.local_error.learn(&self.coupling);
+        self.choose_linearizations();
+        let event = self.coupling.at_event();
+        self.coupling.stops.accepted(step);
+        self.restart_from_integrated(step.end)?;
+        self.keep_stiff_slopes(step.size());
+        self.stand();
+        self.judge(step);
+        if event {
+            self.cross(step.end, workers)?;
+        } else {
+            self.tell_consistent_outputs();
+        }
+        self.tell_step(step);
+        Ok(())
+    }
+
+    /// What linear operators missed, and what the prediction missed.
+    fn learn(&mut self, step: MacroStep) {
+        let (measured, solved) = (self.measured(), self.unknowns());
+        let ends = &mut self.ends;
+        Restart::measure(&self.coupling, &self.global, &mut ends.integrated[..measured]);
+        self.global.estimate_all(&self.coupling, &mut ends.difference[..measured]);
+        ends.difference.iter_mut().zip(&ends.integrated).for_each(|(d, integrated)| *d = integrated - *d);
+        let missed = ends.missed.iter_mut().zip(ends.integrated.iter().zip(&ends.solution));
+        missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
+        let known = solved.min(measured);
+        // Curvatures of what is stiff are the square of its eigenvalue times an error.
+        let stiff = self.safety.is_stiff(step.size());
+        let told = if stiff { measured.min(2 * self.coupling.start.len()) } else { measured };
+        let looked = self.tally.looked.then_some(&self.safety.differences[..]);
+        self.memory.learn(step.start, step.size(), &ends.difference[..told], &ends.missed[..known], looked);
+    }
+
+    /// Which linearisations the next step stands on.
+    fn choose_linearizations(&mut self) {
+        if self.options.relinearize == Relinearize::Always {
+            return;
+        }
+        let (coupling, ends, never) = (&self.coupling, &self.ends, self.options.relinearize == Relinearize::Never);
+        let outdated = |system: usize| {
+            coupling.variables.iter().enumerate().filter(|(_, variable)| variable.system == system).any(|(c, _)| {
+                let change = ends.integrated[c] - coupling.start[c].value;
+                ends.difference[c].abs() > OUTDATED * change.abs()
+            })
+        };
+        self.global.keep(|system, kept, new| if never { !outdated(system) } else { is_same(kept, new) });
+        self.tally.kept += self.global.staying();
+    }
+
+    /// The error of the step, the size of the next, and the error of the whole run.
+    fn judge(&mut self, step: MacroStep) {
+        let errors = &self.local_error;
+        let count = self.coupling.start.len();
+        let missed = self.outputs.largest_share(&self.ends.missed[..count]);
+        let both = errors.interpolation.iter().zip(&errors.ends);
+        self.states.errors.iter_mut().zip(both).for_each(|(sum, (one, other))| *sum = one + other);
+        let parts = Parts {
+            interpolation: self.states.largest_share(&errors.interpolation),
+            ends: self.states.largest_share(&errors.ends).max(self.tally.corrected),
+            // What was corrected would have been missed: the next step is to do without.
+            total: self.states.largest_own_share().max(self.tally.corrected),
+            points: self.memory.points(),
+        };
+        if let Some(error) = &mut self.global_error {
+            // Of a first step with quintics the interpolation error was not known: it is about that of the next.
+            let times = if errors.known { 1.0 + f64::from(std::mem::take(&mut self.tally.unknown)) } else { 0.0 };
+            self.tally.unknown += u8::from(!errors.known);
+            error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
+            error.tell_outputs(&self.coupling, &self.global);
+            let change = error.change(&self.states);
+            self.tally.trust = (step.size() / change).sqrt();
+        }
+        match &mut self.steps {
+            Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
+            Steps::Fixed(plan) if missed > BAD && step.size() > plan.grid().size() / 64.0 && self.abilities.free => {
+                plan.shorten(step);
+            }
+            Steps::Fixed(_) => {}
+            Steps::Adaptive(controller) => {
+                controller.accept(step, self.coupling.shape(), parts);
+                if let Some(error) = &self.global_error {
+                    controller.steer(step.end, self.states.largest_share(&error.states));
+                }
+            }
+        }
+        self.tally.missed = missed;
+        self.consider_leaving(missed, !self.may_shrink(step));
+    }
+
+    /// Crosses the event at the end of the step: the stretch after it starts as the run did.
+    fn cross(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.global.forget();
+        self.coupling.cross_event(workers)?;
+        self.settle(time, workers)?;
+        if let Steps::Adaptive(controller) = &mut self.steps {
+            controller.restart();
+        }
+        self.tally.trust = f64::INFINITY;
+        Ok(())
+    }
+
+    /// What is recorded of coupled outputs is what the next step starts from.
+    fn tell_consistent_outputs(&mut self) {
+        for (variable, knot) in self.coupling.variables.iter().zip(&self.coupling.start) {
+            self.coupling.tasks[variable.system].response.outputs[variable.position] = *knot;
+        }
+    }
+}
+
+fn is_same(kept: &Linearization, new: &Linearization) -> bool {
+    if new.affine != 0 {
+        return false; // known to be the same by its number, or to be another one
+    }
+    let pairs = [(&kept.a, &new.a), (&kept.b, &new.b), (&kept.c, &new.c), (&kept.d, &new.d)];
+    let slopes = [(&kept.b_slope, &new.b_slope), (&kept.d_slope, &new.d_slope)];
+    pairs.into_iter().chain(slopes).all(|(kept, new)| {
+        let largest = new.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        kept.iter().zip(new).all(|(kept, new)| (kept - new).abs() <= SAME * largest)
+    })
+}

@@ -1,0 +1,192 @@
+//! An estimate of the error of the whole run, from the errors of its steps.
+//!
+//! Errors of states travel as small differences do: `ε' = A_c ε` with the matrix of all systems coupled,
+//! `A_c = A + B Φᵀ (I − D Φᵀ)⁻¹ C`. Over a step `ε ← exp(h (A_c + A_c⁺)/2) ε + e`, with the matrix at both ends and the local error e.
+//! It is signed: the states plus ε are nearer to the truth. Where trajectories separate exponentially it overestimates.
+
+use dovetail_core::Connections;
+use dovetail_numerics::{Lu, PhiFunctions};
+use nalgebra::DMatrix;
+
+use crate::algebraic_loops;
+use crate::coupling::Coupling;
+use crate::global::Global;
+use crate::ranges::Ranges;
+
+/// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is worth.
+const MOST: usize = 64;
+
+/// The estimate, with the matrices that carry it on.
+pub(super) struct GlobalError {
+    /// `A_c` where the systems stand, and where the step before began.
+    coupled: DMatrix<f64>,
+    before: DMatrix<f64>,
+    mean: DMatrix<f64>,
+    functions: PhiFunctions,
+    /// `I − D Φᵀ`, and `(I − D Φᵀ)⁻¹ C`: how coupling variables follow states.
+    loops: DMatrix<f64>,
+    factors: Lu<f64>,
+    follow: DMatrix<f64>,
+    column: Vec<f64>,
+    /// By how much loops through feedthrough magnify what goes round in them: the largest diagonal entry of `(I − D Φᵀ)⁻¹`, which does not
+    /// depend on units as its condition number does.
+    pub magnification: f64,
+    has_loops: bool,
+    /// ε of all states and of all outputs, stacked, and the largest so far.
+    pub states: Vec<f64>,
+    pub outputs: Vec<f64>,
+    pub largest_states: Vec<f64>,
+    pub largest_outputs: Vec<f64>,
+    variables: Vec<f64>,
+    next: Vec<f64>,
+}
+
+impl GlobalError {
+    /// Room for these systems; none where they are too many.
+    pub fn new(connections: &Connections, variables: usize) -> Option<Self> {
+        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let outputs = connections.outputs();
+        let square = || DMatrix::zeros(states, states);
+        (states <= MOST && variables <= MOST).then(|| Self {
+            coupled: square(),
+            before: square(),
+            mean: square(),
+            functions: PhiFunctions::new(states, 0),
+            loops: DMatrix::zeros(variables, variables),
+            factors: Lu::new(variables),
+            follow: DMatrix::zeros(variables, states),
+            column: vec![0.0; variables],
+            magnification: 1.0,
+            has_loops: !algebraic_loops(connections).is_empty(),
+            states: vec![0.0; states],
+            outputs: vec![0.0; outputs],
+            largest_states: vec![0.0; states],
+            largest_outputs: vec![0.0; outputs],
+            variables: vec![0.0; variables],
+            next: vec![0.0; states],
+        })
+    }
+
+    /// The systems stand elsewhere, or on the far side of an event.
+    pub fn locate(&mut self, global: &Global) {
+        self.loops.fill(0.0);
+        self.loops.fill_diagonal(1.0);
+        self.follow.fill(0.0);
+        self.coupled.fill(0.0);
+        let mut first = 0;
+        for (system, local) in global.local().iter().enumerate() {
+            let here = &local.linearization;
+            for row in &global.rows[system] {
+                for j in 0..here.x.len() {
+                    self.follow[(row.variable, first + j)] = here.c[(row.position, j)];
+                }
+                for column in &global.columns[system] {
+                    self.loops[(row.variable, column.variable)] -= here.d[(row.position, column.input)];
+                }
+            }
+            first += here.x.len();
+        }
+        if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
+            self.measure_loops();
+            for j in 0..self.follow.ncols() {
+                self.column.iter_mut().zip(self.follow.column(j).iter()).for_each(|(to, from)| *to = *from);
+                self.factors.solve_in_place(&mut self.column);
+                self.follow.column_mut(j).iter_mut().zip(&self.column).for_each(|(to, from)| *to = *from);
+            }
+        }
+        self.couple(global);
+    }
+
+    fn measure_loops(&mut self) {
+        if !self.has_loops {
+            return;
+        }
+        self.magnification = 0.0;
+        for variable in 0..self.column.len() {
+            self.column.fill(0.0);
+            self.column[variable] = 1.0;
+            self.factors.solve_in_place(&mut self.column);
+            self.magnification = self.magnification.max(self.column[variable].abs());
+        }
+    }
+
+    /// `A + B Φᵀ (I − D Φᵀ)⁻¹ C`.
+    fn couple(&mut self, global: &Global) {
+        let mut first = 0;
+        for (system, local) in global.local().iter().enumerate() {
+            let here = &local.linearization;
+            let states = here.x.len();
+            for i in 0..states {
+                for j in 0..states {
+                    self.coupled[(first + i, first + j)] += here.a[(i, j)];
+                }
+                for column in &global.columns[system] {
+                    let gain = here.b[(i, column.input)];
+                    for j in 0..self.follow.ncols() {
+                        self.coupled[(first + i, j)] += gain * self.follow[(column.variable, j)];
+                    }
+                }
+            }
+            first += states;
+        }
+    }
+
+    /// A step begins where the systems stand.
+    pub fn set_out(&mut self) {
+        self.before.copy_from(&self.coupled);
+    }
+
+    /// By how much `A_c` has changed since, in units of the ranges of the states.
+    pub fn change(&self, ranges: &Ranges) -> f64 {
+        let difference = |i: usize, j: usize| (self.coupled[(i, j)] - self.before[(i, j)]).abs();
+        let scaled = |i: usize| {
+            let row = |j: usize| difference(i, j) * ranges.scale(j);
+            (0..self.states.len()).map(row).sum::<f64>() / ranges.scale(i).max(f64::MIN_POSITIVE)
+        };
+        (0..self.states.len()).map(scaled).fold(0.0, f64::max)
+    }
+
+    /// The step is over, and the systems stand where they have been located; it has left these errors in the states.
+    pub fn carry(&mut self, size: f64, errors: [&[f64]; 2], times: f64) {
+        self.mean.copy_from(&self.before);
+        self.mean += &self.coupled;
+        self.mean *= 0.5 * size;
+        self.functions.compute(&self.mean);
+        let exponential = &self.functions.phi[0];
+        for (i, next) in self.next.iter_mut().enumerate() {
+            let carried: f64 = self.states.iter().enumerate().map(|(j, e)| exponential[(i, j)] * e).sum();
+            *next = carried + times * errors[0][i] + errors[1][i];
+        }
+        if self.next.iter().all(|e| e.is_finite()) {
+            self.states.copy_from_slice(&self.next);
+        }
+    }
+
+    /// The errors of the outputs follow from those of the states.
+    pub fn tell_outputs(&mut self, coupling: &Coupling<'_>, global: &Global) {
+        for (v, variable) in self.variables.iter_mut().enumerate() {
+            *variable = self.states.iter().enumerate().map(|(j, e)| self.follow[(v, j)] * e).sum();
+        }
+        let (mut first, mut places) = (0, self.outputs.iter_mut());
+        for (system, local) in global.local().iter().enumerate() {
+            let here = &local.linearization;
+            let states = &self.states[first..][..here.x.len()];
+            for (output, place) in (0..here.g.len()).zip(&mut places) {
+                let by_states: f64 = states.iter().enumerate().map(|(j, e)| here.c[(output, j)] * e).sum();
+                let by_inputs = global.columns[system].iter();
+                let by_inputs: f64 =
+                    by_inputs.map(|column| here.d[(output, column.input)] * self.variables[column.variable]).sum();
+                *place = by_states + by_inputs;
+            }
+            first += states.len();
+        }
+        for (variable, error) in coupling.variables.iter().zip(&self.variables) {
+            self.outputs[variable.stacked] = *error;
+        }
+        let largest = |largest: &mut [f64], now: &[f64]| {
+            largest.iter_mut().zip(now).for_each(|(largest, now)| *largest = largest.max(now.abs()));
+        };
+        largest(&mut self.largest_states, &self.states);
+        largest(&mut self.largest_outputs, &self.outputs);
+    }
+}

@@ -1,0 +1,110 @@
+//! A step is integrated: once, or again under corrected inputs where all systems can roll back.
+
+use dovetail_core::{Error, MacroStep, Workers};
+
+use super::controller::PATIENCE;
+use super::{Dovetail, Steps};
+use crate::shape::Shape;
+
+/// Corrections of one step at most.
+const MOST_CORRECTIONS: usize = 3;
+/// Predictions that miss by more than this part of a range are corrected: of cubics, and of quintics.
+const POOR: [f64; 2] = [2e-4, 2e-5];
+/// A correction goes on only if the one before it left no more than this part.
+const FALLING: f64 = 0.5;
+/// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.
+pub(super) const BAD: f64 = 0.02;
+
+impl Dovetail<'_> {
+    /// Integrates the step; false if it was tried and not taken.
+    pub(super) fn integrate(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
+        (self.tally.corrections, self.tally.corrected) = (0, 0.0);
+        if !self.abilities.revocable {
+            workers.advance(&mut self.coupling.tasks)?;
+            return Ok(true);
+        }
+        let mut last = f64::INFINITY;
+        for round in 0.. {
+            match self.coupling.try_step(workers) {
+                Ok(true) => {}
+                Ok(false) => return Ok(false), // the next one ends at the event
+                Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
+            }
+            let missed = self.compare();
+            if missed > last {
+                self.take_back_correction();
+                break;
+            }
+            // A step that can be made to agree with itself may still be too long for what happens in it: it is cut first.
+            if (missed > BAD || missed.is_nan()) && self.halve(step) {
+                self.memory.forget();
+                self.tally.refused_after += 1;
+                return Ok(false);
+            }
+            if !(round < MOST_CORRECTIONS && self.is_worth_correcting(round, missed, last)) {
+                break;
+            }
+            self.correct();
+            last = missed;
+        }
+        workers.advance(&mut self.coupling.tasks)?;
+        Ok(true)
+    }
+
+    /// A correction has made it worse: the inputs before it were better.
+    fn take_back_correction(&mut self) {
+        let unknowns = self.unknowns();
+        let ends = &mut self.ends;
+        ends.solution[..unknowns].copy_from_slice(&ends.uncorrected[..unknowns]);
+        self.coupling.place(&ends.solution[..unknowns]);
+    }
+
+    fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
+        match (self.options.correction, &self.steps) {
+            (Some(false), _) => false,
+            (Some(true), _) => round == 0,
+            _ if missed >= FALLING * last || !missed.is_finite() => false,
+            (None, Steps::Fixed(_)) => missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)],
+            (None, Steps::Adaptive(controller)) => {
+                let allowed = controller.allowed(self.coupling.shape());
+                let unknowns = self.unknowns();
+                // With steps of its own choice nothing is returned.
+                self.local_error.judge_ends(&self.coupling, &self.ends.missed[..unknowns], &mut self.global);
+                let share = self.states.largest_share(&self.local_error.ends);
+                let poor = share > PATIENCE * allowed;
+                if poor {
+                    self.tally.corrected = self.tally.corrected.max(share);
+                }
+                poor
+            }
+        }
+    }
+
+    /// Where inputs were meant to end minus where they did; the largest part of a range that a value misses by. What is not told agrees.
+    fn compare(&mut self) -> f64 {
+        let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
+        for (c, variable) in self.coupling.variables.iter().enumerate() {
+            let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
+            for (order, answered) in [knot.value, knot.slope, knot.curvature].into_iter().enumerate().take(orders) {
+                // Where an impulse is returned, that is where inputs are meant to end.
+                let meant = answered + self.ends.returned[order * count + c];
+                let miss = meant - self.ends.solution[order * count + c];
+                self.ends.missed[order * count + c] = if order == 0 || miss.is_finite() { miss } else { 0.0 };
+            }
+        }
+        let misses = &self.ends.missed[..count];
+        if misses.iter().any(|miss| !miss.is_finite()) { f64::NAN } else { self.outputs.largest_share(misses) }
+    }
+
+    /// `z ← z + (I − K)⁻¹ (Y − z)`.
+    fn correct(&mut self) {
+        let unknowns = self.unknowns();
+        let ends = &mut self.ends;
+        ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
+        ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
+        self.global.solve(&mut ends.right[..unknowns]);
+        ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+        self.coupling.place(&ends.solution[..unknowns]);
+        self.tally.corrections += 1;
+    }
+}

@@ -1,0 +1,192 @@
+//! The error that one step leaves in the states, as two vectors that cost no integration.
+//!
+//! *Interpolation*: inputs are Hermite polynomials, and differ from smooth ones by `u^(2r+2) h^(2r+2)/(2r+2)! · W(s)`, with
+//! `W = (s(s−1))^(r+1)` on s in [0, 1] and r = 1 for cubics, 2 for quintics. The high derivative is that of the polynomial that also
+//! meets value and slope at the start of the step before. *Ends*: the integrated outputs minus the predicted ones tell by how much the
+//! inputs ended at the wrong place, `(I − K)⁻¹ (Y − z)`. Both are pushed through the linear operators and the coupling into the states.
+//! They are what is to be added to the states, with its sign.
+
+use dovetail_core::{Knot, Signal};
+
+use crate::coupling::Coupling;
+use crate::global::{Global, MOST_ORDERS};
+use crate::shape::Shape;
+
+/// Coefficients of a disturbance, in elapsed time: up to the sixth power.
+const TERMS: usize = 7;
+
+/// The two parts, with room to compute them in.
+pub(super) struct LocalError {
+    /// The interface at the start of the step before, and that step's size; none after an event.
+    before: Vec<Knot>,
+    before_size: Option<f64>,
+    whole: Vec<Signal>,
+    disturbance: Vec<[f64; TERMS]>,
+    effect: Vec<f64>,
+    /// Errors of all states, stacked.
+    pub interpolation: Vec<f64>,
+    pub ends: Vec<f64>,
+    /// The same of ends that are only expected to be wrong.
+    pub foreseen: Vec<f64>,
+    /// Whether the interpolation error could be told: not on a first step with quintics.
+    pub known: bool,
+}
+
+impl LocalError {
+    pub fn new(variables: usize, states: usize) -> Self {
+        Self {
+            before: vec![Knot::value_only(f64::NAN); variables],
+            before_size: None,
+            whole: vec![Signal::constant(0.0); variables],
+            disturbance: vec![[0.0; TERMS]; variables],
+            effect: vec![0.0; MOST_ORDERS * variables],
+            interpolation: vec![0.0; states],
+            ends: vec![0.0; states],
+            foreseen: vec![0.0; states],
+            known: false,
+        }
+    }
+
+    /// An event: what was says nothing of what comes.
+    pub fn forget(&mut self) {
+        self.before_size = None;
+    }
+
+    /// The step has been taken.
+    pub fn learn(&mut self, coupling: &Coupling<'_>) {
+        self.before.copy_from_slice(&coupling.start);
+        self.before_size = Some(coupling.step.size());
+    }
+
+    /// The interpolation error of a step that has been solved.
+    pub fn interpolate(&mut self, coupling: &Coupling<'_>, solution: &[f64], global: &mut Global) {
+        let (size, shape) = (coupling.step.size(), coupling.shape());
+        self.known = shape != Shape::Parabola;
+        for (c, start) in coupling.start.iter().enumerate() {
+            let input = shape.between(size, *start, shape.knot_of(solution, c));
+            self.whole[c] = input;
+            let height = match (self.before_size, shape) {
+                (_, Shape::Parabola) => None,
+                (Some(before_size), _) => Some(height(shape, size, &input, before_size, self.before[c])),
+                // W'' is 2 at the start: what a cubic does not know of the curvature there.
+                (None, Shape::Cubic) if start.curvature.is_finite() => {
+                    Some(0.5 * size * size * (start.curvature - input.derivative(2, 0.0)))
+                }
+                _ => None,
+            };
+            self.known &= height.is_some();
+            self.disturbance[c] = bump(shape, size, height.unwrap_or(0.0));
+        }
+        let unknowns = solution.len();
+        global.disturb(&self.disturbance, Some(&self.whole), &mut self.effect[..unknowns]);
+        global.solve(&mut self.effect[..unknowns]);
+        add_ends(shape, size, &self.effect[..unknowns], &mut self.disturbance);
+        global.disturb_states(&self.disturbance, Some(&self.whole), &mut self.interpolation);
+    }
+
+    /// What quintics, whose ends these are, and cubics between the same ends would leave in the states, but for the coupling: room for
+    /// the errors of both.
+    pub fn compare(&mut self, coupling: &Coupling<'_>, solution: &[f64], global: &Global) -> Option<[&[f64]; 2]> {
+        let (size, before_size) = (coupling.step.size(), self.before_size?);
+        for (shape, errors) in [(Shape::Cubic, &mut self.ends), (Shape::Quintic, &mut self.foreseen)] {
+            for (c, start) in coupling.start.iter().enumerate() {
+                let input = shape.between(size, *start, Shape::Quintic.knot_of(solution, c));
+                let height = height(shape, size, &input, before_size, self.before[c]);
+                self.disturbance[c] = bump(shape, size, height);
+            }
+            global.disturb_states(&self.disturbance, None, errors);
+        }
+        Some([&self.ends, &self.foreseen])
+    }
+
+    /// What wrong ends leave in the states, by how much integrated outputs miss the predicted ones.
+    pub fn judge_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
+        self.push_ends(coupling, misses, global);
+        global.disturb_states(&self.disturbance, None, &mut self.ends);
+    }
+
+    /// The same for misses that are only expected.
+    pub fn foresee_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
+        self.push_ends(coupling, misses, global);
+        global.disturb_states(&self.disturbance, None, &mut self.foreseen);
+    }
+
+    fn push_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
+        let effect = &mut self.effect[..misses.len()];
+        effect.copy_from_slice(misses);
+        global.solve(effect);
+        self.disturbance.iter_mut().for_each(|disturbance| disturbance.fill(0.0));
+        add_ends(coupling.shape(), coupling.step.size(), effect, &mut self.disturbance);
+    }
+}
+
+/// Inputs that end elsewhere by `effect`.
+fn add_ends(shape: Shape, size: f64, effect: &[f64], disturbance: &mut [[f64; TERMS]]) {
+    for (c, disturbance) in disturbance.iter_mut().enumerate() {
+        let moved = shape.between(size, Knot::from(0.0), shape.knot_of(effect, c));
+        disturbance.iter_mut().zip(moved.coefficients()).for_each(|(sum, c)| *sum += c);
+    }
+}
+
+/// `u^(2r+2) h^(2r+2)/(2r+2)!` in the middle of the step, from value and slope at the start of the step before.
+fn height(shape: Shape, size: f64, input: &Signal, before_size: f64, before: Knot) -> f64 {
+    let s = -before_size / size;
+    let (product, product_slope) = (s * (s - 1.0), 2.0 * s - 1.0);
+    let (weight, weight_slope) = match shape {
+        Shape::Quintic => (product.powi(3), 3.0 * product * product * product_slope),
+        _ => (product * product, 2.0 * product * product_slope),
+    };
+    let q = (before.value - input.value(-before_size)) / weight;
+    let bend = (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
+    if bend.is_finite() { q + bend * (0.5 - s) } else { q }
+}
+
+/// `height · W`, in elapsed time.
+fn bump(shape: Shape, size: f64, height: f64) -> [f64; TERMS] {
+    let mut coefficients = match shape {
+        Shape::Quintic => [0.0, 0.0, 0.0, -1.0, 3.0, -3.0, 1.0],
+        _ => [0.0, 0.0, 1.0, -2.0, 1.0, 0.0, 0.0],
+    };
+    let mut factor = height;
+    for coefficient in &mut coefficients {
+        *coefficient *= factor;
+        factor /= size;
+    }
+    coefficients
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(coefficients: &[f64], t: f64) -> f64 {
+        coefficients.iter().rev().fold(0.0, |sum, c| sum * t + c)
+    }
+
+    #[test]
+    fn the_bump_is_the_error_of_a_cubic_on_a_quartic() {
+        let exact = Signal::new(&[1.0, -0.5, 0.3, 0.2, -0.7]);
+        let (size, before) = (0.4, 0.3);
+        let cubic = Signal::hermite(size, exact.at(0.0), exact.at(size));
+        let error = bump(Shape::Cubic, size, height(Shape::Cubic, size, &cubic, before, exact.at(-before)));
+        for elapsed in [0.1, 0.2, 0.35] {
+            assert!((value(&error, elapsed) - (exact.value(elapsed) - cubic.value(elapsed))).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn the_bump_is_the_error_of_a_quintic_on_a_sextic() {
+        let sextic = |t: f64| 1.0 - 0.5 * t + 0.3 * t.powi(3) - 0.7 * t.powi(6);
+        let knot = |t: f64| Knot {
+            value: sextic(t),
+            slope: -0.5 + 0.9 * t * t - 4.2 * t.powi(5),
+            curvature: 1.8 * t - 21.0 * t.powi(4),
+        };
+        let (size, before) = (0.4, 0.5);
+        let quintic = Signal::quintic(size, knot(0.0), knot(size));
+        let error = bump(Shape::Quintic, size, height(Shape::Quintic, size, &quintic, before, knot(-before)));
+        for elapsed in [0.1, 0.2, 0.35] {
+            assert!((value(&error, elapsed) - (sextic(elapsed) - quintic.value(elapsed))).abs() < 1e-13);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What linear operators miss, remembered and continued.
+//!
+//! Under the inputs that were used, an output came out by `d` differently than its linear operators said. Within a step of size h that
+//! difference grows as `d(τ) = Σ_{j=1..r+1} ρ_j τ^{j+1}/(j+1)!`: it begins with the square of the time, since value and slope are exact
+//! at the start. From d and its derivatives at the end of a step the coefficients follow; they are properties of the solution, not of
+//! the step, and change slowly in the course of time. So they are extrapolated through 1, 2 or 3 steps, whichever number would have
+//! served best so far, and evaluated for the size of the next step.
+//!
+//! What was missed all the same moved the states by an *impulse*, size times miss, and the sum of all impulses is an error that stays.
+//! So it is returned with the next step: inputs end by as much too far as they have been too short. After each step the impulses of the
+//! whole run then add up to that of this one step alone, also over the first steps, which have nothing to remember.
+
+use crate::global::MOST_ORDERS;
+
+/// Steps that are remembered.
+const DEPTH: usize = 3;
+/// Points that are extrapolated through while nothing is known.
+const USUAL: usize = 1;
+/// An impulse is returned with a shorter step by a larger difference, but not by more than this factor.
+const MOST_RETURNED: f64 = 4.0;
+/// How much of the average over past predictions stays.
+const INERTIA: f64 = 0.7;
+/// Another number of points must serve better by this factor.
+const HYSTERESIS: f64 = 1.2;
+
+type Coefficients = [f64; MOST_ORDERS];
+
+/// The memory of all coupling variables.
+pub(super) struct Memory {
+    /// Starts of the remembered steps, newest first.
+    times: [f64; DEPTH],
+    kept: usize,
+    /// The size of the newest step.
+    size: f64,
+    returns: bool,
+    variables: Vec<Remembered>,
+}
+
+#[derive(Clone, Copy)]
+struct Remembered {
+    /// The coefficients of `τ², τ³, τ⁴` in each of these steps.
+    past: [Coefficients; DEPTH],
+    /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is known.
+    missed: [f64; DEPTH],
+    points: usize,
+    /// The same of what a look ahead said, and whether that would have served better than any extrapolation.
+    look_missed: f64,
+    looks: bool,
+    /// All impulses so far, of value, slope and curvature, in units of the newest step.
+    impulse: Coefficients,
+}
+
+impl Memory {
+    /// For so many variables; whether impulses that have remained are returned. Where steps are chosen by the size of what they miss they
+    /// are not: a returned impulse looks like a miss.
+    pub fn new(variables: usize, returns: bool) -> Self {
+        let none = [0.0; MOST_ORDERS];
+        let nothing = Remembered {
+            past: [none; DEPTH],
+            missed: [f64::NAN; DEPTH],
+            points: USUAL,
+            look_missed: f64::NAN,
+            looks: false,
+            impulse: none,
+        };
+        Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, returns, variables: vec![nothing; variables] }
+    }
+
+    /// An event: what was says nothing of what comes.
+    pub fn forget(&mut self) {
+        self.kept = 0;
+        for variable in &mut self.variables {
+            (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL);
+            variable.impulse = [0.0; MOST_ORDERS];
+            (variable.look_missed, variable.looks) = (f64::NAN, false);
+        }
+    }
+
+    /// How many steps are remembered.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Whether a look ahead knows better.
+    pub fn prefers_look(&self, variable: usize) -> bool {
+        self.kept == 0 || self.variables[variable].looks
+    }
+
+    /// Through how many points the variables are extrapolated, at most.
+    pub fn points(&self) -> usize {
+        self.variables.iter().map(|variable| variable.points).max().unwrap_or(0).min(self.kept)
+    }
+
+    /// The difference to expect at the end of a step: values, then slopes and so on, as far as there is room. With `more` points than
+    /// served best, where there are any.
+    pub fn predict(&self, start: f64, size: f64, more: usize, into: &mut [f64]) {
+        let count = self.variables.len();
+        into.fill(0.0);
+        if self.kept == 0 {
+            return;
+        }
+        for (v, variable) in self.variables.iter().enumerate() {
+            let points = (variable.points.min(self.kept) + more).min(self.kept);
+            let coefficients = self.extrapolated(variable, points, start);
+            for (order, slot) in into.chunks_mut(count).enumerate() {
+                slot[v] = evaluated(&coefficients, order, size);
+            }
+        }
+    }
+
+    /// What has been missed so far, for a step of `size` to return: in value, slope and curvature.
+    pub fn return_impulse(&self, variable: usize, size: f64) -> Coefficients {
+        let remembered = &self.variables[variable];
+        if !self.returns || self.kept == 0 {
+            return [0.0; MOST_ORDERS];
+        }
+        let factor = (self.size / size).min(MOST_RETURNED);
+        [0, 1, 2].map(|order| factor * remembered.impulse[order] / size.powi(order as i32))
+    }
+
+    /// The coefficients at `time`, through so many points.
+    fn extrapolated(&self, variable: &Remembered, points: usize, time: f64) -> Coefficients {
+        let mut sum = [0.0; MOST_ORDERS];
+        for i in 0..points {
+            let others = (0..points).filter(|&j| j != i);
+            let weight: f64 = others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
+            sum.iter_mut().zip(&variable.past[i]).for_each(|(sum, c)| *sum += weight * c);
+        }
+        sum
+    }
+
+    /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
+    /// curvatures. By `missed` they differ from where inputs ended. A look ahead had said
+    /// `looked`, if there was one.
+    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: &[f64], looked: Option<&[f64]>) {
+        let count = self.variables.len();
+        let orders = difference.len() / count.max(1);
+        for v in 0..count {
+            let mut variable = self.variables[v];
+            let at = |order: usize| difference[order * count + v];
+            for points in 1..=self.kept {
+                let foreseen = self.extrapolated(&variable, points, start);
+                let missed = (evaluated(&foreseen, 0, size) - at(0)).abs() / size.powi(3);
+                average(&mut variable.missed[points - 1], missed);
+            }
+            if let Some(looked) = looked {
+                average(&mut variable.look_missed, (looked[v] - at(0)).abs() / size.powi(3));
+            }
+            let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
+            for (order, impulse) in variable.impulse.iter_mut().enumerate() {
+                let new = missed.get(order * count + v).map_or(0.0, |miss| miss * size.powi(order as i32));
+                *impulse = factor * *impulse + new;
+            }
+            variable.choose();
+            variable.past.rotate_right(1);
+            variable.past[0] = match orders {
+                2 => coefficients(size, [at(0), at(1), f64::NAN]),
+                _ => coefficients(size, [at(0), at(1), at(2)]),
+            };
+            self.variables[v] = variable;
+        }
+        self.times.rotate_right(1);
+        self.times[0] = start;
+        self.size = size;
+        self.kept = (self.kept + 1).min(DEPTH);
+    }
+}
+
+impl Remembered {
+    fn choose(&mut self) {
+        let missed = |points: usize| self.missed[points - 1];
+        if missed(self.points).is_nan() {
+            return;
+        }
+        for points in 1..=DEPTH {
+            if missed(points) * HYSTERESIS < missed(self.points) {
+                self.points = points;
+            }
+        }
+        let best = missed(self.points);
+        let factor = if self.looks { 1.0 / HYSTERESIS } else { HYSTERESIS };
+        self.looks = self.look_missed * factor < best;
+    }
+}
+
+/// Takes `new` into an average, if there is one already.
+fn average(known: &mut f64, new: f64) {
+    *known = if known.is_nan() { new } else { INERTIA * *known + (1.0 - INERTIA) * new };
+}
+
+/// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the end; without the curvature, of two.
+fn coefficients(size: f64, [value, slope, curvature]: Coefficients) -> Coefficients {
+    let (d, e, f) = (value, size * slope, size * size * curvature);
+    let fourth = if f.is_nan() { 0.0 } else { 0.5 * (f - 4.0 * e + 6.0 * d) };
+    let third = e - 2.0 * d - 2.0 * fourth;
+    let square = size * size;
+    [(d - third - fourth) / square, third / (square * size), fourth / (square * square)]
+}
+
+/// A derivative of the difference at the end of a step.
+fn evaluated(coefficients: &Coefficients, order: usize, size: f64) -> f64 {
+    let term = |(i, c): (usize, &f64)| {
+        let power = i + 2;
+        let falling: f64 = (power + 1 - order..=power).map(|k| k as f64).product();
+        c * falling * size.powi((power - order) as i32)
+    };
+    coefficients.iter().enumerate().map(term).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_grows_linearly_in_time_is_continued_over_steps_of_any_size() {
+        let rho = |t: f64| [0.3 - 0.1 * t, 1.0 + 0.5 * t, -0.2 * t];
+        let mut memory = Memory::new(1, false);
+        let (mut time, mut foreseen) = (0.0, [0.0; 3]);
+        for size in [0.1, 0.15, 0.08, 0.2] {
+            let difference = [0, 1, 2].map(|order| evaluated(&rho(time), order, size));
+            memory.predict(time, size, 0, &mut foreseen);
+            let missed = [0, 1, 2].map(|order| difference[order] - foreseen[order]);
+            memory.learn(time, size, &difference, &missed, None);
+            time += size;
+        }
+        memory.predict(time, 0.3, 0, &mut foreseen);
+        for (order, foreseen) in foreseen.iter().enumerate() {
+            let expected = evaluated(&rho(time), order, 0.3);
+            assert!((foreseen - expected).abs() < 1e-12, "{order}: {foreseen} and {expected}");
+        }
+    }
+
+    #[test]
+    fn what_was_missed_is_returned_and_then_forgotten() {
+        let mut memory = Memory::new(1, true);
+        memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.5, 1.0], None);
+        // With half the step by twice as much; slopes count times the step.
+        let returned = memory.return_impulse(0, 0.05);
+        assert!((returned[0] - 1.0).abs() < 1e-12 && (returned[1] - 4.0).abs() < 1e-12, "{returned:?}");
+        memory.learn(0.1, 0.05, &[1.0, 3.0], &[-1.0, -4.0], None);
+        assert!(memory.return_impulse(0, 0.05).iter().all(|left| left.abs() < 1e-12));
+    }
+}

@@ -1,0 +1,284 @@
+//! The engine's own method: MISSILES without its limits.
+//!
+//! Needs: that every system can be linearised; for quintic inputs also that outputs know their curvatures. Rollback is used where it is
+//! there. One linear system a step predicts the interface at its end, and every system is integrated once under inputs that arrive
+//! there. Beside MISSILES, from the inside out:
+//!
+//! - a *consistent restart* (`restart`): the interface at the start of a step is that of the states as integrated, not of the
+//!   prediction before, also right after an event;
+//! - *feedback* (`memory`): what the linear operators missed in the last steps is continued into the next;
+//! - *quintic inputs*, where curvatures are known;
+//! - *a look ahead* (`safety`): f and g at the predicted end tell whether the step is too long before it is integrated;
+//! - *corrections* (`integration`) of poor predictions, where all systems can roll back;
+//! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and an estimate of the error of the whole
+//!   run (`global_error`).
+
+mod advice;
+mod arrival;
+mod controller;
+mod global_error;
+mod integration;
+mod local_error;
+mod memory;
+mod options;
+mod prediction;
+mod restart;
+mod safety;
+mod telling;
+
+use dovetail_core::{
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
+    Workers,
+};
+
+use crate::costarica::{Control, EstimatorOptions};
+use crate::coupling::Coupling;
+use crate::global::{Global, MOST_ORDERS, Reach};
+use crate::jacobi::{check_imposed_steps, meeting_event};
+use crate::plan::Plan;
+use crate::predictions::Predictions;
+use crate::ranges::Ranges;
+pub use advice::Advice;
+use controller::Controller;
+use global_error::GlobalError;
+use local_error::LocalError;
+use memory::Memory;
+pub use options::{DovetailOptions, Inputs, Relinearize};
+use restart::Restart;
+use safety::Safety;
+use telling::Tally;
+
+/// The method's name, as users write it.
+const NAME: &str = "dovetail";
+
+/// Beyond a jump of this, relative, an interface is made consistent anew at an event.
+const JUMP: f64 = 1e-9;
+
+/// The method, with its buffers.
+pub struct Dovetail<'a> {
+    connections: &'a Connections,
+    options: DovetailOptions,
+    coupling: Coupling<'a>,
+    global: Global,
+    restart: Restart,
+    memory: Memory,
+    safety: Safety,
+    local_error: LocalError,
+    /// Where there are not too many states.
+    global_error: Option<GlobalError>,
+    steps: Steps,
+    abilities: Abilities,
+    /// Whether the start of the run has been looked at.
+    begun: bool,
+    /// Ranges of coupling variables and of states.
+    outputs: Ranges,
+    states: Ranges,
+    ends: Ends,
+    predictions: Predictions,
+    tally: Tally,
+    signals: Vec<f64>,
+}
+
+/// What the systems permit.
+#[derive(Clone, Copy)]
+struct Abilities {
+    /// Steps can be tried before they are taken.
+    revocable: bool,
+    /// Steps can be of any size.
+    free: bool,
+    /// Curvatures are known, and inputs of degree five are taken.
+    quintics: bool,
+}
+
+/// The interface at the end of the step: values, slopes and curvatures of all coupling variables.
+struct Ends {
+    /// As predicted, and then corrected.
+    solution: Vec<f64>,
+    /// The same before the last correction.
+    uncorrected: Vec<f64>,
+    /// As integrated.
+    integrated: Vec<f64>,
+    /// What is expected to come out differently than the linear operators say, and what did.
+    expected: Vec<f64>,
+    difference: Vec<f64>,
+    /// Impulses that are returned with this step, part of what is expected.
+    returned: Vec<f64>,
+    /// Integrated minus predicted.
+    missed: Vec<f64>,
+    /// Room.
+    right: Vec<f64>,
+}
+
+/// Where steps come from.
+enum Steps {
+    Fixed(Plan),
+    Adaptive(Box<Controller>),
+}
+
+impl<'a> Dovetail<'a> {
+    /// The method with steps on `grid`, or within its span where they are chosen.
+    pub fn new(
+        connections: &'a Connections,
+        grid: Grid,
+        options: DovetailOptions,
+        capabilities: &[Capabilities],
+    ) -> Self {
+        let mut coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
+        let quintics = options.inputs != Inputs::Cubic && allows_quintics(&coupling, capabilities);
+        if quintics {
+            coupling = coupling.with_curvatures();
+        }
+        let keeps = options.relinearize != Relinearize::Always;
+        let reach = Reach { degree: if quintics { 6 } else { 4 }, states: true, quintics, keeps };
+        let estimator = EstimatorOptions { control: Control::Tangent, ..EstimatorOptions::default() };
+        let global = Global::new(connections, &coupling, capabilities, estimator, reach);
+        let count = coupling.variables.len();
+        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let room = || vec![0.0; MOST_ORDERS * count];
+        let [solution, uncorrected, integrated, expected, difference, returned, missed, right] =
+            std::array::from_fn(|_| room());
+        let global_error = GlobalError::new(connections, count);
+        let steps = match options.tolerance {
+            None => Steps::Fixed(Plan::new(grid)),
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance))),
+        };
+        Self {
+            connections,
+            options,
+            restart: Restart::new(&coupling, &global, quintics),
+            memory: Memory::new(count, options.tolerance.is_none()),
+            safety: Safety::new(connections, count),
+            local_error: LocalError::new(count, states),
+            signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],
+            global_error,
+            coupling,
+            global,
+            steps,
+            abilities: Abilities {
+                revocable: capabilities.iter().all(|c| c.trial),
+                free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
+                quintics,
+            },
+            begun: false,
+            outputs: Ranges::new(count),
+            states: Ranges::new(states),
+            ends: Ends { solution, uncorrected, integrated, expected, difference, returned, missed, right },
+            predictions: Predictions::new(count),
+            tally: Tally::default(),
+        }
+    }
+
+    fn plan_step(&mut self, reached: f64, event: f64) -> MacroStep {
+        let (coupling, global) = (&self.coupling, &self.global);
+        match &mut self.steps {
+            Steps::Fixed(plan) => plan.step(reached, event),
+            Steps::Adaptive(controller) => {
+                let scale = || crate::ranges::time_scale(coupling, global);
+                controller.step(reached, event, self.tally.trust, scale)
+            }
+        }
+    }
+
+    /// Whether the step may still be cut.
+    fn may_shrink(&self, step: MacroStep) -> bool {
+        match &self.steps {
+            _ if !self.abilities.free => false,
+            Steps::Fixed(plan) => step.size() > plan.grid().size() / 64.0,
+            Steps::Adaptive(controller) => controller.may_refuse(step),
+        }
+    }
+
+    /// The next step is half of this one, if that is still allowed.
+    fn halve(&mut self, step: MacroStep) -> bool {
+        if !self.may_shrink(step) {
+            return false;
+        }
+        match &mut self.steps {
+            Steps::Fixed(plan) => plan.shorten(step),
+            Steps::Adaptive(controller) => {
+                controller.refuse(step, 0.5);
+                true
+            }
+        }
+    }
+}
+
+/// Whether all coupled outputs know their curvatures and all that follow them take quintics.
+fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bool {
+    let connections = coupling.connections;
+    let follows = |system: usize| connections.inputs_of(system).any(|input| coupling.feeders[input].is_some());
+    let knows = coupling.variables.iter().all(|variable| capabilities[variable.system].output_derivatives >= 2);
+    knows && (0..capabilities.len()).all(|system| capabilities[system].input_degree >= 5 || !follows(system))
+}
+
+impl Method for Dovetail<'_> {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
+            if !capabilities.linearize {
+                return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
+            }
+            if let (StepRule::Imposed(size), Steps::Adaptive(_)) = (capabilities.step_rule, &self.steps) {
+                return Err(missing(
+                    "steps of any size, to choose them",
+                    &format!("with a fixed --step that is a multiple of {size} s it can take part"),
+                ));
+            }
+        }
+        match &self.steps {
+            Steps::Fixed(plan) => check_imposed_steps(NAME, plan.grid(), workers),
+            Steps::Adaptive(_) => Ok(()),
+        }
+    }
+
+    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        let event = self.coupling.set_out(past, meeting_event(past, workers));
+        if !self.begun {
+            self.begin(past, workers)?;
+        }
+        let step = self.plan_step(past.reached(), event);
+        self.coupling.step = step;
+        self.choose_inputs(step);
+        if let Err(reason) = self.predict() {
+            return self.give_up(step, reason);
+        }
+        if !self.promises(step, workers)? {
+            self.tally.refused_before += 1;
+            return Ok(Verdict::Rejected(step));
+        }
+        if !self.integrate(step, workers)? {
+            return Ok(Verdict::Rejected(step));
+        }
+        self.arrive(workers)?;
+        let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
+        Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+    }
+
+    fn derivatives(&self) -> usize {
+        1
+    }
+
+    fn looks_back(&self) -> bool {
+        false
+    }
+
+    fn signals(&self) -> Vec<String> {
+        self.signal_names()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.all_warnings()
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        self.all_remarks()
+    }
+
+    fn quality(&self) -> MethodQuality {
+        self.known_quality()
+    }
+}

@@ -1,0 +1,40 @@
+//! What can be chosen.
+
+/// The options of the method.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DovetailOptions {
+    /// Of what degree inputs are.
+    pub inputs: Inputs,
+    /// Whether a step is corrected and integrated again; none: where its prediction was poor and all systems can roll back.
+    pub correction: Option<bool>,
+    /// When linearisations are renewed.
+    pub relinearize: Relinearize,
+    /// Whether results have the estimated error added.
+    pub corrected: bool,
+    /// Steps are chosen so that the error stays within this, relative to the range of each state; none: they are fixed.
+    pub tolerance: Option<f64>,
+}
+
+/// Of what degree inputs are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inputs {
+    /// Quintic where curvatures are known and nothing is stiff; with steps of its own choice, whichever allows the longer ones.
+    #[default]
+    Auto,
+    /// Value, slope and curvature at both ends.
+    Quintic,
+    /// Value and slope at both ends.
+    Cubic,
+}
+
+/// When linearisations are renewed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Relinearize {
+    /// With every step, but for systems that have hardly changed.
+    #[default]
+    Auto,
+    /// With every step.
+    Always,
+    /// After events, and where a system has become another one.
+    Never,
+}

@@ -1,0 +1,269 @@
+//! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
+
+use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
+
+use super::controller::Parts;
+use super::restart::{Restart, SingularInterface};
+use super::{Dovetail, Inputs, Steps};
+use crate::algebraic_loops;
+use crate::global::{MOST_ORDERS, Unsolved};
+
+/// Rounds of questions about the present, at most, until an interface agrees after an event.
+const MOST_ROUNDS: usize = 8;
+/// It agrees when no value changes by more than this, relative.
+const AGREED: f64 = 1e-12;
+/// A step whose prediction will be off by more than this part of a range is cut.
+const TOO_FAR: f64 = 0.01;
+/// A look ahead that differs from the memory by more than this part of a range has seen something new.
+const SURPRISING: f64 = 0.005;
+
+/// Cubics are taken instead of quintics where these are worse by this factor.
+const CUBIC_BETTER: f64 = 2.0;
+/// Impulses are returned by no more than this part of a range.
+const MOST_RETURNED: f64 = 0.005;
+
+/// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
+fn return_within(most: f64, returned: [f64; MOST_ORDERS], variable: usize, count: usize, into: &mut [f64]) {
+    let factor = (most / returned[0].abs()).min(1.0);
+    for (slot, number) in into[variable..].iter_mut().step_by(count).zip(returned) {
+        *slot = if factor.is_nan() { 0.0 } else { factor * number };
+    }
+}
+
+impl Dovetail<'_> {
+    /// The start of the run.
+    pub(super) fn begin(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.coupling.begin(past);
+        self.settle(past.reached(), workers)?;
+        self.begun = true;
+        Ok(())
+    }
+
+    /// How many numbers of the interface are measured.
+    pub(super) fn measured(&self) -> usize {
+        let orders = if self.abilities.quintics { 3 } else { 2 };
+        orders * self.coupling.variables.len()
+    }
+
+    /// How many are predicted.
+    pub(super) fn unknowns(&self) -> usize {
+        self.coupling.shape().orders() * self.coupling.variables.len()
+    }
+
+    /// Newton on the interface, by questions about the present: at the start of the run, and on the far side of an event.
+    pub(super) fn settle(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        let measured = self.measured();
+        for _ in 0..MOST_ROUNDS {
+            self.coupling.ask_about_present(time, workers)?;
+            self.global.localize(time, workers)?;
+            Restart::measure(&self.coupling, &self.global, &mut self.ends.integrated[..measured]);
+            self.restart_from_integrated(time)?;
+            let tasks = &self.coupling.tasks;
+            let used = |system: usize, input: usize| tasks[system].inputs[input].value(0.0);
+            let agrees = |system: usize, column: &crate::global::Column| {
+                let (used, now) = (used(system, column.input), self.coupling.start[column.variable].value);
+                (used - now).abs() <= AGREED * used.abs().max(now.abs())
+            };
+            if self.global.columns.iter().enumerate().all(|(system, all)| all.iter().all(|one| agrees(system, one))) {
+                break;
+            }
+        }
+        self.global.keep(|_, _, _| false);
+        self.memory.forget();
+        self.local_error.forget();
+        self.stand();
+        Ok(())
+    }
+
+    /// The interface that agrees with the states as integrated.
+    pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
+        let (measured, scale) = (self.measured(), self.usual_size());
+        let solved = self.restart.solve(&mut self.coupling, &self.global, &self.ends.integrated[..measured], scale);
+        solved.map_err(|SingularInterface| Error::SingularLoop { variables: self.suspects(), time })
+    }
+
+    fn usual_size(&self) -> f64 {
+        match &self.steps {
+            Steps::Fixed(plan) => plan.grid().size(),
+            Steps::Adaptive(controller) => controller.usual_size(),
+        }
+    }
+
+    /// The systems stand elsewhere: what the next steps are measured by.
+    pub(super) fn stand(&mut self) {
+        self.safety.locate(&self.global);
+        if let Some(error) = &mut self.global_error {
+            error.locate(&self.global);
+        }
+        self.outputs.include(self.coupling.start.iter().map(|knot| knot.value));
+        let local = self.global.local();
+        self.states.include(local.iter().flat_map(|task| task.linearization.x.iter().copied()));
+    }
+
+    /// Of what degree inputs are. Slopes at the start of a first step say little where it is long for some system, and curvatures
+    /// never say anything there; what a cubic misses on a first step is known, of a quintic it is not.
+    pub(super) fn choose_inputs(&mut self, step: MacroStep) {
+        let stiff = self.safety.is_stiff(step.size());
+        let first = self.memory.kept() == 0;
+        self.coupling.smooth = !(first && stiff);
+        let tries = match &self.steps {
+            Steps::Fixed(_) => true,
+            Steps::Adaptive(_) => !first || self.options.inputs == Inputs::Quintic,
+        };
+        self.coupling.curved = self.abilities.quintics && self.coupling.smooth && !stiff && tries;
+    }
+
+    /// Predicts the step; with cubics, where they promise to be better than quintics: where the solution bends sharply they are.
+    pub(super) fn predict(&mut self) -> Result<(), Unsolved> {
+        self.solve()?;
+        if self.coupling.curved && self.options.inputs == Inputs::Auto {
+            let solution = &self.ends.solution[..self.unknowns()];
+            let errors = self.local_error.compare(&self.coupling, solution, &self.global);
+            let shares = errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
+            if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
+                self.coupling.curved = false;
+                self.solve()?;
+            }
+        }
+        let unknowns = self.unknowns();
+        self.local_error.interpolate(&self.coupling, &self.ends.solution[..unknowns], &mut self.global);
+        Ok(())
+    }
+
+    /// Solves `(I − K) z = r + d` for the change over the step.
+    fn solve(&mut self) -> Result<(), Unsolved> {
+        let (step, unknowns, count) = (self.coupling.step, self.unknowns(), self.coupling.start.len());
+        let ends = &mut self.ends;
+        for (c, knot) in self.coupling.start.iter().enumerate() {
+            let known = |number: f64| if number.is_finite() { number } else { 0.0 };
+            let start = [knot.value, known(knot.slope), known(knot.curvature)];
+            (0..unknowns / count).for_each(|order| ends.solution[order * count + c] = start[order]);
+        }
+        self.memory.predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
+        for c in 0..count {
+            let returned = self.memory.return_impulse(c, step.size());
+            return_within(MOST_RETURNED * self.outputs.scale(c), returned, c, count, &mut ends.returned[..unknowns]);
+        }
+        ends.expected.iter_mut().zip(&ends.returned).take(unknowns).for_each(|(sum, returned)| *sum += returned);
+        self.coupling.place(&ends.solution[..unknowns]);
+        self.global.prepare(&self.coupling, &mut ends.right[..unknowns])?;
+        let known = ends.expected.iter().zip(&ends.solution);
+        ends.right.iter_mut().zip(known).for_each(|(right, (expected, start))| *right += expected - start);
+        self.global.solve(&mut ends.right[..unknowns]);
+        let solution = &mut ends.solution[..unknowns];
+        solution.iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+        if !solution.iter().all(|z| z.is_finite()) {
+            return Err(Unsolved::Singular);
+        }
+        self.coupling.place(solution);
+        let moves = self.coupling.start.iter().zip(&*solution).map(|(knot, end)| end - knot.value);
+        self.outputs.expect(moves);
+        let rates = || self.global.local().iter().flat_map(|task| task.linearization.f.iter());
+        self.states.expect(rates().map(|rate| rate * step.size()));
+        if let Steps::Adaptive(controller) = &self.steps {
+            let rest = controller.rest(step.start);
+            self.states.look_out(rates().map(|rate| rate * rest));
+        }
+        Ok(())
+    }
+
+    /// Whether the step, predicted, promises to be accurate; if not the next one is shorter.
+    pub(super) fn promises(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let unknowns = self.unknowns();
+        if let Steps::Adaptive(_) = self.steps {
+            // One more point in the extrapolation of what operators miss: what that changes is likely to be missed.
+            let ends = &mut self.ends;
+            self.memory.predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
+            let known = ends.expected.iter().zip(&ends.returned);
+            ends.right.iter_mut().zip(known).for_each(|(more, (expected, returned))| *more -= expected - returned);
+            self.local_error.foresee_ends(&self.coupling, &ends.right[..unknowns], &mut self.global);
+        }
+        if let Steps::Adaptive(controller) = &mut self.steps {
+            let interpolation = self.states.largest_share(&self.local_error.interpolation);
+            let ends = self.states.largest_share(&self.local_error.foreseen);
+            let points = self.memory.points();
+            let expected = Parts { interpolation, ends, total: interpolation.max(ends), points };
+            if !controller.admits(step, self.coupling.shape(), expected) {
+                return Ok(false);
+            }
+        }
+        self.tally.looked = false;
+        if self.is_affine() {
+            return Ok(true);
+        }
+        let far = self.safety.look(&self.coupling, &self.ends, &self.global, &self.outputs, workers)?;
+        let Some(far) = far else { return Ok(true) };
+        if (far > TOO_FAR || far.is_nan()) && self.halve(step) {
+            return Ok(false);
+        }
+        if far.is_finite() {
+            self.tally.looked = true;
+            self.heed_look();
+        }
+        Ok(true)
+    }
+
+    /// Predicts again with what the look ahead says, where it knows better than the memory.
+    fn heed_look(&mut self) {
+        let (unknowns, count) = (self.unknowns(), self.coupling.start.len());
+        let ends = &mut self.ends;
+        let mut any = false;
+        for c in 0..count {
+            let surprise = self.safety.differences[c] - (ends.expected[c] - ends.returned[c]);
+            let heeds = surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
+            any |= heeds;
+            for at in (c..unknowns).step_by(count) {
+                let new = self.safety.differences[at] + ends.returned[at];
+                ends.right[at] = if heeds { new - ends.expected[at] } else { 0.0 };
+                ends.expected[at] += ends.right[at];
+            }
+        }
+        if any {
+            self.global.solve(&mut ends.right[..unknowns]);
+            ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+            self.coupling.place(&ends.solution[..unknowns]);
+        }
+    }
+
+    /// Whether all systems are affine as they stand: then nothing is missed.
+    fn is_affine(&self) -> bool {
+        self.global.local().iter().all(|local| local.linearization.affine != 0)
+    }
+
+    /// The step cannot be solved: a shorter one may be.
+    pub(super) fn give_up(&mut self, step: MacroStep, reason: Unsolved) -> Result<Verdict<'_>, Error> {
+        if self.halve(step) {
+            return Ok(Verdict::Rejected(step));
+        }
+        Err(match reason {
+            Unsolved::Pole { system, pole } => Error::System {
+                system: self.connections.interfaces()[system].name.clone(),
+                time: step.start,
+                reason: Box::new(pole),
+            },
+            Unsolved::Singular => Error::SingularLoop { variables: self.suspects(), time: step.start },
+        })
+    }
+
+    /// The variables of the algebraic loops, or else all that are coupled.
+    fn suspects(&self) -> Vec<String> {
+        let mut outputs = algebraic_loops(self.connections).concat();
+        if outputs.is_empty() {
+            outputs = self.coupling.variables.iter().map(|variable| variable.stacked).collect();
+        }
+        outputs.into_iter().map(|output| self.connections.output_name(output)).collect()
+    }
+
+    /// The slopes at which the inputs of the step ended, for variables of systems for which it was long: consistent slopes of a stiff
+    /// system are its eigenvalue times the error of its state.
+    pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
+        let shape = self.coupling.shape();
+        for (c, variable) in self.coupling.variables.iter().enumerate() {
+            if self.safety.rates[variable.system] * size > super::safety::STIFF {
+                let Knot { slope, .. } =
+                    shape.knot_of(&self.ends.solution[..shape.orders() * self.coupling.start.len()], c);
+                self.coupling.start[c].slope = slope;
+            }
+        }
+    }
+}

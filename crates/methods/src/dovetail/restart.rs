@@ -1,0 +1,185 @@
+//! Consistent restart: an interface that agrees with the states as they were integrated, in values, slopes and curvatures.
+//!
+//! Systems have answered `Y, Y', Y''` under inputs that ended in predictions. What they would answer under inputs that agree follows
+//! from their linearisations at the end of the step, with no integration: derivative i of the outputs gains `G_ij` by derivative j of
+//! the inputs,
+//!
+//! ```text
+//! y^(i) = Y^(i) + Σ_j G_ij (u^(j) − ũ^(j)),   u = Φᵀ y,   G_00 = D,  G_10 = C B,  G_20 = C A B,  G_11 = D + C B', …
+//! ```
+//!
+//! and `(I − G Φᵀ)` is solved for the change of the outputs. Inputs that start so carry no memory of what was predicted.
+
+use dovetail_core::{Knot, Linearization};
+use nalgebra::DMatrix;
+
+use crate::coupling::Coupling;
+use crate::global::{Global, Level, MOST_ORDERS, Row};
+
+/// The solver, with what it keeps from step to step.
+pub(super) struct Restart {
+    levels: Vec<Level>,
+    /// For which affine systems, how many derivatives and which scale the matrix was factored.
+    known: Vec<u64>,
+    scale: f64,
+    orders: usize,
+    /// `C A`, the rows of the coupled outputs of a system.
+    twice: Vec<f64>,
+    change: Vec<f64>,
+}
+
+/// The coupling through feedthrough has no solution, or no single one.
+pub(super) struct SingularInterface;
+
+impl Restart {
+    pub fn new(coupling: &Coupling<'_>, global: &Global, quintics: bool) -> Self {
+        let orders = if quintics { 2..=3 } else { 2..=2 };
+        let most =
+            global.local().iter().zip(&global.rows).map(|(local, rows)| local.linearization.x.len() * rows.len());
+        Self {
+            levels: orders.map(|orders| Level::new(orders, coupling, &global.rows, &global.columns)).collect(),
+            known: vec![0; global.local().len()],
+            scale: f64::NAN,
+            orders: 0,
+            twice: vec![0.0; most.max().unwrap_or(0)],
+            change: vec![0.0; MOST_ORDERS * coupling.variables.len()],
+        }
+    }
+
+    /// What systems answered at the end of the tasks: values, then slopes, then curvatures. What they do not tell follows from the
+    /// linearisation there; curvatures do so exactly for affine systems only.
+    pub fn measure(coupling: &Coupling<'_>, global: &Global, into: &mut [f64]) {
+        let count = coupling.variables.len();
+        for (c, variable) in coupling.variables.iter().enumerate() {
+            let task = &coupling.tasks[variable.system];
+            let knot = task.response.outputs[variable.position];
+            let here = &global.local()[variable.system].linearization;
+            let input = |i: usize| task.inputs[i].at(task.step.size());
+            into[c] = knot.value;
+            into[count + c] =
+                if knot.slope.is_finite() { knot.slope } else { slope_of(here, variable.position, input) };
+            if into.len() > 2 * count {
+                let known = knot.curvature.is_finite();
+                into[2 * count + c] = if known { knot.curvature } else { curvature_of(here, variable.position, input) };
+            }
+        }
+    }
+
+    /// The interface that agrees, from what was `integrated`, put where the next step starts; `scale` is a time in which it moves.
+    pub fn solve(
+        &mut self,
+        coupling: &mut Coupling<'_>,
+        global: &Global,
+        integrated: &[f64],
+        scale: f64,
+    ) -> Result<(), SingularInterface> {
+        let count = coupling.variables.len();
+        if count == 0 {
+            return Ok(()); // what is connected only jumps
+        }
+        let orders = integrated.len() / count;
+        self.prepare(global, orders, scale)?;
+        let Self { levels, twice, change, .. } = self;
+        change.fill(0.0);
+        for (system, (rows, columns)) in global.rows.iter().zip(&global.columns).enumerate() {
+            let here = &global.local()[system].linearization;
+            climb(here, rows, twice);
+            let task = &coupling.tasks[system];
+            for (r, row) in rows.iter().enumerate() {
+                for column in columns {
+                    let used = task.inputs[column.input].at(task.step.size());
+                    let used = [used.value, used.slope, used.curvature];
+                    for by in 0..orders {
+                        let miss = integrated[by * count + column.variable] - used[by];
+                        for to in 0..orders {
+                            let gain = gain(here, twice, (r, row.position, to), (column.input, by));
+                            change[to * count + row.variable] += gain * miss;
+                        }
+                    }
+                }
+            }
+        }
+        levels[orders - 2].solve(scale, &mut change[..orders * count]);
+        for (c, knot) in coupling.start.iter_mut().enumerate() {
+            let at = |order: usize| integrated[order * count + c] + change[order * count + c];
+            let curvature = if orders > 2 { at(2) } else { f64::NAN };
+            *knot = Knot { value: at(0), slope: at(1), curvature };
+        }
+        if change.iter().all(|change| change.is_finite()) { Ok(()) } else { Err(SingularInterface) }
+    }
+
+    fn prepare(&mut self, global: &Global, orders: usize, scale: f64) -> Result<(), SingularInterface> {
+        let same = self.scale == scale && self.orders == orders;
+        let numbers = || global.local().iter().map(|local| local.linearization.affine);
+        if same && self.known.iter().zip(numbers()).all(|(known, now)| *known == now && now != 0) {
+            return Ok(());
+        }
+        self.known.iter_mut().zip(numbers()).for_each(|(known, now)| *known = now);
+        (self.scale, self.orders) = (f64::NAN, orders);
+        let Self { levels, twice, .. } = self;
+        let level = &mut levels[orders - 2];
+        for (system, (rows, columns)) in global.rows.iter().zip(&global.columns).enumerate() {
+            let here = &global.local()[system].linearization;
+            climb(here, rows, twice);
+            level.assemble(system, scale, |r, to, column, by| {
+                gain(here, twice, (r, rows[r].position, to), (columns[column].input, by))
+            });
+        }
+        level.factor().map_err(|_| SingularInterface)?;
+        self.scale = scale;
+        Ok(())
+    }
+}
+
+/// `C A` of the coupled outputs.
+fn climb(here: &Linearization, rows: &[Row], twice: &mut [f64]) {
+    let states = here.x.len();
+    for (r, row) in rows.iter().enumerate() {
+        for j in 0..states {
+            let product = (0..states).map(|i| here.c[(row.position, i)] * here.a[(i, j)]);
+            twice[r * states + j] = product.sum();
+        }
+    }
+}
+
+/// `G`: what derivative `to` of an output, which has this row in `C A`, gains by derivative `by` of an input.
+fn gain(
+    here: &Linearization,
+    twice: &[f64],
+    (row, output, to): (usize, usize, usize),
+    (input, by): (usize, usize),
+) -> f64 {
+    let states = here.x.len();
+    let once = |b: &DMatrix<f64>| (0..states).map(|i| here.c[(output, i)] * b[(i, input)]).sum::<f64>();
+    let again = |b: &DMatrix<f64>| (0..states).map(|i| twice[row * states + i] * b[(i, input)]).sum::<f64>();
+    match (to, by) {
+        (0, 0) => here.d[(output, input)],
+        (1, 1) | (2, 2) => here.d[(output, input)] + once(&here.b_slope),
+        (0, 1) | (1, 2) => here.d_slope[(output, input)],
+        (1, 0) => once(&here.b),
+        (2, 1) => once(&here.b) + again(&here.b_slope),
+        (2, 0) => again(&here.b),
+        _ => 0.0,
+    }
+}
+
+/// `y' = C f + D u' + D' u'' + ∂g/∂t`.
+fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
+    let by_states: f64 = here.f.iter().enumerate().map(|(j, f)| here.c[(output, j)] * f).sum();
+    let by_input = |i: usize| {
+        let knot = input(i);
+        here.d[(output, i)] * knot.slope + here.d_slope[(output, i)] * knot.curvature
+    };
+    by_states + (0..here.u.len()).map(by_input).sum::<f64>() + here.g_time[output]
+}
+
+/// `y'' = C (A f + B u' + B' u'' + ∂f/∂t) + D u''`: what the slope changes by, C and D staying as they are.
+fn curvature_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
+    let rate = |j: usize| {
+        let inner: f64 = here.f.iter().enumerate().map(|(i, f)| here.a[(j, i)] * f).sum();
+        let by_input = |i: usize| here.b[(j, i)] * input(i).slope + here.b_slope[(j, i)] * input(i).curvature;
+        inner + (0..here.u.len()).map(by_input).sum::<f64>() + here.f_time[j]
+    };
+    let by_states: f64 = (0..here.f.len()).map(|j| here.c[(output, j)] * rate(j)).sum();
+    by_states + (0..here.u.len()).map(|i| here.d[(output, i)] * input(i).curvature).sum::<f64>()
+}

@@ -1,0 +1,148 @@
+//! Looking before leaping: how far off the prediction of a step is, by f and g at its end.
+//!
+//! Linear operators say where the states will be, `x̂`, and the prediction where the interface will be, z. At that place f and g can be
+//! asked, without integrating. What f is there beyond its linear part has grown from nothing in the course of the step, about with the
+//! square of the time, so that the states will be off by `(I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin)`, and the outputs by
+//!
+//! ```text
+//! g(x̂, u) − z + C (I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin).
+//! ```
+//!
+//! A kink or a fast nonlinearity inside the step shows here while the step can still be cut, also where no system can roll back. And
+//! where the memory has nothing to say, or has said worse things so far, this is what the next prediction is made with.
+
+use dovetail_core::{Connections, Error, LinearizeTask, Workers};
+use dovetail_numerics::{Lu, spectral_bound};
+use nalgebra::DMatrix;
+
+use super::Ends;
+use crate::coupling::Coupling;
+use crate::global::{Global, MOST_ORDERS};
+use crate::ranges::Ranges;
+
+/// Larger systems are looked at without the solve, which only damps what is stiff.
+const MOST_STATES: usize = 64;
+
+/// The look ahead, with its room.
+pub(super) struct Safety {
+    tasks: Vec<LinearizeTask>,
+    /// For each number of states that occurs: room to factor in.
+    rooms: Vec<Room>,
+    growth: Vec<f64>,
+    /// For each coupling variable, by how much its prediction is off.
+    misses: Vec<f64>,
+    /// By how much values, then slopes, then curvatures will differ from what linear operators say.
+    pub differences: Vec<f64>,
+    /// For each system a bound on the size of its eigenvalues.
+    pub rates: Vec<f64>,
+}
+
+struct Room {
+    matrix: DMatrix<f64>,
+    factors: Lu<f64>,
+}
+
+impl Safety {
+    pub fn new(connections: &Connections, variables: usize) -> Self {
+        let interfaces = connections.interfaces();
+        let mut sizes: Vec<usize> = interfaces.iter().map(|interface| interface.states.len()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let most = sizes.last().copied().unwrap_or(0);
+        let room = |&size: &usize| Room { matrix: DMatrix::zeros(size, size), factors: Lu::new(size) };
+        Self {
+            tasks: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
+            rooms: sizes.iter().filter(|size| **size <= MOST_STATES).map(room).collect(),
+            growth: vec![0.0; most],
+            misses: vec![0.0; variables],
+            differences: vec![0.0; MOST_ORDERS * variables],
+            rates: vec![0.0; interfaces.len()],
+        }
+    }
+
+    /// The systems stand elsewhere: how fast they are there.
+    pub fn locate(&mut self, global: &Global) {
+        for (rate, local) in self.rates.iter_mut().zip(global.local()) {
+            let a = &local.linearization.a;
+            if let Some(room) = self.rooms.iter_mut().find(|room| room.matrix.nrows() == a.nrows()) {
+                *rate = spectral_bound(a, &mut room.matrix);
+            }
+        }
+    }
+
+    /// Whether a step of this size is long for some system: then slopes say little.
+    pub fn is_stiff(&self, size: f64) -> bool {
+        self.rates.iter().any(|rate| rate * size > STIFF)
+    }
+
+    /// Looks at the end of the step that is placed; none where some system cannot tell f and g elsewhere, else how far the prediction
+    /// is off at most, in units of the ranges of the outputs.
+    pub fn look(
+        &mut self,
+        coupling: &Coupling<'_>,
+        ends: &Ends,
+        global: &Global,
+        ranges: &Ranges,
+        workers: &mut dyn Workers,
+    ) -> Result<Option<f64>, Error> {
+        let step = coupling.step;
+        for (system, task) in self.tasks.iter_mut().enumerate() {
+            let inputs = &coupling.tasks[system].inputs;
+            task.elsewhere = Some(step.end);
+            let here = &mut task.linearization;
+            for (i, signal) in inputs.iter().enumerate() {
+                (here.u[i], here.u_slope[i]) = (signal.value(step.size()), signal.derivative(1, step.size()));
+            }
+            here.x.iter_mut().enumerate().for_each(|(j, x)| *x = global.estimate_state(system, j, inputs));
+        }
+        if workers.linearize(&mut self.tasks).is_err() {
+            return Ok(Some(f64::INFINITY)); // beyond what the model can tell: too far
+        }
+        let told = |task: &LinearizeTask| {
+            task.linearization.f.iter().chain(&task.linearization.g).all(|number| !number.is_nan())
+        };
+        if !self.tasks.iter().all(told) {
+            return Ok(None);
+        }
+        for system in 0..self.tasks.len() {
+            self.judge(system, step.size(), ends, global);
+        }
+        Ok(Some(ranges.largest_share(&self.misses)))
+    }
+
+    /// What the outputs of one system will be off by.
+    fn judge(&mut self, system: usize, size: f64, ends: &Ends, global: &Global) {
+        let (there, here) = (&self.tasks[system].linearization, &global.local()[system].linearization);
+        let growth = &mut self.growth[..here.x.len()];
+        for (i, growth) in growth.iter_mut().enumerate() {
+            let by_states: f64 = (0..here.x.len()).map(|j| here.a[(i, j)] * (there.x[j] - here.x[j])).sum();
+            let by_input = |j: usize| {
+                here.b[(i, j)] * (there.u[j] - here.u[j]) + here.b_slope[(i, j)] * (there.u_slope[j] - here.u_slope[j])
+            };
+            let linear = here.f[i] + by_states + (0..here.u.len()).map(by_input).sum::<f64>() + here.f_time[i] * size;
+            *growth = size / 3.0 * (there.f[i] - linear);
+        }
+        if let Some(room) = self.rooms.iter_mut().find(|room| room.matrix.nrows() == here.x.len()) {
+            room.matrix.copy_from(&here.a);
+            room.matrix *= -size / 3.0;
+            (0..here.x.len()).for_each(|i| room.matrix[(i, i)] += 1.0);
+            if room.factors.factor(&room.matrix).is_ok() {
+                room.factors.solve_in_place(growth);
+            }
+        }
+        for row in &global.rows[system] {
+            let by_states: f64 = growth.iter().enumerate().map(|(j, g)| here.c[(row.position, j)] * g).sum();
+            let (v, count) = (row.variable, self.misses.len());
+            // Returned impulses are not meant to be met.
+            self.misses[v] = there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
+            let value = self.misses[v] + ends.expected[v] - ends.returned[v];
+            self.differences[v] = value;
+            // What states add grows with the third power of the time, what g itself adds with the second.
+            self.differences[count + v] = (2.0 * value + by_states) / size;
+            self.differences[2 * count + v] = (2.0 * value + 4.0 * by_states) / (size * size);
+        }
+    }
+}
+
+/// A step is long for a system whose eigenvalues times its size exceed this.
+pub(super) const STIFF: f64 = 10.0;

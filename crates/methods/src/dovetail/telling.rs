@@ -1,0 +1,146 @@
+//! What the method tells: signals with every step, and at the end how far the result can be trusted.
+
+use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
+
+use super::{Advice, Dovetail, Steps};
+use crate::ranges::rounded;
+
+/// Counts of a run, and what is carried from step to step.
+pub(super) struct Tally {
+    /// Corrections of the step under way.
+    pub corrections: u64,
+    /// Whether there was a look at the end of the step under way.
+    pub looked: bool,
+    /// What the step would have left in the states without them, in units of their ranges.
+    pub corrected: f64,
+    /// Steps that were refused before they were integrated, and after.
+    pub refused_before: u64,
+    pub refused_after: u64,
+    /// Linearisations that were kept although there were newer ones.
+    pub kept: u64,
+    /// First steps whose interpolation error is not known yet.
+    pub unknown: u8,
+    /// By what part of a range the last prediction missed.
+    pub missed: f64,
+    /// Steps, one after the other, that could not be cut any more and missed.
+    pub misses: u32,
+    /// Another method that should be used.
+    pub advice: Option<Advice>,
+    /// The longest step for which the linearisations say something.
+    pub trust: f64,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            corrections: 0,
+            corrected: 0.0,
+            looked: false,
+            refused_before: 0,
+            refused_after: 0,
+            kept: 0,
+            unknown: 0,
+            missed: 0.0,
+            misses: 0,
+            advice: None,
+            trust: f64::INFINITY,
+        }
+    }
+}
+
+impl Dovetail<'_> {
+    pub(super) fn signal_names(&self) -> Vec<String> {
+        let mut names = ["$discrepancy", "$step", "$degree"].map(str::to_owned).to_vec();
+        if self.global_error.is_some() {
+            let interfaces = self.connections.interfaces().iter();
+            names.extend(interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(&format!("{state}.$error")))));
+        }
+        names
+    }
+
+    /// What the step just taken tells of itself.
+    pub(super) fn tell_step(&mut self, step: MacroStep) {
+        let degree = 2 * self.coupling.shape().orders() - 1;
+        self.signals[..3].copy_from_slice(&[self.tally.missed, step.size(), degree as f64]);
+        let Some(error) = &self.global_error else { return };
+        self.signals[3..].copy_from_slice(&error.states);
+        if !self.options.corrected {
+            return;
+        }
+        let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
+        for task in &mut self.coupling.tasks {
+            task.response.states.iter_mut().zip(&mut states).for_each(|(state, error)| *state += error);
+            let interface = &self.connections.interfaces()[task.system];
+            for ((knot, error), output) in task.response.outputs.iter_mut().zip(&mut outputs).zip(&interface.outputs) {
+                knot.value += if output.nature == Nature::Continuous { *error } else { 0.0 };
+            }
+        }
+    }
+
+    pub(super) fn all_warnings(&self) -> Vec<String> {
+        let mut all = self.coupling.substitutes(false);
+        all.extend(self.global.tamed.map(|(system, time)| {
+            format!(
+                "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
+                self.connections.interfaces()[system].name,
+                readable(time)
+            )
+        }));
+        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all.extend(self.tally.advice.as_ref().map(|advice| {
+            format!(
+                "{}: --method {} should be used instead, and --method auto would have",
+                advice.reason, advice.method
+            )
+        }));
+        all
+    }
+
+    pub(super) fn all_remarks(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        if let Steps::Adaptive(controller) = &self.steps {
+            let (shortest, longest) = controller.extent;
+            if longest > 0.0 {
+                all.push(format!("steps were chosen between {} and {} s", rounded(shortest), rounded(longest)));
+            }
+        }
+        if self.global_error.is_none() {
+            all.push("there are too many states to estimate the error of the run".to_owned());
+        }
+        if self.options.corrected && self.global_error.is_some() {
+            all.push("the estimated error has been added to the results: it is that of the run without it".to_owned());
+        }
+        all
+    }
+
+    pub(super) fn known_quality(&self) -> MethodQuality {
+        let counts = self.global.counts;
+        MethodQuality {
+            discrepancy: self.coupling.discrepancy(&self.predictions),
+            kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+            refused: Some(Refused { before: self.tally.refused_before, after: self.tally.refused_after }),
+            estimated_error: self.estimated_errors(),
+        }
+    }
+
+    /// Of all states and outputs; a state that is an output too has one name.
+    fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
+        let error = self.global_error.as_ref()?;
+        let estimate = |end: &f64, max: &f64| EstimatedError { end: end.abs(), max: *max };
+        let (mut all, mut state) = (Vec::new(), 0);
+        for (system, interface) in self.connections.interfaces().iter().enumerate() {
+            for name in &interface.states {
+                all.push((interface.qualified(name), estimate(&error.states[state], &error.largest_states[state])));
+                state += 1;
+            }
+            for (output, stacked) in interface.outputs.iter().zip(self.connections.outputs_of(system)) {
+                let smooth = output.nature == Nature::Continuous;
+                if smooth && !interface.states.contains(&output.name) {
+                    let estimate = estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);
+                    all.push((interface.qualified(&output.name), estimate));
+                }
+            }
+        }
+        Some(all)
+    }
+}
