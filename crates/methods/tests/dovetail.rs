@@ -157,3 +157,15 @@ fn what_cannot_be_linearised_is_refused_with_an_alternative() {
         "{refused}"
     );
 }
+
+#[test]
+fn nothing_is_corrected_where_predictions_are_good() {
+    let scenario = LOTKA_VOLTERRA.scenario();
+    for inputs in ["auto", "cubic", "quintic"] {
+        for (step, count) in [("0.1", 200), ("0.05", 400), ("0.01", 2000)] {
+            assert_one_integration_a_step(&run(&scenario, &[("step", step), ("inputs", inputs)]), count);
+        }
+    }
+    let scenario = DAMPING_REACTION.with(&[("plate.D", 0.64)]);
+    assert_one_integration_a_step(&run(&scenario, &[("step", "0.01")]), 1000);
+}

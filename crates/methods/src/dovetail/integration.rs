@@ -9,7 +9,9 @@ use crate::shape::Shape;
 /// Corrections of one step at most.
 const MOST_CORRECTIONS: usize = 3;
 /// Predictions that miss by more than this part of a range are corrected: of cubics, and of quintics.
-const POOR: [f64; 2] = [2e-4, 2e-5];
+const POOR: [f64; 2] = [2e-4, 1e-4];
+/// Misses below this part of a value are not worth a correction.
+const NEGLIGIBLE: f64 = 5e-5;
 /// A correction goes on only if the one before it left no more than this part.
 const FALLING: f64 = 0.5;
 /// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.
@@ -64,7 +66,10 @@ impl Dovetail<'_> {
             (Some(false), _) => false,
             (Some(true), _) => round == 0,
             _ if missed >= FALLING * last || !missed.is_finite() => false,
-            (None, Steps::Fixed(_)) => missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)],
+            (None, Steps::Fixed(_)) => {
+                let poor = missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)];
+                poor && !self.misses_are_negligible()
+            }
             (None, Steps::Adaptive(controller)) => {
                 let allowed = controller.allowed(self.coupling.shape());
                 let unknowns = self.unknowns();
@@ -94,6 +99,12 @@ impl Dovetail<'_> {
         }
         let misses = &self.ends.missed[..count];
         if misses.iter().any(|miss| !miss.is_finite()) { f64::NAN } else { self.outputs.largest_share(misses) }
+    }
+
+    /// Whether nothing misses by more than a trifle of its value: while ranges are small yet, all seems large beside them.
+    fn misses_are_negligible(&self) -> bool {
+        let misses = self.coupling.start.iter().zip(&self.ends.missed);
+        misses.into_iter().all(|(knot, miss)| miss.abs() <= NEGLIGIBLE * knot.value.abs())
     }
 
     /// `z ← z + (I − K)⁻¹ (Y − z)`.
