@@ -62,11 +62,46 @@ impl Closing {
 
     /// Fills the forms of the unknowns, which come after those of the states; their radii hold what is not affine.
     pub fn close(&mut self, at: Instant<'_>, shape: FormShape, forms: &mut [f64]) -> Option<()> {
-        let width = shape.width();
-        let mut centres: Vec<f64> = forms.chunks_exact(width).map(|form| form[0]).collect();
-        let present = centres.split_off(self.states);
         // Of several solutions, the one next to where the unknowns are.
-        let begin = if self.closed { present } else { self.guesses.clone() };
+        let begin = if self.closed { self.centres(shape, forms).1 } else { self.guesses.clone() };
+        let inverse = self.linearise(at, shape, forms, begin)?;
+        let missed = self.missed(at, shape, forms, &inverse, None)?;
+        self.add_missed(shape, forms, &missed);
+        self.closed = true;
+        Some(())
+    }
+
+    /// Forms of the unknowns from those of the states, where they are narrower than the unknowns as states have become; `None` where
+    /// that is not so, or where it is not sure that they mean the same solution.
+    pub fn renewed(&mut self, at: Instant<'_>, shape: FormShape, forms: &[f64]) -> Option<Vec<f64>> {
+        let before: Vec<Interval> = forms.chunks_exact(shape.width()).map(|form| shape.range(form)).collect();
+        let mut renewed = forms.to_vec();
+        let begin = self.centres(shape, forms).1;
+        let inverse = self.linearise(at, shape, &mut renewed, begin)?;
+        let missed = self.missed(at, shape, &renewed, &inverse, Some(&before[self.states..]))?;
+        self.add_missed(shape, &mut renewed, &missed);
+        let after = renewed.chunks_exact(shape.width()).map(|form| shape.range(form));
+        let narrower = after.zip(&before).skip(self.states).all(|(after, before)| after.width() <= before.width());
+        narrower.then_some(renewed)
+    }
+
+    /// The centres of states and unknowns.
+    fn centres(&self, shape: FormShape, forms: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut states: Vec<f64> = forms.chunks_exact(shape.width()).map(|form| form[0]).collect();
+        let unknowns = states.split_off(self.states);
+        (states, unknowns)
+    }
+
+    /// Makes the unknowns affine in the states, about the solution at their centre; returns about the inverse of `r_v` there.
+    fn linearise(
+        &mut self,
+        at: Instant<'_>,
+        shape: FormShape,
+        forms: &mut [f64],
+        begin: Vec<f64>,
+    ) -> Option<DMatrix<f64>> {
+        let width = shape.width();
+        let (centres, _) = self.centres(shape, forms);
         let unknowns = self.newton(at, &centres, begin)?;
         let (by_states, by_unknowns) = self.slopes(at, &centres, &unknowns);
         let inverse = by_unknowns.try_inverse()?;
@@ -81,12 +116,13 @@ impl Closing {
             }
             shape.add_constant(form, Interval::point(unknowns[i]));
         }
-        let missed = self.missed(at, shape, forms, &inverse)?;
-        for (form, missed) in forms.chunks_exact_mut(width).skip(self.states).zip(missed) {
+        Some(inverse)
+    }
+
+    fn add_missed(&self, shape: FormShape, forms: &mut [f64], missed: &[f64]) {
+        for (form, missed) in forms.chunks_exact_mut(shape.width()).skip(self.states).zip(missed) {
             form[shape.radius()] = above(form[shape.radius()] + missed);
         }
-        self.closed = true;
-        Some(())
     }
 
     /// Newton's method at the centre of the states.
@@ -146,27 +182,44 @@ impl Closing {
         (by_states, matrix.columns(self.states, self.unknowns).into_owned())
     }
 
-    /// How far the unknowns can be from their forms.
-    fn missed(&mut self, at: Instant<'_>, shape: FormShape, forms: &[f64], inverse: &DMatrix<f64>) -> Option<Vec<f64>> {
+    /// How far the unknowns can be from their forms. Where they are known to lie in boxes, the solution found is the only one in them.
+    fn missed(
+        &mut self,
+        at: Instant<'_>,
+        shape: FormShape,
+        forms: &[f64],
+        inverse: &DMatrix<f64>,
+        known: Option<&[Interval]>,
+    ) -> Option<Vec<f64>> {
         const MOST_GUESSES: usize = 10;
         let boxes: Vec<Interval> = forms.chunks_exact(shape.width()).map(|form| shape.range(form)).collect();
         let residual: Vec<f64> = self.residual_ranges(at, shape, forms, &boxes);
         let size = |i: usize| above((0..self.unknowns).map(|j| inverse[(i, j)].abs() * residual[j]).sum::<f64>());
         let direct: Vec<f64> = (0..self.unknowns).map(size).collect();
         let mut guess: Vec<f64> = direct.iter().map(|d| above(2.0 * d)).collect();
+        if let Some(known) = known {
+            // Every value that the unknowns may have is within the guess of every value of their forms.
+            let apart = |(own, known): (&Interval, &Interval)| (*known - *own).magnitude();
+            let needed = boxes[self.states..].iter().zip(known).map(apart);
+            guess.iter_mut().zip(needed).for_each(|(guess, needed)| *guess = guess.max(above(needed)));
+        }
         for _ in 0..MOST_GUESSES {
             let mut wide = boxes.clone();
             wide[self.states..].iter_mut().zip(&guess).for_each(|(range, &e)| *range = range.widened(e));
             let rest = self.rest(at, &wide, inverse);
-            let bound = |i: usize| above(direct[i] + (0..self.unknowns).map(|j| rest[(i, j)] * guess[j]).sum::<f64>());
-            let found: Vec<f64> = (0..self.unknowns).map(bound).collect();
+            let bound = |from: &[f64]| -> Vec<f64> {
+                let sum = |i: usize| (0..self.unknowns).map(|j| rest[(i, j)] * from[j]).sum::<f64>();
+                (0..self.unknowns).map(|i| above(direct[i] + sum(i))).collect()
+            };
+            let found = bound(&guess);
             if found.iter().any(|e| !e.is_finite()) {
                 return None;
             }
             if found.iter().zip(&guess).all(|(found, guess)| found < guess) {
-                return Some(found);
+                // The bound holds for itself in turn, and gets better by it.
+                return Some((0..4).fold(found, |found, _| bound(&found)));
             }
-            guess = found.iter().map(|e| above(2.0 * e)).collect();
+            guess = found.iter().zip(&guess).map(|(e, g)| above(2.0 * e).max(*g)).collect();
         }
         None
     }

@@ -51,6 +51,7 @@ impl Run<'_> {
         let Some(until) = self.proved.as_ref().map(|proved| proved.until) else { return };
         self.set.forms = self.forms_at(until);
         self.time = until;
+        self.renew();
         self.set.absorb();
     }
 }

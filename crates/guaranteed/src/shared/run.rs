@@ -158,6 +158,15 @@ impl<'p> Run<'p> {
         Ok(())
     }
 
+    /// Narrows the unknowns of loops to what the states leave them.
+    pub(super) fn renew(&mut self) {
+        let Some(closing) = &mut self.closing else { return };
+        let at = Instant { time: self.time, switches: &self.switches };
+        if let Some(forms) = closing.renewed(at, self.set.shape, &self.set.forms) {
+            self.set.forms = forms;
+        }
+    }
+
     pub(super) fn set_switches(&mut self, switches: &[Interval]) {
         self.switches = switches.to_vec();
         self.linear = None;
