@@ -3,6 +3,7 @@
 //! A register whose value is free of symbols is a series of intervals; the others are series of forms. Where everything is
 //! declared free of symbols, the tape computes interval Taylor series.
 
+mod cells;
 mod lowering;
 mod recursions;
 

@@ -3,6 +3,7 @@
 //! Exchanging boxes loses how systems depend on one another, and with it all that damps the coupled whole. Here the systems
 //! exchange Taylor coefficients as affine forms, order by order, and what cannot be expressed is one number for each state.
 
+mod building;
 mod closing;
 mod cooperative;
 mod linear;

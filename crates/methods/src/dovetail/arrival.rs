@@ -9,6 +9,8 @@ use super::{Dovetail, Relinearize, Steps};
 
 /// Predictions that miss by less than this part of a range let steps grow again.
 const GOOD: f64 = 0.005;
+/// So many steps whose interpolation error is not known may follow one another, and the error of the run is still estimated.
+const MOST_UNKNOWN: u32 = 2;
 /// Matrices that differ by less than this, relative to their largest entry, are the same.
 const SAME: f64 = 1e-9;
 /// A linearisation is renewed at the latest when it explains an output's change over a step but for this part.
@@ -80,6 +82,7 @@ impl Dovetail<'_> {
 
     /// The error of the step, the size of the next, and the error of the whole run.
     fn judge(&mut self, step: MacroStep) {
+        let shortest = !self.may_shrink(step);
         let errors = &self.local_error;
         let count = self.coupling.start.len();
         let missed = self.outputs.largest_share(&self.ends.missed[..count]);
@@ -95,11 +98,14 @@ impl Dovetail<'_> {
         if let Some(error) = &mut self.global_error {
             // Of a first step with quintics the interpolation error was not known: it is about that of the next.
             let times = if errors.known { 1.0 + f64::from(std::mem::take(&mut self.tally.unknown)) } else { 0.0 };
-            self.tally.unknown += u8::from(!errors.known);
+            self.tally.unknown = self.tally.unknown.saturating_add(u32::from(!errors.known));
+            // One step can stand for a few others, not for a run in which every step begins at an event.
+            self.tally.unsure |= self.tally.unknown > MOST_UNKNOWN;
             error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
             error.tell_outputs(&self.coupling, &self.global);
             let change = error.change(&self.states);
-            self.tally.trust = (step.size() / change).sqrt();
+            // One step to the next tells nothing of steps much shorter.
+            self.tally.trust = (step.size() / change).sqrt().max(0.3 * step.size());
         }
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
@@ -115,7 +121,7 @@ impl Dovetail<'_> {
             }
         }
         self.tally.missed = missed;
-        self.consider_leaving(missed, !self.may_shrink(step));
+        self.consider_leaving(missed, shortest);
     }
 
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.

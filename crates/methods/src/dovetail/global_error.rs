@@ -16,6 +16,9 @@ use crate::ranges::Ranges;
 /// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is worth.
 const MOST: usize = 64;
 
+/// A state counts as if it had at least this part of the largest range of all.
+const LEAST_RANGE: f64 = 1e-3;
+
 /// The estimate, with the matrices that carry it on.
 pub(super) struct GlobalError {
     /// `A_c` where the systems stand, and where the step before began.
@@ -39,6 +42,8 @@ pub(super) struct GlobalError {
     pub largest_outputs: Vec<f64>,
     variables: Vec<f64>,
     next: Vec<f64>,
+    /// Whether the estimate has left the numbers there are, and is none any more.
+    pub lost: bool,
 }
 
 impl GlobalError {
@@ -64,6 +69,7 @@ impl GlobalError {
             largest_outputs: vec![0.0; outputs],
             variables: vec![0.0; variables],
             next: vec![0.0; states],
+            lost: false,
         })
     }
 
@@ -138,12 +144,15 @@ impl GlobalError {
 
     /// By how much `A_c` has changed since, in units of the ranges of the states.
     pub fn change(&self, ranges: &Ranges) -> f64 {
+        let count = self.states.len();
         let difference = |i: usize, j: usize| (self.coupled[(i, j)] - self.before[(i, j)]).abs();
+        // A state that stays at zero by symmetry has no range, and must not ask for steps of no length.
+        let least = LEAST_RANGE * (0..count).map(|i| ranges.scale(i)).fold(0.0, f64::max);
         let scaled = |i: usize| {
             let row = |j: usize| difference(i, j) * ranges.scale(j);
-            (0..self.states.len()).map(row).sum::<f64>() / ranges.scale(i).max(f64::MIN_POSITIVE)
+            (0..count).map(row).sum::<f64>() / ranges.scale(i).max(least)
         };
-        (0..self.states.len()).map(scaled).fold(0.0, f64::max)
+        (0..count).filter(|&i| ranges.scale(i).max(least) > 0.0).map(scaled).fold(0.0, f64::max)
     }
 
     /// The step is over, and the systems stand where they have been located; it has left these errors in the states.
@@ -157,7 +166,8 @@ impl GlobalError {
             let carried: f64 = self.states.iter().enumerate().map(|(j, e)| exponential[(i, j)] * e).sum();
             *next = carried + times * errors[0][i] + errors[1][i];
         }
-        if self.next.iter().all(|e| e.is_finite()) {
+        self.lost |= self.next.iter().any(|e| !e.is_finite());
+        if !self.lost {
             self.states.copy_from_slice(&self.next);
         }
     }

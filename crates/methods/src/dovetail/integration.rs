@@ -33,7 +33,7 @@ impl Dovetail<'_> {
                 Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
             }
             let missed = self.compare();
-            if missed > last {
+            if missed > last || (missed.is_nan() && last.is_finite()) {
                 self.take_back_correction();
                 break;
             }
@@ -64,7 +64,7 @@ impl Dovetail<'_> {
     fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
         match (self.options.correction, &self.steps) {
             (Some(false), _) => false,
-            (Some(true), _) => round == 0,
+            (Some(true), _) => round == 0 && missed.is_finite(),
             _ if missed >= FALLING * last || !missed.is_finite() => false,
             (None, Steps::Fixed(_)) => {
                 let poor = missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)];

@@ -19,7 +19,11 @@ pub(super) struct Tally {
     /// Linearisations that were kept although there were newer ones.
     pub kept: u64,
     /// First steps whose interpolation error is not known yet.
-    pub unknown: u8,
+    pub unknown: u32,
+    /// Whether there were too many of them for the error of the run to be known.
+    pub unsure: bool,
+    /// Whether the estimate became too large to be added to the results.
+    pub uncorrected: bool,
     /// By what part of a range the last prediction missed.
     pub missed: f64,
     /// Steps, one after the other, that could not be cut any more and missed.
@@ -40,6 +44,8 @@ impl Default for Tally {
             refused_after: 0,
             kept: 0,
             unknown: 0,
+            unsure: false,
+            uncorrected: false,
             missed: 0.0,
             misses: 0,
             advice: None,
@@ -63,8 +69,13 @@ impl Dovetail<'_> {
         let degree = 2 * self.coupling.shape().orders() - 1;
         self.signals[..3].copy_from_slice(&[self.tally.missed, step.size(), degree as f64]);
         let Some(error) = &self.global_error else { return };
+        if error.lost || self.tally.unsure {
+            self.signals[3..].fill(f64::NAN);
+            return;
+        }
         self.signals[3..].copy_from_slice(&error.states);
-        if !self.options.corrected {
+        self.tally.uncorrected |= self.states.largest_share(&error.states) > self.most_to_correct();
+        if !self.options.corrected || self.tally.uncorrected {
             return;
         }
         let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
@@ -77,8 +88,44 @@ impl Dovetail<'_> {
         }
     }
 
+    /// Up to which part of a range an estimated error is believed enough to be added.
+    fn most_to_correct(&self) -> f64 {
+        self.options.tolerance.map_or(0.01, |tolerance| 10.0 * tolerance)
+    }
+
+    /// The state whose estimated error is the largest part of its range, and that part.
+    fn worst_state(&self) -> Option<(String, f64)> {
+        let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
+        let interfaces = self.connections.interfaces().iter();
+        let names = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
+        let parts = error.largest_states.iter().enumerate().map(|(i, e)| match self.states.scale(i) {
+            scale if scale > 0.0 => e / scale,
+            _ => 0.0,
+        });
+        names.zip(parts).max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Whether the error of the run is estimated: not where every step began at an event, nor beyond all numbers.
+    fn knows_error(&self) -> bool {
+        let lost = self.global_error.as_ref().is_none_or(|error| error.lost);
+        !lost && !self.tally.unsure && self.tally.unknown == 0 && !self.signals[3..].is_empty()
+    }
+
     pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
+        if let (Some(tolerance), Some((name, part))) = (self.options.tolerance, self.worst_state()) {
+            if part > tolerance {
+                all.push(format!(
+                    "the estimated error of `{name}` is {} of its range, more than the tolerance of {}: trajectories may separate, so that \
+                     errors grow; a smaller --tolerance helps where it can",
+                    rounded(part),
+                    rounded(tolerance)
+                ));
+            }
+        }
+        if self.options.corrected && self.tally.uncorrected {
+            all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
+        }
         all.extend(self.global.tamed.map(|(system, time)| {
             format!(
                 "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
@@ -107,6 +154,13 @@ impl Dovetail<'_> {
         if self.global_error.is_none() {
             all.push("there are too many states to estimate the error of the run".to_owned());
         }
+        if self.global_error.as_ref().is_some_and(|error| error.lost) {
+            all.push("the estimate of the error of the run has grown beyond all numbers, and is not told".to_owned());
+        } else if self.global_error.is_some() && !self.knows_error() && !self.signals[3..].is_empty() {
+            all.push(
+                "the error of the run is not estimated: too few steps follow one another without an event".to_owned(),
+            );
+        }
         if self.options.corrected && self.global_error.is_some() {
             all.push("the estimated error has been added to the results: it is that of the run without it".to_owned());
         }
@@ -125,7 +179,7 @@ impl Dovetail<'_> {
 
     /// Of all states and outputs; a state that is an output too has one name.
     fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
-        let error = self.global_error.as_ref()?;
+        let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
         let estimate = |end: &f64, max: &f64| EstimatedError { end: end.abs(), max: *max };
         let (mut all, mut state) = (Vec::new(), 0);
         for (system, interface) in self.connections.interfaces().iter().enumerate() {
