@@ -113,15 +113,15 @@ impl Dovetail<'_> {
 
     pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
-        if let (Some(tolerance), Some((name, part))) = (self.options.tolerance, self.worst_state()) {
-            if part > tolerance {
-                all.push(format!(
-                    "the estimated error of `{name}` is {} of its range, more than the tolerance of {}: trajectories may separate, so that \
-                     errors grow; a smaller --tolerance helps where it can",
-                    rounded(part),
-                    rounded(tolerance)
-                ));
-            }
+        if let (Some(tolerance), Some((name, part))) = (self.options.tolerance, self.worst_state())
+            && part > tolerance
+        {
+            all.push(format!(
+                "the estimated error of `{name}` is {} of its range, more than the tolerance of {}: trajectories may separate, so that \
+                 errors grow; a smaller --tolerance helps where it can",
+                rounded(part),
+                rounded(tolerance)
+            ));
         }
         if self.options.corrected && self.tally.uncorrected {
             all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
