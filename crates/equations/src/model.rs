@@ -6,7 +6,8 @@ use crate::analysis::{Dependencies, Shape, dependencies, shapes};
 use crate::builder::build;
 use crate::error::SyntaxError;
 use crate::evaluator::Evaluator;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, LeafKinds, Node, NodeId};
+use crate::operation::{Binary, Unary};
 use crate::switches::{Switch, Threshold};
 use crate::tape::Program;
 
@@ -124,6 +125,19 @@ impl Model {
         let shapes = shapes(&self.graph);
         let mut roots = self.derivative_roots.iter().chain(&self.output_roots);
         roots.all(|root| shapes[root.index()] <= Shape::Affine)
+    }
+
+    /// Whether a condition, or a jump such as that of `floor`, depends on more than parameters: when it changes nobody knows ahead. A
+    /// comparison of time alone is a switch, and not meant.
+    pub fn jumps(&self) -> bool {
+        self.graph.nodes().iter().enumerate().any(|(index, node)| {
+            let jump = matches!(
+                node,
+                Node::Unary(Unary::Sign | Unary::Floor | Unary::Ceil, _)
+                    | Node::Binary(Binary::Less | Binary::LessEqual | Binary::Equal | Binary::Modulo, ..)
+            );
+            jump && !self.graph.kinds(NodeId(index as u32)).within(LeafKinds::PARAMETERS)
+        })
     }
 
     /// Inputs, parameters and intermediates that no text mentions, for warnings.

@@ -170,3 +170,24 @@ fn a_blow_up_late_in_time_ends_the_run() {
     let (outcome, _) = run(&text);
     assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })), "{:?}", outcome.stopped);
 }
+
+#[test]
+fn nothing_is_bounded_across_a_pole() {
+    // On both sides of its poles the tangent grows, and between them nothing is kept in order.
+    for (declarations, equations) in [
+        ("states = { x = 0, y = [1, 2] }", "der(x) = tan(y)\nder(y) = 0"),
+        ("parameters = { k = [1, 2] }\nstates = { x = 0 }", "der(x) = tan(k)"),
+        ("states = { x = [-1, 1] }", "der(x) = 1 / x"),
+    ] {
+        let (outcome, _) = run(&single(1.0, declarations, equations));
+        assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })) && outcome.reached == 0.0, "{outcome:?}");
+    }
+}
+
+#[test]
+fn bounds_that_creep_or_are_infinite_are_given_up() {
+    let (outcome, _) = run(&single(2.0, "states = { x = 0, y = 1 }", "der(x) = tan(y)\nder(y) = 1"));
+    assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })), "{:?}", outcome.stopped);
+    let (outcome, _) = run(&single(1.0, "states = { x = [-1.7e308, 1.7e308] }", "der(x) = -x"));
+    assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })), "{:?}", outcome.stopped);
+}

@@ -21,11 +21,13 @@ const DEFAULT_TOLERANCE: f64 = 1e-6;
 /// A solver that remembers keeps a matrix of so many rows at most, unless it is asked for.
 const MOST_REMEMBERED: usize = 1000;
 
-/// The name of the method that the options ask for, and why where `auto` chose it from what the systems can do.
+/// The name of the method that the options ask for, and why where `auto` chose it from what the systems can do. `jumping` is a
+/// system whose equations jump where nothing announces it: the engine's own method would predict beyond the jump.
 pub(crate) fn choose<'o>(
     options: &'o RunOptions,
     capabilities: &[Capabilities],
     coupled: bool,
+    jumping: Option<&str>,
 ) -> (&'o str, Option<String>) {
     if options.method != "auto" {
         return (&options.method, None);
@@ -33,6 +35,12 @@ pub(crate) fn choose<'o>(
     let free = capabilities.iter().all(|c| c.step_rule == StepRule::Free);
     let (name, reason) = if !coupled {
         ("jacobi", "no system feeds another, so that there is nothing to couple")
+    } else if let (true, Some(system)) = (free && capabilities.iter().all(|c| c.linearize), jumping) {
+        let reason = format!(
+            "every system can be linearised, and `{system}` has conditions or jumps that depend on more than time: their steps are \
+             cut where they are met"
+        );
+        return ("missiles", Some(reason));
     } else if free && capabilities.iter().all(|c| c.linearize) {
         let all = capabilities.iter().all(|c| c.trial);
         let corrected = if all { ", and corrected, since all can roll back" } else { "" };

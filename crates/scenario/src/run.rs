@@ -14,7 +14,7 @@ use dovetail_workers::Lost;
 use crate::diagnostic::{BadModel, Problem};
 use crate::method;
 use crate::options::{OPTIONS, RunOptions};
-use crate::part::Part;
+use crate::part::{Part, PartModel};
 use crate::scenario::Scenario;
 use crate::systems::{Systems, Witness};
 
@@ -116,7 +116,7 @@ impl Scenario {
         let bad = |problem| self.bad(problem);
         let mut systems = Systems::of(self, options)?;
         let found = systems.capabilities();
-        let (name, reason) = method::choose(options, &found, self.is_coupled());
+        let (name, reason) = method::choose(options, &found, self.is_coupled(), self.jumping());
         let mut warnings = Vec::new();
         if name == "ifosmondi" {
             let names: Vec<&str> = self.parts.iter().map(Part::name).collect();
@@ -178,6 +178,13 @@ impl Scenario {
     /// Whether any system feeds another, or itself.
     fn is_coupled(&self) -> bool {
         self.connections.sources().iter().any(|source| matches!(source, Source::Output(_)))
+    }
+
+    /// A system whose equations jump where nothing announces it, if there is one.
+    fn jumping(&self) -> Option<&str> {
+        let jumps =
+            |part: &&Part| matches!(&part.model, PartModel::Equations { definition, .. } if definition.model.jumps());
+        self.parts.iter().find(jumps).map(Part::name)
     }
 
     /// What happened inside the FMUs.

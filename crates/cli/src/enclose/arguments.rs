@@ -94,6 +94,13 @@ impl EncloseArguments {
         if let Some(step) = self.step.filter(|step| !(*step > 0.0 && step.is_finite())) {
             return Err(Failure::misuse(format!("--step must be a number above zero, not {step}")));
         }
+        let (start, stop) = (scenario.start_time, scenario.stop_time);
+        let least = (1e-9 * (stop - start)).max(16.0 * f64::EPSILON * start.abs().max(stop.abs()));
+        if let Some(step) = self.step.filter(|step| *step < least) {
+            return Err(Failure::misuse(format!(
+                "--step {step:e} is too small for a run from {start} to {stop}; the least is {least:e}"
+            )));
+        }
         self.check_files(scenario)?;
         let threads = self.worker_threads.map_or(1, NonZeroUsize::get);
         let output_interval = self.output_interval.or_else(|| self.interval_to_draw(method, scenario));

@@ -53,7 +53,7 @@ pub(crate) fn enclose(
     watcher: &mut dyn Watcher,
 ) -> Outcome {
     if problem.loops.is_some() {
-        return refuse_loops(problem);
+        return refuse_loops(problem, watcher);
     }
     let (memory, degree) = extrapolation.map_or((Memory::Boxes, 0), |degree| (Memory::Sets, degree));
     let unit = |system| Unit::new(problem, system, integrator.into(), memory, degree);
@@ -65,7 +65,8 @@ pub(crate) fn enclose(
     })
 }
 
-fn refuse_loops(problem: &Problem) -> Outcome {
+fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> Outcome {
+    watcher.instant(problem.start_time, &problem.start);
     let reason = "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols".to_owned();
     Outcome {
         reached: problem.start_time,

@@ -145,7 +145,9 @@ proptest! {
         for (function, number) in FUNCTIONS {
             a[0] = within_domain(function, centre);
             shape.apply(function, &a, &mut out, &mut scratch);
-            prop_assert!(sample.admits(&out, number(sample.value(0, &a)), 100.0), "{function:?}");
+            let value = number(sample.value(0, &a));
+            // A wide form may leave the domain of an arc function: of what is not there nothing is claimed.
+            prop_assert!(value.is_nan() || sample.admits(&out, value, 100.0), "{function:?}");
         }
     }
 

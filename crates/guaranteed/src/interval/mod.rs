@@ -82,7 +82,7 @@ impl Interval {
 
     /// `hi - lo`, rounded up.
     pub fn width(self) -> f64 {
-        (Self::point(self.hi) - Self::point(self.lo)).hi
+        (Self::point(self.hi) - Self::point(self.lo)).hi + 0.0 // no negative zero
     }
 
     /// The largest absolute value.

@@ -250,8 +250,10 @@ impl<'p> Run<'p> {
         let outlooks = self.outlooks(span, boxes);
         let decided = self.forms.iter().zip(&outlooks).all(|(tape, outlook)| tape.is_decided_by(outlook));
         let rows = self.jacobian.over(span, &self.switches, boxes);
-        let helps = |i: usize, (j, rate): &(usize, Interval)| i == *j || rate.lo >= 0.0;
-        decided && rows.iter().enumerate().all(|(i, row)| row.iter().all(|entry| helps(i, entry)))
+        // Across a pole there is no order to keep, whatever the signs on either side.
+        let bounded = self.slopes(span, boxes).iter().all(|slope| slope.is_finite());
+        let helps = |i: usize, (j, rate): &(usize, Interval)| rate.is_finite() && (i == *j || rate.lo >= 0.0);
+        decided && bounded && rows.iter().enumerate().all(|(i, row)| row.iter().all(|entry| helps(i, entry)))
     }
 
     /// How every uncertain parameter acts on all derivatives, over a box and a span of time.

@@ -48,6 +48,7 @@ pub(super) fn walk(
         rejected: 0,
         last: f64::INFINITY,
         halved: false,
+        checkpoint: problem.start_time,
     };
     let mut outputs = Outputs::new(problem, options, watcher);
     outputs.begin(&stepper.boxes()[..visible]);
@@ -74,6 +75,8 @@ struct Walk<'a> {
     last: f64,
     /// Whether it was shorter than first tried.
     halved: bool,
+    /// When progress was last looked at.
+    checkpoint: f64,
 }
 
 impl Walk<'_> {
@@ -133,7 +136,7 @@ impl Walk<'_> {
                     stepper.advance();
                     self.time = until;
                     self.steps += 1;
-                    return Ok(());
+                    return self.look_back(stepper);
                 }
                 Err(failure) => {
                     self.rejected += 1;
@@ -147,13 +150,36 @@ impl Walk<'_> {
         }
     }
 
+    /// Gives up where bounds have no meaning any more: they are infinite, or time hardly moves.
+    fn look_back(&mut self, stepper: &mut dyn Stepper) -> Result<(), Stopped> {
+        const STEPS: usize = 2000;
+        if let Some(state) = stepper.boxes().iter().position(|range| !range.is_finite()) {
+            return Err(self.blown_up(Failure::NoInclusion { state }));
+        }
+        if self.steps.is_multiple_of(STEPS) {
+            let duration = self.problem.stop_time - self.problem.start_time;
+            let asked = self.options.step.map_or(f64::INFINITY, |step| 0.5 * STEPS as f64 * step);
+            let before = std::mem::replace(&mut self.checkpoint, self.time);
+            if self.time - before < asked.min(1e-4 * duration) {
+                let widths: Vec<f64> = stepper.boxes().iter().map(|range| range.width()).collect();
+                let widest = (0..widths.len()).max_by(|&a, &b| widths[a].total_cmp(&widths[b])).unwrap_or(0);
+                return Err(self.blown_up(Failure::NoInclusion { state: widest }));
+            }
+        }
+        Ok(())
+    }
+
     /// Where the present macro-step has to end at the latest.
     fn limit(&self, end: f64) -> f64 {
         let Some(step) = self.options.step else { return end };
         let start = self.problem.start_time;
         let mut next = start + ((self.time - start) / step).floor().mul_add(step, step);
         while next <= self.time {
-            next += step;
+            let further = next + step;
+            if further <= next {
+                return end; // doubles are not that close together here
+            }
+            next = further;
         }
         if next < end - 1e-9 * step { next } else { end }
     }
@@ -190,7 +216,8 @@ impl Walk<'_> {
         let name = |state: usize| self.problem.name(state);
         let reason = match failure {
             Failure::Unbounded { state } => format!(
-                "the derivative of `{}` is not bounded on the set reached; a smaller box at the start may help",
+                "the derivative of `{}` is not bounded on the set reached (something is divided by zero, or a root or a logarithm of \
+                 something negative); where it is not a point, a smaller box at the start may help",
                 name(state)
             ),
             Failure::NoInclusion { state } | Failure::Coarse { state } => format!(
@@ -211,7 +238,7 @@ impl Walk<'_> {
             Failure::Disordered => "solutions may not keep their order there".to_owned(),
             Failure::Undecided { system } => format!(
                 "a condition on states, or a jump, is met near `{}`, and when it changes is not known; write it with min, max \
-                 or abs, or with a condition on time",
+                 or abs, or with a comparison of time and a number",
                 name(self.problem.systems[system].start)
             ),
         };

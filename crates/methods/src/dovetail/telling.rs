@@ -5,6 +5,9 @@ use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refu
 use super::{Advice, Dovetail, Steps};
 use crate::ranges::rounded;
 
+/// With a fixed step, an estimated error of more than this part of a range is warned of.
+const POOR: f64 = 0.05;
+
 /// Counts of a run, and what is carried from step to step.
 pub(super) struct Tally {
     /// Corrections of the step under way.
@@ -121,6 +124,14 @@ impl Dovetail<'_> {
                  errors grow; a smaller --tolerance helps where it can",
                 rounded(part),
                 rounded(tolerance)
+            ));
+        }
+        if let (None, Some((name, part))) = (self.options.tolerance, self.worst_state())
+            && part > POOR
+        {
+            all.push(format!(
+                "the estimated error of `{name}` is {} of its range: a smaller --step is needed",
+                rounded(part)
             ));
         }
         if self.options.corrected && self.tally.uncorrected {
