@@ -45,7 +45,7 @@ pub(crate) struct EncloseArguments {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub stop_time: Option<f64>,
 
-    /// Set a parameter or the start value of a state, to a number or to a box [lower,upper]; may be given again
+    /// Set a parameter or the start value of a state, to a number or to a box `[lower,upper]`; may be given again
     #[arg(long, value_name = "SYSTEM.NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
 
