@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dovetail_core::{Input, Interface, Nature, Output};
+use dovetail_core::{Input, Interface, Linearization, Nature, Output};
 
 use crate::description::{Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version};
 use crate::numbers::as_number;
@@ -52,6 +52,21 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// Puts a column of derivatives, of states' rates and then of outputs, where it belongs: those by a state, or by an input.
+    pub fn place_column(&self, column: usize, values: &[f64], into: &mut Linearization) {
+        let states = self.states.len();
+        let (rates, slopes) = values.split_at(states);
+        let (f, g, at) = if column < states {
+            (&mut into.a, &mut into.c, column)
+        } else {
+            (&mut into.b, &mut into.d, self.smooth_input_positions[column - states])
+        };
+        f.column_mut(at).as_mut_slice().copy_from_slice(rates);
+        for (&slope, &position) in slopes.iter().zip(&self.smooth_output_positions) {
+            g[(position, at)] = slope;
+        }
+    }
+
     /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters.
     pub fn new(description: &Description, structural: &HashMap<u32, usize>) -> Self {
         let mut builder = Builder {

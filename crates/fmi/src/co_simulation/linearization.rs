@@ -53,16 +53,7 @@ impl<I: Instance> CoSimulation<I> {
                 &mut self.buffers.column,
             )?;
             seed[column] = 0.0;
-            let (rates, slopes) = self.buffers.column.split_at(states);
-            let (f, g, at) = if column < states {
-                (&mut into.a, &mut into.c, column)
-            } else {
-                (&mut into.b, &mut into.d, layout.smooth_input_positions[column - states])
-            };
-            f.column_mut(at).as_mut_slice().copy_from_slice(rates);
-            for (&slope, &position) in slopes.iter().zip(&layout.smooth_output_positions) {
-                g[(position, at)] = slope;
-            }
+            layout.place_column(column, &self.buffers.column, into);
         }
         if let (Slopes::Told(_), InputWay::Held) = (self.abilities.slopes, self.abilities.inputs) {
             self.fill_time(into)?;

@@ -153,16 +153,7 @@ impl<I: Instance> ModelExchange<I> {
             let (unknowns, knowns) = (&self.abilities.unknowns, &self.abilities.knowns);
             self.instance.directional(unknowns, knowns, &self.buffers.seed, &mut self.buffers.column)?;
             self.buffers.seed[column] = 0.0;
-            let (rates, slopes) = self.buffers.column.split_at(states);
-            let (f, g, at) = if column < states {
-                (&mut into.a, &mut into.c, column)
-            } else {
-                (&mut into.b, &mut into.d, layout.smooth_input_positions[column - states])
-            };
-            f.column_mut(at).as_mut_slice().copy_from_slice(rates);
-            for (&slope, &position) in slopes.iter().zip(&layout.smooth_output_positions) {
-                g[(position, at)] = slope;
-            }
+            layout.place_column(column, &self.buffers.column, into);
         }
         Ok(())
     }

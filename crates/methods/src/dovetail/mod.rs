@@ -33,8 +33,8 @@ use dovetail_core::{
 
 use crate::costarica::{Control, EstimatorOptions};
 use crate::coupling::Coupling;
-use crate::global::{Global, MOST_ORDERS, Reach};
-use crate::jacobi::{check_imposed_steps, meeting_event};
+use crate::global::{Global, MOST_ORDERS, Reach, check_needs};
+use crate::jacobi::meeting_event;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
@@ -217,22 +217,11 @@ impl Method for Dovetail<'_> {
     }
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
-            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
-            if !capabilities.linearize {
-                return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
-            }
-            if let (StepRule::Imposed(size), Steps::Adaptive(_)) = (capabilities.step_rule, &self.steps) {
-                return Err(missing(
-                    "steps of any size, to choose them",
-                    &format!("with a fixed --step that is a multiple of {size} s it can take part"),
-                ));
-            }
-        }
-        match &self.steps {
-            Steps::Fixed(plan) => check_imposed_steps(NAME, plan.grid(), workers),
-            Steps::Adaptive(_) => Ok(()),
-        }
+        let grid = match &self.steps {
+            Steps::Fixed(plan) => Some(plan.grid()),
+            Steps::Adaptive(_) => None,
+        };
+        check_needs(NAME, grid, workers)
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {

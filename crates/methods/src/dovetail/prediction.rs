@@ -5,7 +5,6 @@ use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
 use super::controller::Parts;
 use super::restart::{Restart, SingularInterface};
 use super::{Dovetail, Inputs, Steps};
-use crate::algebraic_loops;
 use crate::global::{MOST_ORDERS, Unsolved};
 
 /// Rounds of questions about the present, at most, until an interface agrees after an event.
@@ -79,7 +78,7 @@ impl Dovetail<'_> {
     pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
         let (measured, scale) = (self.measured(), self.usual_size());
         let solved = self.restart.solve(&mut self.coupling, &self.global, &self.ends.integrated[..measured], scale);
-        solved.map_err(|SingularInterface| Error::SingularLoop { variables: self.suspects(), time })
+        solved.map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))
     }
 
     fn usual_size(&self) -> f64 {
@@ -235,23 +234,7 @@ impl Dovetail<'_> {
         if self.halve(step) {
             return Ok(Verdict::Rejected(step));
         }
-        Err(match reason {
-            Unsolved::Pole { system, pole } => Error::System {
-                system: self.connections.interfaces()[system].name.clone(),
-                time: step.start,
-                reason: Box::new(pole),
-            },
-            Unsolved::Singular => Error::SingularLoop { variables: self.suspects(), time: step.start },
-        })
-    }
-
-    /// The variables of the algebraic loops, or else all that are coupled.
-    fn suspects(&self) -> Vec<String> {
-        let mut outputs = algebraic_loops(self.connections).concat();
-        if outputs.is_empty() {
-            outputs = self.coupling.variables.iter().map(|variable| variable.stacked).collect();
-        }
-        outputs.into_iter().map(|output| self.connections.output_name(output)).collect()
+        Err(reason.into_error(self.connections, &self.coupling, step.start))
     }
 
     /// The slopes at which the inputs of the step ended, for variables of systems for which it was long: consistent slopes of a stiff

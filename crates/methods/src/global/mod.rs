@@ -2,6 +2,7 @@
 
 mod keeping;
 mod level;
+mod needs;
 
 use dovetail_core::{Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers};
 use dovetail_numerics::{Pole, SingularPattern, Transfer};
@@ -10,6 +11,7 @@ use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
 use crate::shape::Shape;
 pub(crate) use level::{Level, MOST_ORDERS};
+pub(crate) use needs::check_needs;
 
 /// The global system, with the estimators it is made of.
 ///

@@ -15,11 +15,10 @@ use dovetail_core::{
     Workers, readable,
 };
 
-use crate::algebraic_loops;
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
-use crate::global::{Global, Reach, Unsolved};
-use crate::jacobi::{check_imposed_steps, meeting_event};
+use crate::global::{Global, Reach, Unsolved, check_needs};
+use crate::jacobi::meeting_event;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use control::Controller;
@@ -206,23 +205,7 @@ impl<'a> Missiles<'a> {
         if self.halve(step) {
             return Ok(Verdict::Rejected(step));
         }
-        Err(match reason {
-            Unsolved::Pole { system, pole } => Error::System {
-                system: self.connections.interfaces()[system].name.clone(),
-                time: step.start,
-                reason: Box::new(pole),
-            },
-            Unsolved::Singular => Error::SingularLoop { variables: self.suspects(), time: step.start },
-        })
-    }
-
-    /// The variables of the algebraic loops, or else all that are coupled.
-    fn suspects(&self) -> Vec<String> {
-        let mut outputs = algebraic_loops(self.connections).concat();
-        if outputs.is_empty() {
-            outputs = self.coupling.variables.iter().map(|variable| variable.stacked).collect();
-        }
-        outputs.into_iter().map(|output| self.connections.output_name(output)).collect()
+        Err(reason.into_error(self.connections, &self.coupling, step.start))
     }
 }
 
@@ -232,22 +215,11 @@ impl Method for Missiles<'_> {
     }
 
     fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
-            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
-            if !capabilities.linearize {
-                return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
-            }
-            if let (StepRule::Imposed(size), Steps::Adaptive(_)) = (capabilities.step_rule, &self.steps) {
-                return Err(missing(
-                    "steps of any size, to choose them",
-                    &format!("with a fixed --step that is a multiple of {size} s it can take part"),
-                ));
-            }
-        }
-        match &self.steps {
-            Steps::Fixed(plan) => check_imposed_steps(NAME, plan.grid(), workers),
-            Steps::Adaptive(_) => Ok(()),
-        }
+        let grid = match &self.steps {
+            Steps::Fixed(plan) => Some(plan.grid()),
+            Steps::Adaptive(_) => None,
+        };
+        check_needs(NAME, grid, workers)
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
