@@ -226,8 +226,8 @@ pub(crate) struct ChangeArguments {
 }
 
 impl ChangeArguments {
-    /// Reads the model with the changes made.
-    pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
+    /// Reads the model with the changes made. `record` names variables that are to be recorded; FMUs are tried out within `limit`.
+    pub fn load(&self, model: &Path, record: &[String], limit: Option<Duration>) -> Result<Scenario, Failure> {
         let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
         let changes = Overrides {
             values,
@@ -235,6 +235,8 @@ impl ChangeArguments {
             stop_time: self.stop_time,
             strict: self.strict,
             interface,
+            record: record.to_vec(),
+            helpers: processes::helpers(limit),
             ..Overrides::default()
         };
         let scenario = Scenario::load(model, &changes);
@@ -271,6 +273,11 @@ impl ChangeArguments {
 const MOST_ROWS: f64 = 1e9;
 
 impl SharedArguments {
+    /// Reads the model with the changes made.
+    pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
+        self.changes.load(model, &self.record, self.step_timeout)
+    }
+
     /// How to run `scenario` with these choices, and where.
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = self.placement()?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use dovetail_core::{Capabilities, StepRule};
+use dovetail_core::StepRule;
 use dovetail_guaranteed::Interval;
 use dovetail_report::{Alignment, Table};
 use dovetail_scenario::{METHODS, RunOptions, Scenario};
@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
-    let scenario = arguments.changes.load(&arguments.model)?;
+    let scenario = arguments.changes.load(&arguments.model, &[], None)?;
     let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let mut options = scenario.options(&choices)?;
     if scenario.needs_processes() {
@@ -102,9 +102,8 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure>
         ("output derivatives", right),
         ("step", right),
     ]);
-    for mut system in scenario.systems(options)? {
-        let capabilities = Capabilities::of(system.as_mut());
-        let interface = system.interface();
+    let all = scenario.capabilities_of_systems(options)?;
+    for (capabilities, interface) in all.iter().zip(scenario.connections.interfaces()) {
         let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
         table.row(vec![
             interface.name.clone(),

@@ -7,31 +7,36 @@ use dovetail_report::{
     Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page, comparison_table, measure,
     measured_order,
 };
-use dovetail_scenario::{METHODS, Scenario};
+use dovetail_scenario::{METHODS, Placement, Scenario};
 
 use crate::arguments::{CompareArguments, SharedArguments};
 use crate::execute::{Executed, execute};
 use crate::failure::Failure;
 use crate::reference::Reference;
-use crate::{interrupt, output};
+use crate::{interrupt, output, processes};
 
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let asked = Asked::of(arguments)?;
-    let scenario = shared.changes.load(&asked.model)?;
+    let scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
-    let start = scenario.start(&shared.options(&scenario, &shared.changes.choices(None, None))?)?;
-    let mut reference = Reference::new(&arguments.reference, &scenario, &start)?;
+    let start =
+        || scenario.start(&shared.options(&scenario, &shared.changes.choices(None, None))?).map_err(Failure::from);
+    let mut reference = Reference::new(&arguments.reference, &scenario, start)?;
     let selection = selection(&scenario, &reference, shared)?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let (mut runs, mut troubles): (Vec<RunSummary>, Vec<String>) = (Vec::new(), Vec::new());
     let plan = plan(&asked.methods, &asked.steps);
     for (method, step) in &plan {
         let choices = shared.changes.choices(method.as_deref(), step.as_deref());
-        let options = shared.options(&scenario, &choices)?;
+        let mut options = shared.options(&scenario, &choices)?;
+        if plan.len() > 1 && scenario.has_single_units() && !matches!(options.placement, Placement::Processes(_)) {
+            options.placement = processes::placement(shared.step_timeout)?;
+        }
         let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
         let interrupted = interrupt::listen();
-        let mut done = execute(&scenario, &options, &selection, true, file.as_deref(), shared, interrupted)?;
+        let session = scenario.session(&options)?;
+        let mut done = execute(&scenario, session, &selection, true, file.as_deref(), shared, interrupted)?;
         match errors(&done, &mut reference, &selection) {
             Ok(comparison) => done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last())),
             Err(Failure::EndedEarly(trouble)) => troubles.push(trouble),

@@ -7,7 +7,7 @@ use dovetail_core::{CouplingResidual, Ending, Observer, readable};
 use dovetail_report::{
     FinalValue, FmiCosts, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
 };
-use dovetail_scenario::{RunEnd, RunOptions, Scenario};
+use dovetail_scenario::{RunEnd, Scenario, Session};
 
 use crate::arguments::SharedArguments;
 use crate::failure::Failure;
@@ -21,19 +21,16 @@ pub(crate) struct Executed {
     pub trajectory: Option<Trajectory>,
 }
 
-/// Runs `scenario`, recording `selection`.
+/// Runs a session of `scenario`, recording `selection`. Whatever could be refused has been: files may be touched now.
 pub(crate) fn execute(
     scenario: &Scenario,
-    options: &RunOptions,
+    session: Session<'_>,
     selection: &Selection,
     keep: bool,
     file: Option<&Path>,
     shared: &SharedArguments,
     interrupted: &AtomicBool,
 ) -> Result<Executed, Failure> {
-    // Everything that can be refused is refused before a file is touched.
-    scenario.check_method(options)?;
-    scenario.start(options)?;
     output::come_home();
     let names = selection.names();
     let written = file.map(|path| output::open(path, &names, shared.output_interval)).transpose()?;
@@ -44,12 +41,13 @@ pub(crate) fn execute(
     let sinks: (Option<Trajectory>, Option<Box<dyn Sink>>) = (kept, written);
     let mut recorder = Recorder::new(&scenario.connections, selection, sinks, label);
     let mut residual = CouplingResidual::new(&scenario.connections);
-    let mut progress = Progress::new(shared.quiet, options.method.clone(), scenario.start_time, scenario.stop_time);
+    let mut progress =
+        Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut last, &mut residual, &mut progress];
     if keep || file.is_some() {
         observers.push(&mut recorder);
     }
-    let end = scenario.run(options, &mut observers, interrupted)?;
+    let end = session.run(&mut observers, interrupted);
     let (trajectory, _) = recorder.into_sink();
     let values = FinalValue::of(&everything, &last.sink().values);
     let summary = summarize(scenario, end, values, &residual);
@@ -71,7 +69,7 @@ fn summarize(
     let interfaces = scenario.connections.interfaces();
     let residual_variable = residual.worst().map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
     let message = match &end.ending {
-        Ok(Ending::Finished) => None,
+        Ok(Ending::Finished | Ending::Requested { .. }) => None,
         Ok(Ending::Interrupted) => Some(format!("it was interrupted at t = {} s", readable(end.reached))),
         Err(error) => Some(error.to_string()),
     };

@@ -11,26 +11,26 @@ use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, processes};
 
 pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     let changes = Overrides {
         strict: arguments.strict,
         interface: arguments.interface.map(InterfaceArgument::named),
         stop_time_unless_given: Some(1.0),
+        helpers: processes::helpers(None),
         ..Overrides::default()
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
     let options = scenario.options(&Choices::default())?;
     let permitted = permitted(&scenario, &options);
     let (chosen, reason) = scenario.chosen_method(&options)?;
-    let all = scenario.systems(&options)?;
-    let found: Vec<Found<'_>> = scenario
-        .units()
-        .into_iter()
-        .zip(all)
-        .map(|((name, prepared), mut system)| Found { name, prepared, capabilities: Capabilities::of(system.as_mut()) })
-        .collect();
+    let all = scenario.capabilities_of_systems(&options)?;
+    let interfaces = scenario.connections.interfaces();
+    let place = |name: &str| interfaces.iter().position(|interface| interface.name == name).unwrap_or(0);
+    let units = scenario.units().into_iter();
+    let found: Vec<Found<'_>> =
+        units.map(|(name, prepared)| Found { name, prepared, capabilities: all[place(name)] }).collect();
     if arguments.json {
         let units: Vec<Value> = found.iter().map(Found::to_json).collect();
         let json = json!({ "units": units, "methods": permitted, "auto": chosen, "reason": reason, "warnings": scenario.warnings });

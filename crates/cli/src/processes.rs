@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dovetail_scenario::{Placement, work_for_another_process};
+use dovetail_scenario::{Fleet, Placement, helpers as helpers_of, work_for_another_process};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -15,6 +15,12 @@ pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::misuse(format!("--workers processes: this program cannot find itself: {error}")))?;
     Ok(Placement::processes(program, &[COMMAND], limit, interrupt::listen()))
+}
+
+/// Processes in which FMUs are tried out, each thing within the limit; none where this program cannot find itself.
+pub(crate) fn helpers(limit: Option<Duration>) -> Option<Fleet> {
+    let program = std::env::current_exe().ok()?;
+    Some(helpers_of(program, &[COMMAND], limit, interrupt::listen()))
 }
 
 /// `dovetail worker`: the life of such a process.

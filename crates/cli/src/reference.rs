@@ -18,7 +18,12 @@ pub(crate) enum Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    pub fn new(name: &str, scenario: &'a Scenario, start: &[Task]) -> Result<Self, Failure> {
+    /// `start` tells the start values of the model, where they are needed.
+    pub fn new(
+        name: &str,
+        scenario: &'a Scenario,
+        start: impl FnOnce() -> Result<Vec<Task>, Failure>,
+    ) -> Result<Self, Failure> {
         if name == "monolithic" {
             let definitions = scenario.definitions().map_err(|error| {
                 Failure::misuse(format!(
@@ -27,6 +32,7 @@ impl<'a> Reference<'a> {
             })?;
             let system = Monolithic::new(&definitions, &scenario.connections);
             let system = system.map_err(|error| Failure::misuse(error.to_string()))?;
+            let start = start()?;
             let outputs = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
             let system = Box::new(system.starting_at(&outputs.collect::<Vec<_>>()));
             return Ok(Self::Monolithic { scenario, system, times: vec![], solution: Solution::default() });

@@ -9,16 +9,17 @@ use crate::{interrupt, output};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
-    let scenario = shared.changes.load(&arguments.model)?;
+    let scenario = shared.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
     let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let options = shared.options(&scenario, &choices)?;
-    let variables = Variables::of(&scenario.connections).with_signals(&scenario.signals(&options)?);
+    let session = scenario.session(&options)?;
+    let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
     let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let keep = page.is_some();
     let file = shared.output.as_deref();
-    let done = execute(&scenario, &options, &selection, keep, file, shared, interrupt::listen())?;
+    let done = execute(&scenario, session, &selection, keep, file, shared, interrupt::listen())?;
     if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {
         page.write(&report_page(&done.summary, trajectory))?;
     }

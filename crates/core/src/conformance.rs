@@ -23,6 +23,7 @@ pub fn conformance(make: &mut dyn FnMut() -> Box<dyn System>, expect: Expectatio
     let mut suite = Suite::new(make, expect);
     suite.interface_is_sound()?;
     suite.answers_repeat()?;
+    suite.questions_before_the_start_leave_no_trace()?;
     suite.instants_move_nothing()?;
     suite.two_halves_make_a_whole()?;
     suite.trials_leave_no_trace()?;
@@ -114,11 +115,15 @@ impl<'a> Suite<'a> {
         outputs.filter(|(output, _)| output.nature == Nature::Continuous).map(|(_, knot)| knot)
     }
 
-    /// A fresh system taken through these steps.
+    /// A fresh system that begins with the first of these steps, an instant, and is taken through the others.
     fn walk(&mut self, steps: &[(MacroStep, Vec<Signal>)]) -> Result<Answer, String> {
         let (mut system, mut response) = ((self.make)(), self.response());
-        for (step, inputs) in steps {
-            system.advance(*step, inputs, &mut response).map_err(|e| e.to_string())?;
+        for (number, (step, inputs)) in steps.iter().enumerate() {
+            let done = match number {
+                0 => system.begin(*step, inputs, &mut response),
+                _ => system.advance(*step, inputs, &mut response),
+            };
+            done.map_err(|e| e.to_string())?;
             ensure(response.reached == step.end, "a system stops at the end of its step")?;
         }
         let mut linearization = self.zeros();
@@ -163,6 +168,21 @@ impl<'a> Suite<'a> {
         ensure(self.smooth(&one.response).all(|k| known(k, claimed)), "derivatives that are claimed are told")
     }
 
+    /// Start values are found by questions: what was asked on the way must not matter.
+    fn questions_before_the_start_leave_no_trace(&mut self) -> Result<(), String> {
+        let end = self.expect.start + self.step();
+        let step = (MacroStep::new(self.expect.start, end), self.inputs(1.0));
+        let plain = self.walk(&[self.opening(), step.clone()])?;
+        let (mut system, mut response) = ((self.make)(), self.response());
+        let (opening, detour) = (self.opening(), (MacroStep::instant(self.expect.start), self.constants(0.5)));
+        for (instant, inputs) in [&opening, &detour, &opening] {
+            system.advance(*instant, inputs, &mut response).map_err(|e| e.to_string())?;
+        }
+        system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+        system.advance(step.0, &step.1, &mut response).map_err(|e| e.to_string())?;
+        ensure(bits(&plain.response) == bits(&response), "a question before the start leaves no trace")
+    }
+
     fn instants_move_nothing(&mut self) -> Result<(), String> {
         let end = self.expect.start + self.step();
         let step = (MacroStep::new(self.expect.start, end), self.inputs(1.0));
@@ -202,7 +222,7 @@ impl<'a> Suite<'a> {
         for also_the_same in [false, true] {
             let (mut system, mut response) = ((self.make)(), self.response());
             let opening = self.opening();
-            system.advance(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+            system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
             let (other, same) = (self.inputs(-0.5), self.inputs(1.0));
             let trial = system.trial().ok_or("a trial stays on offer")?;
             trial.respond(step, &other, &mut response).map_err(|e| e.to_string())?;
@@ -230,7 +250,7 @@ impl<'a> Suite<'a> {
         let (mut system, mut estimate) = ((self.make)(), self.response());
         let Some(_) = system.trial() else { return Ok(()) };
         let (opening, inputs) = (self.opening(), self.inputs(1e-3));
-        system.advance(opening.0, &opening.1, &mut estimate).map_err(|e| e.to_string())?;
+        system.begin(opening.0, &opening.1, &mut estimate).map_err(|e| e.to_string())?;
         let step = MacroStep::new(self.expect.start, self.expect.start + self.step());
         let trial = system.trial().ok_or("a trial stays on offer")?;
         trial.respond(step, &inputs, &mut estimate).map_err(|e| e.to_string())?;
@@ -303,7 +323,7 @@ impl<'a> Suite<'a> {
         let (mut system, mut response) = ((self.make)(), self.response());
         let (opening, inputs) = (self.opening(), self.inputs(1.0));
         let step = MacroStep::new(self.expect.start, self.expect.start + size);
-        system.advance(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+        system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
         system.advance(step, &inputs, &mut response).map_err(|e| e.to_string())?;
         let (mut here, mut again) = (self.zeros(), self.zeros());
         let unit = system.linearize().ok_or("a linearisation stays on offer")?;

@@ -22,6 +22,14 @@ impl Source {
             Self::Constant(value) => T::from(value),
         }
     }
+
+    /// The output, if it is one.
+    pub fn output(&self) -> Option<usize> {
+        match *self {
+            Self::Output(output) => Some(output),
+            Self::Constant(_) => None,
+        }
+    }
 }
 
 /// The connections of a model, `u = Φᵀ y`: every input has one source, an output may feed many inputs.

@@ -1,8 +1,8 @@
 //! A system whose inputs are converted on their way in: units of measure, transformations of connections.
 
 use crate::{
-    Error, Interface, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Response, Signal, StepRule, System,
-    Trial,
+    Error, Interface, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence, Response, Signal,
+    StepRule, System, Trial,
 };
 
 /// What happens to a value between an output and an input.
@@ -109,6 +109,19 @@ impl<S: System> System for Mapped<S> {
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.map(inputs);
         self.system.advance(step, &self.inputs, response)
+    }
+
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.map(inputs);
+        self.system.begin(step, &self.inputs, response)
+    }
+
+    fn presence(&self) -> Presence {
+        self.system.presence()
+    }
+
+    fn precision(&self) -> Precision {
+        self.system.precision()
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

@@ -1,6 +1,6 @@
 //! Coupling methods, as the time loop sees them.
 
-use crate::{Error, MacroStep, Past, Task, Workers};
+use crate::{Capabilities, Error, MacroStep, Past, Task, Workers};
 
 /// A coupling method. It supplies one attempt at a step; the time loop is the orchestrator's.
 pub trait Method {
@@ -8,7 +8,7 @@ pub trait Method {
     fn name(&self) -> &'static str;
 
     /// Refuses, before the run, systems that cannot do what the method needs.
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error>;
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error>;
 
     /// How many derivatives of the outputs it asks for, from the start of the run on.
     fn derivatives(&self) -> usize {

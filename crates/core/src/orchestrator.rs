@@ -39,6 +39,11 @@ pub enum Ending {
     Finished,
     /// Someone asked it to stop.
     Interrupted,
+    /// This system asked for the end of the run.
+    Requested {
+        /// Its position.
+        system: usize,
+    },
 }
 
 impl<'a, 'o> Orchestrator<'a, 'o> {
@@ -89,7 +94,12 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
                     self.past.record(exchange.tasks);
                     self.statistics.steps += 1;
                     self.statistics.iterations += exchange.iterations;
+                    let ends = exchange.tasks.iter().find(|task| task.due && task.response.ends);
+                    let system = ends.map(|task| task.system);
                     self.observers.iter_mut().try_for_each(|o| o.accepted(exchange))?;
+                    if let Some(system) = system {
+                        return Ok(Ending::Requested { system });
+                    }
                 }
                 Verdict::Rejected(step) => {
                     self.statistics.rejected += 1;

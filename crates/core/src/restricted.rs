@@ -1,6 +1,9 @@
 //! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
 
-use crate::{Error, Interface, Linearize, MAX_DEGREE, MacroStep, Response, Signal, StepRule, System, Trial};
+use crate::{
+    Capabilities, Error, Interface, Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule,
+    System, Trial,
+};
 
 /// What is taken away. The default takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +28,20 @@ impl Default for Restrictions {
             linearization: true,
             output_derivatives: 2,
             imposed_step: None,
+        }
+    }
+}
+
+impl Restrictions {
+    /// What is left of these capabilities.
+    pub fn restrict(&self, of: Capabilities) -> Capabilities {
+        Capabilities {
+            trial: of.trial && self.rollback,
+            linearize: of.linearize && self.linearization,
+            input_degree: of.input_degree.min(self.input_degree),
+            output_derivatives: of.output_derivatives.min(self.output_derivatives),
+            step_rule: self.imposed_step.map_or(of.step_rule, StepRule::Imposed),
+            ..of
         }
     }
 }
@@ -97,6 +114,20 @@ impl<S: System> System for Restricted<S> {
         }
         self.forget_derivatives(response);
         Ok(())
+    }
+
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.system.begin(step, inputs, response)?;
+        self.forget_derivatives(response);
+        Ok(())
+    }
+
+    fn presence(&self) -> Presence {
+        self.system.presence()
+    }
+
+    fn precision(&self) -> Precision {
+        self.system.precision()
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

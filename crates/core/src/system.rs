@@ -6,7 +6,7 @@ use crate::{Error, Linearization, MAX_DEGREE, MacroStep, Response, Signal};
 ///
 /// Two methods are required. Everything else is a capability: override its accessor to say that the system has it.
 /// A step of size zero ([`MacroStep::instant`]) is a question about the present: the system takes the inputs' values
-/// and answers its outputs without moving. Initialisation consists of such questions.
+/// and answers its outputs without moving. Initialization consists of such questions, and [`System::begin`] ends it.
 ///
 /// At a known event the two kinds of answer differ: a step that *ends* there answers the limit from the left and
 /// reports that very time as `next_event`; an instant there crosses the event and answers the limit from the right.
@@ -17,6 +17,12 @@ pub trait System: Send {
     /// Integrates over `step` under `inputs` and stays at its end.
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error>;
 
+    /// The start values of all systems agree: the system leaves its initialization, where that is a mode of its own, and
+    /// answers what it then is, at the time of `step`, an instant.
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.advance(step, inputs, response)
+    }
+
     /// Capability: answer "what if", any number of times, without moving.
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         None
@@ -25,6 +31,16 @@ pub trait System: Send {
     /// Capability: A, B, C, D, states and derivatives at the time reached.
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
         None
+    }
+
+    /// How its initialization and questions about the present work.
+    fn presence(&self) -> Presence {
+        Presence::default()
+    }
+
+    /// How far its answers can be relied on.
+    fn precision(&self) -> Precision {
+        Precision::default()
     }
 
     /// Capability: the highest degree of input polynomials that are followed within a step.
@@ -51,6 +67,18 @@ impl<S: System + ?Sized> System for Box<S> {
 
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         (**self).advance(step, inputs, response)
+    }
+
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        (**self).begin(step, inputs, response)
+    }
+
+    fn presence(&self) -> Presence {
+        (**self).presence()
+    }
+
+    fn precision(&self) -> Precision {
+        (**self).precision()
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
@@ -98,6 +126,32 @@ pub trait Linearize {
         into.g.fill(f64::NAN);
         Ok(())
     }
+}
+
+/// How a system answers questions about the present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// Initialization is a mode of its own, which [`System::begin`] leaves for good; until then the system can be asked for the
+    /// values of its outputs and for nothing else.
+    pub initialization_mode: bool,
+    /// Once it has begun, its answer to an instant depends on the inputs. A Co-Simulation FMU must not be read after it was set
+    /// without a step in between, and answers what it said last.
+    pub responds: bool,
+}
+
+impl Default for Presence {
+    fn default() -> Self {
+        Self { initialization_mode: false, responds: true }
+    }
+}
+
+/// How far the answers of a system can be relied on: those of a Co-Simulation FMU come from a solver of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Precision {
+    /// Relative noise of its answers: what one step and two halves of it differ by. Zero where none is known.
+    pub noise: f64,
+    /// Steps shorter than this do not move it as they should. Zero where none is known.
+    pub resolution: f64,
 }
 
 /// Which macro-steps a system can take.
@@ -184,6 +238,10 @@ pub struct Capabilities {
     pub output_derivatives: usize,
     /// The macro-steps it takes.
     pub step_rule: StepRule,
+    /// How it answers questions about the present.
+    pub presence: Presence,
+    /// How far its answers can be relied on.
+    pub precision: Precision,
 }
 
 impl Capabilities {
@@ -195,6 +253,8 @@ impl Capabilities {
             input_degree: system.input_degree().min(MAX_DEGREE),
             output_derivatives: system.output_derivatives().min(2),
             step_rule: system.step_rule(),
+            presence: system.presence(),
+            precision: system.precision(),
         }
     }
 }

@@ -78,6 +78,8 @@ pub struct Response {
     pub estimated: bool,
     /// The system had to linearise itself for this answer.
     pub linearized: bool,
+    /// The system asks for the end of the run. It stands at `reached`, which may be before the end of the step.
+    pub ends: bool,
 }
 
 impl Response {
@@ -92,13 +94,14 @@ impl Response {
             reused: false,
             estimated: false,
             linearized: false,
+            ends: false,
         }
     }
 
     /// Forgets how the last answer came about; workers call this before every question.
     #[inline]
     pub fn begin(&mut self) {
-        (self.reused, self.estimated, self.linearized) = (false, false, false);
+        (self.reused, self.estimated, self.linearized, self.ends) = (false, false, false, false);
     }
 
     /// How many derivatives of the outputs the asker wants; a system need not work out more.

@@ -10,6 +10,9 @@ pub trait Workers {
     /// What the systems can do, in order.
     fn capabilities(&self) -> &[Capabilities];
 
+    /// Every system whose task is due leaves its initialization and answers what it then is, see [`System::begin`].
+    fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
+
     /// Every due task is carried out and its system stays at the end of its step.
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
 
@@ -84,6 +87,14 @@ impl Workers for SingleThread {
 
     fn capabilities(&self) -> &[Capabilities] {
         &self.capabilities
+    }
+
+    fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            task.response.begin();
+            self.seats[task.system].system.begin(task.step, &task.inputs, &mut task.response)?;
+        }
+        Ok(())
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {

@@ -13,6 +13,8 @@
 /* Where to go on when the call under way in this thread crashes: five words, as the compiler's own jump takes them. It saves
    no registers but the stack's, and costs a few stores where sigsetjmp costs a call. */
 static __thread void **volatile escape = NULL;
+/* The environment of the instance whose function is being called in this thread. */
+static __thread void *volatile caller = NULL;
 /* The signal that made us jump. */
 static __thread volatile sig_atomic_t escaped_by = 0;
 
@@ -93,10 +95,16 @@ void dovetail_guard_install(void) {
     atexit(on_exit_inside);
 }
 
-/* Calls body(context). Returns 0, or the signal that ended it. */
-__attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context) {
+/* The environment of the instance that is being called in this thread; none if no call is under way. */
+void *dovetail_guard_caller(void) {
+    return escape == NULL ? NULL : caller;
+}
+
+/* Calls body(context), a function of the instance with this environment. Returns 0, or the signal that ended it. */
+__attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context, void *environment) {
     void *here[5];
     if (__builtin_setjmp(here) == 0) {
+        caller = environment;
         escape = here;
         body(context);
         escape = NULL;
@@ -109,6 +117,7 @@ __attribute__((noinline)) int dovetail_guard(void (*body)(void *), void *context
 /* The three calls of an ordinary communication step behind one guard: for a light unit even a closure would be felt. */
 typedef struct {
     void *component;
+    void *environment;
     const unsigned *inputs;
     size_t input_count;
     const double *input_values;
@@ -138,6 +147,7 @@ typedef int (*Get2)(void *, const unsigned *, size_t, double *);
 __attribute__((noinline)) int dovetail_step2(Request *request, Set2 set, Step2 step, Get2 get) {
     void *here[5];
     if (__builtin_setjmp(here) != 0) return 16 * escaped_by + IN_CRASH;
+    caller = request->environment;
     escape = here;
     int status = 0, where = IN_SET;
     if (request->input_count > 0) status = set(request->component, request->inputs, request->input_count, request->input_values);
@@ -160,6 +170,7 @@ typedef int (*Get3)(void *, const unsigned *, size_t, double *, size_t);
 __attribute__((noinline)) int dovetail_step3(Request *request, Set3 set, Step3 step, Get3 get) {
     void *here[5];
     if (__builtin_setjmp(here) != 0) return 16 * escaped_by + IN_CRASH;
+    caller = request->environment;
     escape = here;
     int status = 0, where = IN_SET;
     if (request->input_count > 0) {

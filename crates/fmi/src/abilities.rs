@@ -1,12 +1,13 @@
 //! What a unit can really do: what it declares, less what did not stand the probe.
 
-use dovetail_core::{MAX_DEGREE, StepRule};
+use dovetail_core::{MAX_DEGREE, Precision, StepRule};
+use serde::{Deserialize, Serialize};
 
 use crate::description::{Description, Kind, Version};
 use crate::layout::Layout;
 
 /// How inputs reach a unit during a communication step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InputWay {
     /// Held.
     Held,
@@ -17,7 +18,7 @@ pub enum InputWay {
 }
 
 /// How the derivatives of outputs are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Slopes {
     /// They are not.
     Unknown,
@@ -38,6 +39,8 @@ pub struct Abilities {
     pub inputs: InputWay,
     /// How the derivatives of its outputs are known.
     pub slopes: Slopes,
+    /// Whether they are also before the first step.
+    pub slopes_at_start: bool,
     /// The communication steps it takes.
     pub step: StepRule,
     /// Events are handled in a mode of their own (3.0).
@@ -48,6 +51,16 @@ pub struct Abilities {
     pub sub_steps: u64,
     /// Directional derivatives can be asked for.
     pub directional: bool,
+    /// Inputs may be set before initialization mode, and not only in it.
+    pub early_inputs: bool,
+    /// It matters there: what the unit starts from depends on the inputs that it knows before it enters.
+    pub enters_with_inputs: bool,
+    /// Outputs have their values only once initialization mode is left.
+    pub late_outputs: bool,
+    /// Only one instance of it may be made in a process.
+    pub single: bool,
+    /// What its answers can be relied on (Co-Simulation).
+    pub precision: Precision,
     /// States and inputs, for directional derivatives.
     pub(crate) knowns: Vec<u32>,
     /// Derivatives and outputs, for directional derivatives.
@@ -55,6 +68,25 @@ pub struct Abilities {
 }
 
 impl Abilities {
+    /// The degree of the input polynomials that a system of the unit follows.
+    pub(crate) fn input_degree(&self) -> usize {
+        match self.inputs {
+            _ if self.sub_steps > 1 => MAX_DEGREE,
+            InputWay::Held => 0,
+            InputWay::Derivatives(degree) => degree.min(MAX_DEGREE),
+            InputWay::Intermediate => MAX_DEGREE,
+        }
+    }
+
+    /// How many derivatives of its outputs it knows.
+    pub(crate) fn output_derivatives(&self) -> usize {
+        match self.slopes {
+            Slopes::Unknown => 0,
+            Slopes::Told(orders) => orders.min(2),
+            Slopes::Chained => 1,
+        }
+    }
+
     /// What a Co-Simulation unit declares.
     pub(crate) fn declared(description: &Description, kind: &Kind, layout: &Layout, default_step: f64) -> Self {
         let three = description.version == Version::Three;
@@ -87,15 +119,24 @@ impl Abilities {
             returns_early: three && (kind.event_mode || kind.might_return_early),
             sub_steps: 1,
             directional,
+            slopes_at_start: true,
+            early_inputs: true,
+            enters_with_inputs: false,
+            late_outputs: false,
+            single: kind.only_once_per_process,
+            precision: Precision::default(),
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
-            unknowns: [layout.derivative_references.as_slice(), &layout.smooth_outputs].concat(),
+            unknowns: [layout.derivative_references.as_slice(), &layout.asked_outputs].concat(),
         }
     }
 
-    /// What is left of a unit that nobody could try.
-    pub(crate) fn without_promises(self) -> Self {
+    /// What is left of a unit that nobody could try. Of one for Model Exchange we hold the state ourselves.
+    pub(crate) fn without_promises(self, co_simulation: bool) -> Self {
         let (inputs, slopes) = (InputWay::Held, Slopes::Unknown);
-        Self { rollback: false, linearizes: false, directional: false, inputs, slopes, ..self }
+        match co_simulation {
+            true => Self { rollback: false, linearizes: false, directional: false, inputs, slopes, ..self },
+            false => Self { directional: false, ..self },
+        }
     }
 
     /// What a Model Exchange unit offers through our integrator.
@@ -110,8 +151,14 @@ impl Abilities {
             returns_early: false,
             sub_steps: 1,
             directional: kind.directional_derivatives,
+            slopes_at_start: true,
+            early_inputs: true,
+            enters_with_inputs: false,
+            late_outputs: false,
+            single: kind.only_once_per_process,
+            precision: Precision::default(),
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
-            unknowns: [layout.derivative_references.as_slice(), &layout.smooth_outputs].concat(),
+            unknowns: [layout.derivative_references.as_slice(), &layout.asked_outputs].concat(),
         }
     }
 }

@@ -64,8 +64,9 @@ pub(crate) struct Flow<'a, I> {
     /// Elapsed time of the last step of the integrator.
     pub arrived: f64,
     pub suspect: Option<Suspect>,
-    /// The unit asked for an event after a completed step.
+    /// The unit asked for an event after a completed step, or for the end of the run.
     pub step_event: bool,
+    pub ends: bool,
     /// The first failure: a right-hand side has no other way to tell.
     pub error: Option<CallError>,
 }
@@ -171,8 +172,9 @@ impl<I: Instance> Flow<'_, I> {
         }
         if self.completes {
             self.place(elapsed, state)?;
-            self.step_event = self.instance.completed_step()?;
-            if self.step_event {
+            let asked = self.instance.completed_step()?;
+            (self.step_event, self.ends) = (asked.event, asked.terminate);
+            if asked.event || asked.terminate {
                 return Ok(ControlFlow::Break(()));
             }
         }

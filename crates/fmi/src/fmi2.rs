@@ -4,16 +4,17 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
+use crate::environments::{self, Environment, Registered};
 use crate::ffi::{Callbacks2, Component, EventInfo2, FmuState, Functions2};
 use crate::glider::Glider;
 use crate::guard::{Ended, RawRequest, guarded};
-use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
+use crate::instance::{CallError, Completed, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
 use crate::numbers::{Scratch, fitting};
 use crate::strings;
@@ -44,7 +45,7 @@ pub(crate) struct Start<'a> {
     pub co_simulation: bool,
     pub token: &'a str,
     pub resources: &'a str,
-    pub journal: Box<Journal>,
+    pub journal: Arc<Journal>,
 }
 
 /// One instance.
@@ -63,13 +64,15 @@ unsafe impl Send for Instance2 {}
 
 /// Receives formatted messages of all units.
 unsafe extern "C" fn hear(environment: *mut c_void, status: c_int, category: *const c_char, text: *const c_char) {
-    if environment.is_null() || text.is_null() {
+    let _ = category;
+    if text.is_null() {
         return;
     }
-    // SAFETY: the environment is the journal that the instance was made with, which outlives it; the texts end with a zero.
-    let (journal, text) = unsafe { (&*environment.cast::<Journal>(), CStr::from_ptr(text)) };
-    let _ = category;
-    journal.hear(status, &text.to_string_lossy());
+    // SAFETY: a text of ours, which ends with a zero.
+    let text = unsafe { CStr::from_ptr(text) };
+    if let Some(journal) = environments::journal(Environment::of(environment)) {
+        journal.hear(status, &text.to_string_lossy());
+    }
 }
 
 impl Instance2 {
@@ -80,24 +83,26 @@ impl Instance2 {
         let Start { functions, co_simulation, token, resources, journal } = start;
         let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
         let (name, token, resources) = (text(&journal.instance), text(token), text(resources));
+        let environment = Environment::of(Arc::as_ptr(&journal));
+        let registered = Registered::two(environment, journal.clone());
         let callbacks = Box::new(Callbacks2 {
             logger: dovetail_fmi2_logger as *const c_void,
             allocate: calloc,
             free,
             step_finished: None,
-            environment: (&raw const *journal).cast_mut().cast(),
+            environment: environment.pointer(),
         });
         let logging = c_int::from(journal.log.is_some());
         let instantiate = functions.instantiate()?;
         let kind = c_int::from(co_simulation);
         // SAFETY: texts and callbacks outlive the call, the callbacks the instance.
-        let made = guarded(|| unsafe {
+        let made = guarded(environment, || unsafe {
             instantiate(name.as_ptr(), kind, token.as_ptr(), resources.as_ptr(), &raw const *callbacks, 0, logging)
         });
         if let Some(log) = &journal.log {
             log.write(&journal.instance, format_args!("fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"));
         }
-        let mut shell = Shell::new(journal);
+        let mut shell = Shell::new(journal, registered);
         let message = || shell.journal.explanation();
         let function = "fmi2Instantiate";
         let component = made.map_err(|crash| CallError::Crashed { function, crash, message: message() })?;
@@ -374,8 +379,8 @@ impl Instance for Instance2 {
 
     fn follow(&mut self, _references: &[u32], _signals: &[Signal], _start: f64) {}
 
-    fn wants_to_end(&mut self) -> bool {
-        let Ok(function) = self.functions.get_boolean_status() else { return false };
+    fn end_of_run(&mut self) -> Option<f64> {
+        let function = self.functions.get_boolean_status().ok()?;
         let (component, mut terminated) = (self.component, 0);
         let place = &raw mut terminated;
         // SAFETY: `place` is a number of ours.
@@ -385,11 +390,15 @@ impl Instance for Instance2 {
             || "terminated".into(),
             || unsafe { function(component, TERMINATED, place) },
         );
-        asked.is_ok() && terminated != 0
+        if asked.is_err() || terminated == 0 { None } else { self.last_successful_time().ok() }
     }
 
     fn component(&self) -> Component {
         self.component
+    }
+
+    fn environment(&self) -> Environment {
+        self.shell.environment()
     }
 
     #[inline]
@@ -443,9 +452,15 @@ impl Instance for Instance2 {
         }
         let mut end = StepEnd { discarded: false, last: request.step.end, event: false, terminate: false };
         if ended == Status::Discard {
-            end.terminate = self.wants_to_end();
-            end.last = self.last_successful_time().unwrap_or(request.step.start);
-            end.discarded = true;
+            let end_of_run = self.end_of_run();
+            (end.terminate, end.discarded) = (end_of_run.is_some(), true);
+            end.last = match end_of_run {
+                Some(last) => {
+                    self.get_floats(request.output_references, outputs)?;
+                    last
+                }
+                None => self.last_successful_time().unwrap_or(request.step.start),
+            };
         }
         Ok(end)
     }
@@ -527,7 +542,7 @@ impl Instance for Instance2 {
         })
     }
 
-    fn completed_step(&mut self) -> Result<bool, CallError> {
+    fn completed_step(&mut self) -> Result<Completed, CallError> {
         let (function, component) = (self.functions.completed_integrator_step()?, self.component);
         let (mut event, mut terminate) = (0, 0);
         let places = (&raw mut event, &raw mut terminate);
@@ -538,10 +553,7 @@ impl Instance for Instance2 {
             || "1".into(),
             || unsafe { function(component, 1, places.0, places.1) },
         )?;
-        if terminate != 0 {
-            return Err(CallError::Terminated { message: self.shell.journal.explanation() });
-        }
-        Ok(event != 0)
+        Ok(Completed { event: event != 0, terminate: terminate != 0 })
     }
 }
 
@@ -560,7 +572,7 @@ impl Drop for Instance2 {
         }
         if let (Ok(free), false) = (self.functions.free_instance(), self.shell.dead) {
             // SAFETY: the component is live and not used after this.
-            let _ = guarded(|| unsafe { free(component) });
+            let _ = guarded(self.shell.environment(), || unsafe { free(component) });
         }
     }
 }

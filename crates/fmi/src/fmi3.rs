@@ -5,16 +5,18 @@
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
+use std::sync::Arc;
 use std::time::Duration;
 
 use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
+use crate::environments::{self, Environment, Registered};
 use crate::ffi::{Component, FmuState, Functions3};
 use crate::fmi2::MOST_EVENT_ROUNDS;
 use crate::glider::Glider;
 use crate::guard::{Ended, RawRequest, guarded};
-use crate::instance::{CallError, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
+use crate::instance::{CallError, Completed, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
 use crate::journal::Journal;
 use crate::numbers::{Scratch, as_number, c_text, fitting};
 use crate::strings;
@@ -37,12 +39,11 @@ pub(crate) struct Start<'a> {
     pub early_return: bool,
     /// Inputs that may be set during intermediate update; empty where that is not used.
     pub intermediate: &'a [u32],
-    pub journal: Box<Journal>,
+    pub journal: Arc<Journal>,
 }
 
-/// What the callbacks of an instance are given. It never moves while the instance lives.
-struct Environment {
-    journal: *const Journal,
+/// What the callbacks of an instance need. It never moves while the instance lives, and its address is what they are given.
+struct Surroundings {
     component: Cell<Component>,
     set: Option<unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int>,
     /// Inputs as functions of time, for the step under way.
@@ -62,7 +63,7 @@ pub(crate) struct Instance3 {
     saved: FmuState,
     scratch: Scratch,
     shell: Shell,
-    environment: Box<Environment>,
+    surroundings: Box<Surroundings>,
 }
 
 // SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self` sees to that.
@@ -74,12 +75,14 @@ unsafe extern "C" fn log_message(
     _category: *const c_char,
     text: *const c_char,
 ) {
-    if environment.is_null() || text.is_null() {
+    if text.is_null() {
         return;
     }
-    // SAFETY: the environment is the one that the instance was made with; the text ends with a zero.
-    let (journal, text) = unsafe { (&*(*environment.cast::<Environment>()).journal, CStr::from_ptr(text)) };
-    journal.hear(status, &text.to_string_lossy());
+    // SAFETY: the standard asks for a text that ends with a zero.
+    let text = unsafe { CStr::from_ptr(text) };
+    if let Some(journal) = environments::journal(Environment::of(environment)) {
+        journal.hear(status, &text.to_string_lossy());
+    }
 }
 
 /// Inputs are functions of time: wherever the unit stops on its way, it may have their values there.
@@ -97,11 +100,11 @@ unsafe extern "C" fn intermediate_update(
         // SAFETY: a place that the unit gives for the answer.
         unsafe { *early_return = 0 };
     }
-    if environment.is_null() || set_requested == 0 {
+    let Some(asking) = environments::asking(Environment::of(environment)).filter(|_| set_requested != 0) else {
         return;
-    }
-    // SAFETY: the environment is the one that the instance was made with.
-    let environment = unsafe { &*environment.cast::<Environment>() };
+    };
+    // SAFETY: the surroundings of an instance of 3.0 that lives: its step is under way.
+    let environment = unsafe { &*asking.pointer().cast::<Surroundings>() };
     let ((signals, elements), (references, count)) = (environment.signals.get(), environment.references.get());
     let (Some(set), false) = (environment.set, signals.is_null()) else { return };
     // SAFETY: `follow` set them for the step under way, where they are borrowed.
@@ -118,8 +121,7 @@ impl Instance3 {
     pub fn new(start: Start<'_>) -> Result<Self, CallError> {
         let Start { functions, co_simulation, journal, intermediate, event_mode, early_return, .. } = start;
         let (name, token, resources) = (c_text(&journal.instance), c_text(start.token), c_text(start.resources));
-        let environment = Box::new(Environment {
-            journal: &raw const *journal,
+        let surroundings = Box::new(Surroundings {
             component: Cell::new(null_mut()),
             set: functions.set_float64().ok(),
             references: Cell::new((null(), 0)),
@@ -128,14 +130,16 @@ impl Instance3 {
             start: Cell::new(0.0),
             values: RefCell::new(Vec::with_capacity(intermediate.len())),
         });
-        let pointer: *mut c_void = (&raw const *environment).cast_mut().cast();
+        let environment = Environment::of(&raw const *surroundings);
+        let registered = Registered::three(environment, journal.clone());
+        let pointer = environment.pointer();
         let (name, token, resources) = (name.as_ptr(), token.as_ptr(), resources.as_ptr());
         let logging = journal.log.is_some();
         let (function, made) = if co_simulation {
             let function = functions.instantiate_co_simulation()?;
             let callback = (!intermediate.is_empty()).then_some(intermediate_update as _);
             // SAFETY: texts and lists outlive the call, the environment the instance.
-            let made = guarded(|| unsafe {
+            let made = guarded(environment, || unsafe {
                 function(
                     name,
                     token,
@@ -155,21 +159,23 @@ impl Instance3 {
         } else {
             let function = functions.instantiate_model_exchange()?;
             // SAFETY: as above.
-            let made = guarded(|| unsafe { function(name, token, resources, false, logging, pointer, log_message) });
+            let made = guarded(environment, || unsafe {
+                function(name, token, resources, false, logging, pointer, log_message)
+            });
             ("fmi3InstantiateModelExchange", made)
         };
         if let Some(log) = &journal.log {
             log.write(&journal.instance, format_args!("{function}({:?}, {:?})", start.token, start.resources));
         }
-        let shell = Shell::new(journal);
+        let shell = Shell::new(journal, registered);
         let message = || shell.journal.explanation();
         let component = made.map_err(|crash| CallError::Crashed { function, crash, message: message() })?;
         if component.is_null() {
             return Err(CallError::NotInstantiated { function, message: message() });
         }
-        environment.component.set(component);
+        surroundings.component.set(component);
         let (saved, scratch) = (null_mut(), Scratch::default());
-        Ok(Self { functions, component, co_simulation, saved, scratch, shell, environment })
+        Ok(Self { functions, component, co_simulation, saved, scratch, shell, surroundings })
     }
 
     /// Every call of which the standard says `status f(instance)`.
@@ -490,15 +496,19 @@ impl Instance for Instance3 {
     }
 
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64) {
-        self.environment.references.set((references.as_ptr(), references.len()));
+        self.surroundings.references.set((references.as_ptr(), references.len()));
         let first = if signals.is_empty() { null() } else { signals.as_ptr() };
-        self.environment.signals.set((first, signals.len()));
-        self.environment.start.set(start);
-        self.environment.status.set(0);
+        self.surroundings.signals.set((first, signals.len()));
+        self.surroundings.start.set(start);
+        self.surroundings.status.set(0);
     }
 
     fn component(&self) -> Component {
         self.component
+    }
+
+    fn environment(&self) -> Environment {
+        self.shell.environment()
     }
 
     #[inline]
@@ -543,12 +553,12 @@ impl Instance for Instance3 {
         if ended == Status::Fine {
             self.get_floats(request.output_references, outputs)?;
         }
-        if self.environment.status.get() > 1 {
-            return Err(self.shell.not_done("fmi3SetFloat64 during the step", self.environment.status.replace(0)));
+        if self.surroundings.status.get() > 1 {
+            return Err(self.shell.not_done("fmi3SetFloat64 during the step", self.surroundings.status.replace(0)));
         }
         let discarded = ended == Status::Discard;
         // A unit that does not stop early need not say where it stopped.
-        let last = if flags.early != 0 || discarded { flags.last } else { request.step.end };
+        let last = if flags.early != 0 || flags.terminate != 0 || discarded { flags.last } else { request.step.end };
         Ok(StepEnd { discarded, last, event: flags.event != 0, terminate: flags.terminate != 0 })
     }
 
@@ -633,7 +643,7 @@ impl Instance for Instance3 {
         })
     }
 
-    fn completed_step(&mut self) -> Result<bool, CallError> {
+    fn completed_step(&mut self) -> Result<Completed, CallError> {
         let (function, component) = (self.functions.completed_integrator_step()?, self.component);
         let (mut event, mut terminate) = (0, 0);
         let places = (&raw mut event, &raw mut terminate);
@@ -644,10 +654,7 @@ impl Instance for Instance3 {
             || "true".into(),
             || unsafe { function(component, true, places.0, places.1) },
         )?;
-        if terminate != 0 {
-            return Err(CallError::Terminated { message: self.shell.journal.explanation() });
-        }
-        Ok(event != 0)
+        Ok(Completed { event: event != 0, terminate: terminate != 0 })
     }
 }
 
@@ -663,7 +670,7 @@ impl Drop for Instance3 {
         }
         if let (Ok(free), false) = (self.functions.free_instance(), self.shell.dead) {
             // SAFETY: the component is live and not used after this.
-            let _ = guarded(|| unsafe { free(component) });
+            let _ = guarded(self.shell.environment(), || unsafe { free(component) });
         }
     }
 }

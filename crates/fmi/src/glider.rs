@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use dovetail_core::MacroStep;
 
+use crate::environments::Environment;
 use crate::guard::RawRequest;
 use crate::layout::Layout;
 
@@ -29,12 +30,14 @@ pub(crate) struct Glider {
 unsafe impl Send for Glider {}
 
 impl Glider {
-    /// For a component with this layout; `final_step` where no step is ever repeated.
-    pub fn new(component: *mut c_void, layout: &Arc<Layout>, final_step: bool) -> Self {
+    /// For a component with this environment and layout. A step that is prepared begins where the unit stands, and no state from
+    /// before that is ever restored.
+    pub fn new(component: *mut c_void, environment: Environment, layout: &Arc<Layout>) -> Self {
         let mut inputs = vec![0.0; layout.smooth_input_positions.len()].into_boxed_slice();
         let mut outputs = vec![0.0; layout.read_values].into_boxed_slice();
         let request = RawRequest {
             component,
+            environment: environment.pointer(),
             inputs: layout.smooth_inputs.as_ptr(),
             input_count: layout.smooth_inputs.len(),
             input_values: inputs.as_mut_ptr(),
@@ -45,7 +48,7 @@ impl Glider {
             input_value_count: inputs.len(),
             time: 0.0,
             size: 0.0,
-            final_step,
+            final_step: true,
             event: 0,
             terminate: 0,
             early: 0,
@@ -87,9 +90,14 @@ impl Glider {
         }
     }
 
-    /// The unit wants to end the run (3.0).
+    /// The unit asks for the end of the run (3.0).
     #[inline]
     pub fn terminates(&self) -> bool {
         self.request.terminate != 0
+    }
+
+    /// The time up to which the last step was done (3.0).
+    pub fn last(&self) -> f64 {
+        self.request.last
     }
 }

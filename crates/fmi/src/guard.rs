@@ -8,9 +8,12 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
 
+use crate::environments::Environment;
+
 unsafe extern "C" {
     fn dovetail_guard_install();
-    fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void) -> c_int;
+    fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void, environment: *mut c_void) -> c_int;
+    fn dovetail_guard_caller() -> *mut c_void;
     fn dovetail_guard_recovered();
     fn dovetail_guard_expendable();
     fn dovetail_guard_farewell(save: extern "C" fn());
@@ -64,6 +67,7 @@ impl std::fmt::Display for Crash {
 #[repr(C)]
 pub(crate) struct RawRequest {
     pub component: *mut c_void,
+    pub environment: *mut c_void,
     pub inputs: *const u32,
     pub input_count: usize,
     pub input_values: *const f64,
@@ -133,13 +137,20 @@ extern "C" fn call<F: FnOnce() -> R, R>(context: *mut c_void) {
     }
 }
 
-/// Calls `body`, which calls foreign code and captures nothing that must be dropped.
+/// The environment of the instance whose function is being called in this thread, if one is.
+pub(crate) fn caller() -> Option<Environment> {
+    // SAFETY: reads what belongs to this thread; it has no requirement.
+    let caller = unsafe { dovetail_guard_caller() };
+    (!caller.is_null()).then(|| Environment::of(caller))
+}
+
+/// Calls `body`, which calls a function of the instance with this environment and captures nothing that must be dropped.
 #[inline]
-pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(body: F) -> Result<R, Crash> {
+pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(environment: Environment, body: F) -> Result<R, Crash> {
     install();
     let mut context = Context { body: Some(body), answer: None };
     // SAFETY: `call` is instantiated for the very types of `context`, which outlives the call.
-    let signal = unsafe { dovetail_guard(call::<F, R>, (&raw mut context).cast()) };
+    let signal = unsafe { dovetail_guard(call::<F, R>, (&raw mut context).cast(), environment.pointer()) };
     match context.answer {
         Some(answer) if signal == 0 => Ok(answer),
         _ => Err(recover(signal)),
@@ -164,23 +175,23 @@ mod tests {
 
     #[test]
     fn a_call_that_works_answers() {
-        assert_eq!(guarded(|| 6 * 7), Ok(42));
+        assert_eq!(guarded(Environment::NONE, || 6 * 7), Ok(42));
     }
 
     #[test]
     fn a_crash_is_survived_again_and_again() {
         for _ in 0..3 {
             // SAFETY: reading address 16 is exactly the fault that is to be caught.
-            let crash = guarded(|| unsafe { std::ptr::read_volatile(16 as *const u64) });
+            let crash = guarded(Environment::NONE, || unsafe { std::ptr::read_volatile(16 as *const u64) });
             assert_eq!(crash, Err(Crash { signal: 11 }));
         }
     }
 
     #[test]
     fn a_crash_in_one_thread_does_not_disturb_another() {
-        let fine = std::thread::spawn(|| (0..1000).all(|i| guarded(|| i) == Ok(i)));
+        let fine = std::thread::spawn(|| (0..1000).all(|i| guarded(Environment::NONE, || i) == Ok(i)));
         // SAFETY: as above.
-        let crash = guarded(|| unsafe { std::ptr::read_volatile(16 as *const u64) });
+        let crash = guarded(Environment::NONE, || unsafe { std::ptr::read_volatile(16 as *const u64) });
         assert!(crash.is_err() && fine.join().unwrap());
     }
 }

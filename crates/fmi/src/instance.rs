@@ -1,10 +1,12 @@
 //! One instance of a unit, whatever the version of the standard.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use dovetail_core::{MacroStep, Signal};
 
 use crate::description::{Value, ValueType};
+use crate::environments::{Environment, Registered};
 use crate::glider::Glider;
 use crate::guard::Crash;
 use crate::journal::{Journal, Sampler};
@@ -61,12 +63,6 @@ pub enum CallError {
         /// The type.
         value_type: ValueType,
     },
-    /// The unit wants to end the run.
-    #[error("it asked for the end of the simulation{}", said(.message))]
-    Terminated {
-        /// What the unit said last.
-        message: Option<String>,
-    },
 }
 
 fn said(message: &Option<String>) -> String {
@@ -101,6 +97,15 @@ pub(crate) struct StepEnd {
     /// An event must be handled before it goes on (3.0).
     pub event: bool,
     /// It wants to end the run.
+    pub terminate: bool,
+}
+
+/// What a unit asks for after a step of the integrator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Completed {
+    /// An event is to be handled.
+    pub event: bool,
+    /// It asks for the end of the run.
     pub terminate: bool,
 }
 
@@ -167,13 +172,14 @@ pub(crate) trait Instance: Send {
     /// Inputs that are to be set whenever the unit asks for them during the next step (3.0).
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64);
 
-    /// The component, for whoever prepares steps.
+    /// The component and what its callbacks are given, for whoever prepares steps.
     fn component(&self) -> *mut std::ffi::c_void;
+    fn environment(&self) -> Environment;
     /// Whether a prepared step may be taken now: nobody writes calls down or takes their time.
     fn is_quick(&mut self) -> bool;
-    /// After a discarded step: whether the unit wants to end the run (2.0).
-    fn wants_to_end(&mut self) -> bool {
-        false
+    /// After a discarded step: where the unit stands, if it discarded the rest because it asks for the end of the run (2.0).
+    fn end_of_run(&mut self) -> Option<f64> {
+        None
     }
     /// A prepared step: whether all of it was done.
     fn glide(&mut self, glider: &mut Glider, step: MacroStep) -> bool;
@@ -194,13 +200,14 @@ pub(crate) trait Instance: Send {
     fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError>;
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError>;
     fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError>;
-    /// The integrator has completed a step; whether an event is to be handled.
-    fn completed_step(&mut self) -> Result<bool, CallError>;
+    /// The integrator has completed a step; what the unit asks for.
+    fn completed_step(&mut self) -> Result<Completed, CallError>;
 }
 
 /// What both versions do around every call.
 pub(crate) struct Shell {
-    pub journal: Box<Journal>,
+    pub journal: Arc<Journal>,
+    registered: Registered,
     pub sampler: Sampler,
     /// A unit that crashed or said "fatal" must not be called again, not even to free it.
     pub dead: bool,
@@ -213,8 +220,14 @@ pub(crate) struct Shell {
 }
 
 impl Shell {
-    pub fn new(journal: Box<Journal>) -> Self {
-        Self { journal, sampler: Sampler::new(), dead: false, failed: false, cause: String::new(), weight: None }
+    pub fn new(journal: Arc<Journal>, registered: Registered) -> Self {
+        let (sampler, cause) = (Sampler::new(), String::new());
+        Self { journal, registered, sampler, dead: false, failed: false, cause, weight: None }
+    }
+
+    /// What callbacks of this instance are given.
+    pub fn environment(&self) -> Environment {
+        self.registered.environment()
     }
 
     /// Whether calls may go the short way: nobody writes them down or takes their time.
@@ -236,7 +249,7 @@ impl Shell {
             return Err(self.is_dead());
         }
         let timed = self.weight.filter(|_| !matches!(purpose, Purpose::Setup)).map(|weight| (weight, Instant::now()));
-        let ended = crate::guard::guarded(body);
+        let ended = crate::guard::guarded(self.environment(), body);
         if let Some((weight, before)) = timed {
             let time = before.elapsed();
             let seconds = weight * time.as_secs_f64();

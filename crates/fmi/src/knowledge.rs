@@ -2,17 +2,27 @@
 
 use std::sync::Arc;
 
+use dovetail_core::Precision;
+use serde::{Deserialize, Serialize};
+
 use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::unit::{Prepared, Settings, Unit, UnitError};
 
 /// What the probe of a unit found: enough to prepare it elsewhere in the same way, without trying it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knowledge {
     rollback: bool,
     linearizes: bool,
     directional: bool,
     inputs: InputWay,
     slopes: Slopes,
+    slopes_at_start: bool,
+    early_inputs: bool,
+    enters_with_inputs: bool,
+    late_outputs: bool,
+    single: bool,
+    noise: f64,
+    resolution: f64,
     /// For each output, the inputs on which it depends at once.
     depends_on: Vec<Vec<usize>>,
 }
@@ -20,58 +30,42 @@ pub struct Knowledge {
 impl Knowledge {
     fn of(abilities: &Abilities, depends_on: Vec<Vec<usize>>) -> Self {
         let Abilities { rollback, linearizes, directional, inputs, slopes, .. } = *abilities;
-        Self { rollback, linearizes, directional, inputs, slopes, depends_on }
+        let Abilities { slopes_at_start, early_inputs, enters_with_inputs, late_outputs, single, precision, .. } =
+            *abilities;
+        let Precision { noise, resolution } = precision;
+        Self {
+            rollback,
+            linearizes,
+            directional,
+            inputs,
+            slopes,
+            slopes_at_start,
+            early_inputs,
+            enters_with_inputs,
+            late_outputs,
+            single,
+            noise,
+            resolution,
+            depends_on,
+        }
     }
 
     /// What is left of these abilities, as declared.
     fn apply(&self, declared: &Abilities) -> Abilities {
-        let Self { rollback, linearizes, directional, inputs, slopes, .. } = *self;
-        Abilities { rollback, linearizes, directional, inputs, slopes, ..declared.clone() }
-    }
-
-    /// As numbers that can be sent.
-    pub fn to_numbers(&self) -> Vec<u64> {
-        let (way, degree) = match self.inputs {
-            InputWay::Held => (0, 0),
-            InputWay::Derivatives(degree) => (1, degree),
-            InputWay::Intermediate => (2, 0),
-        };
-        let (known, orders) = match self.slopes {
-            Slopes::Unknown => (0, 0),
-            Slopes::Told(orders) => (1, orders),
-            Slopes::Chained => (2, 0),
-        };
-        let truths = [self.rollback, self.linearizes, self.directional].map(u64::from);
-        let mut numbers = [&truths[..], &[way, degree as u64, known, orders as u64]].concat();
-        for inputs in &self.depends_on {
-            numbers.push(inputs.len() as u64);
-            numbers.extend(inputs.iter().map(|&input| input as u64));
+        Abilities {
+            rollback: self.rollback,
+            linearizes: self.linearizes,
+            directional: self.directional,
+            inputs: self.inputs,
+            slopes: self.slopes,
+            slopes_at_start: self.slopes_at_start,
+            early_inputs: self.early_inputs,
+            enters_with_inputs: self.enters_with_inputs,
+            late_outputs: self.late_outputs,
+            single: self.single,
+            precision: Precision { noise: self.noise, resolution: self.resolution },
+            ..declared.clone()
         }
-        numbers
-    }
-
-    /// What [`to_numbers`](Self::to_numbers) gave.
-    pub fn of_numbers(numbers: &[u64]) -> Option<Self> {
-        let (&[rollback, linearizes, directional, way, degree, known, orders], mut left) =
-            numbers.split_first_chunk()?;
-        let inputs = match way {
-            0 => InputWay::Held,
-            1 => InputWay::Derivatives(degree as usize),
-            _ => InputWay::Intermediate,
-        };
-        let slopes = match known {
-            0 => Slopes::Unknown,
-            1 => Slopes::Told(orders as usize),
-            _ => Slopes::Chained,
-        };
-        let mut depends_on = Vec::new();
-        while let Some((&count, rest)) = left.split_first() {
-            let (inputs, rest) = rest.split_at_checked(usize::try_from(count).ok()?)?;
-            depends_on.push(inputs.iter().map(|&input| input as usize).collect());
-            left = rest;
-        }
-        let [rollback, linearizes, directional] = [rollback, linearizes, directional].map(|truth| truth != 0);
-        Some(Self { rollback, linearizes, directional, inputs, slopes, depends_on })
     }
 }
 
@@ -104,23 +98,5 @@ impl Unit {
             output.depends_on.clone_from(inputs);
         }
         Ok(prepared)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn knowledge_travels_as_numbers() {
-        for inputs in [InputWay::Held, InputWay::Derivatives(4), InputWay::Intermediate] {
-            for slopes in [Slopes::Unknown, Slopes::Told(2), Slopes::Chained] {
-                let depends_on = vec![vec![], vec![0, 2], vec![1]];
-                let knowledge =
-                    Knowledge { rollback: true, linearizes: false, directional: true, inputs, slopes, depends_on };
-                assert_eq!(Knowledge::of_numbers(&knowledge.to_numbers()), Some(knowledge));
-            }
-        }
-        assert_eq!(Knowledge::of_numbers(&[1, 2]), None);
     }
 }

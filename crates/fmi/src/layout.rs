@@ -35,6 +35,10 @@ pub(crate) struct Layout {
     /// References of continuous outputs, and their positions: what has derivatives.
     pub smooth_outputs: Vec<u32>,
     pub smooth_output_positions: Vec<usize>,
+    /// Those whose derivatives are asked for: all but the outputs that are states, with the positions of those states.
+    pub asked_outputs: Vec<u32>,
+    pub asked_output_positions: Vec<usize>,
+    pub identities: Vec<(usize, usize)>,
     /// References of continuous inputs, and their positions: what may be a polynomial.
     pub smooth_inputs: Vec<u32>,
     pub smooth_input_positions: Vec<usize>,
@@ -62,16 +66,41 @@ impl Layout {
             (&mut into.b, &mut into.d, self.smooth_input_positions[column - states])
         };
         f.column_mut(at).as_mut_slice().copy_from_slice(rates);
-        for (&slope, &position) in slopes.iter().zip(&self.smooth_output_positions) {
+        for (&slope, &position) in slopes.iter().zip(&self.asked_output_positions) {
             g[(position, at)] = slope;
+        }
+        for &(position, state) in &self.identities {
+            g[(position, at)] = f64::from(u8::from(state == column));
         }
     }
 
-    /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters.
-    pub fn new(description: &Description, structural: &HashMap<u32, usize>) -> Self {
+    /// The outputs that are states need not be asked for their derivatives: some units answer zero for them.
+    fn find_identities(&mut self) {
+        let scalar = self.states.len() == self.state_references.len()
+            && self.smooth_outputs.len() == self.smooth_output_positions.len();
+        for (&reference, &position) in self.smooth_outputs.iter().zip(&self.smooth_output_positions) {
+            let state = self.state_references.iter().position(|&state| state == reference).filter(|_| scalar);
+            match state {
+                Some(state) => self.identities.push((position, state)),
+                None => self.asked_outputs.push(reference),
+            }
+        }
+        let is_asked = |position: &usize| !self.identities.iter().any(|(identity, _)| identity == position);
+        self.asked_output_positions = self.smooth_output_positions.iter().copied().filter(is_asked).collect();
+    }
+
+    /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters, `continuous` names reals
+    /// that are declared discrete and are not, `recorded` variables that are to be read although they are no outputs.
+    pub fn new(
+        description: &Description,
+        structural: &HashMap<u32, usize>,
+        continuous: &[String],
+        recorded: &[String],
+    ) -> Self {
         let mut builder = Builder {
             description,
             structural,
+            continuous,
             layout: Self::default(),
             inputs_of: HashMap::new(),
             places: HashMap::new(),
@@ -80,8 +109,10 @@ impl Layout {
         builder.outputs();
         builder.states();
         builder.dependencies();
+        builder.record(recorded);
         let Builder { mut layout, inputs_of, .. } = builder;
         layout.elements_of_inputs = inputs_of;
+        layout.find_identities();
         layout
     }
 
@@ -143,6 +174,7 @@ fn element_names(name: &str, extents: &[usize]) -> Vec<String> {
 struct Builder<'a> {
     description: &'a Description,
     structural: &'a HashMap<u32, usize>,
+    continuous: &'a [String],
     layout: Layout,
     /// For each input variable: the positions of its elements.
     inputs_of: HashMap<usize, Vec<usize>>,
@@ -183,11 +215,11 @@ impl Builder<'_> {
             let first = self.layout.inputs.len();
             for (element, name) in self.elements(variable).into_iter().enumerate() {
                 let start = variable.start.get(element).or(variable.start.first()).map_or(0.0, as_number);
-                let (unit, nature) = (variable.unit.clone(), nature(variable));
+                let (unit, nature) = (variable.unit.clone(), self.nature(variable));
                 self.layout.inputs.push(Input { name, start, unit, nature, ..Input::default() });
             }
             let positions: Vec<usize> = (first..self.layout.inputs.len()).collect();
-            if nature(variable) == Nature::Continuous {
+            if self.nature(variable) == Nature::Continuous {
                 self.layout.smooth_inputs.push(variable.reference);
                 self.layout.smooth_input_positions.extend(&positions);
                 intermediate &= variable.intermediate_update;
@@ -203,26 +235,54 @@ impl Builder<'_> {
         let description = self.description;
         for index in self.with_causality(Causality::Output) {
             let variable = &description.variables[index];
-            if !self.is_usable(variable) {
-                continue;
+            if self.is_usable(variable) {
+                self.output(variable, self.nature(variable));
             }
-            let first = self.layout.outputs.len();
-            for name in self.elements(variable) {
-                let (unit, nature) = (variable.unit.clone(), nature(variable));
-                self.layout.outputs.push(Output { name, unit, nature, ..Output::default() });
+        }
+    }
+
+    /// One more output.
+    fn output(&mut self, variable: &Variable, nature: Nature) {
+        let first = self.layout.outputs.len();
+        for name in self.elements(variable) {
+            let unit = variable.unit.clone();
+            self.layout.outputs.push(Output { name, unit, nature, ..Output::default() });
+        }
+        let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
+        if variable.value_type != ValueType::Float64 {
+            return add(&mut self.layout.other_outputs, variable, &positions);
+        }
+        let place = self.read(variable.reference, positions.len());
+        let pairs = positions.iter().enumerate().map(|(i, &position)| (place + i, position));
+        self.layout.read_output.extend(pairs);
+        if nature == Nature::Continuous {
+            self.layout.smooth_outputs.push(variable.reference);
+            self.layout.smooth_output_positions.extend(&positions);
+        }
+    }
+
+    /// Variables that are no outputs and are read as if they were. Nobody is fed by them, so they are not predicted.
+    fn record(&mut self, names: &[String]) {
+        let description = self.description;
+        for name in names {
+            let known = |variable: &&Variable| variable.name == *name && variable.causality != Causality::Output;
+            if let Some(variable) = description.variables.iter().find(known)
+                && self.is_usable(variable)
+            {
+                let nature = if variable.value_type == ValueType::String { Nature::Text } else { Nature::Discrete };
+                self.output(variable, nature);
             }
-            let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
-            if variable.value_type == ValueType::Float64 {
-                let place = self.read(variable.reference, positions.len());
-                let pairs = positions.iter().enumerate().map(|(i, &position)| (place + i, position));
-                self.layout.read_output.extend(pairs);
-                if nature(variable) == Nature::Continuous {
-                    self.layout.smooth_outputs.push(variable.reference);
-                    self.layout.smooth_output_positions.extend(&positions);
-                }
-            } else {
-                add(&mut self.layout.other_outputs, variable, &positions);
-            }
+        }
+    }
+
+    /// What the values of a variable are, by its type and variability.
+    fn nature(&self, variable: &Variable) -> Nature {
+        match variable.value_type {
+            ValueType::String => Nature::Text,
+            ValueType::Float64 if self.continuous.contains(&variable.name) => Nature::Continuous,
+            // Single precision is held: it has no derivatives in the standard.
+            ValueType::Float64 if variable.variability == Variability::Continuous => Nature::Continuous,
+            _ => Nature::Discrete,
         }
     }
 
@@ -298,15 +358,6 @@ fn add(groups: &mut Vec<Group>, variable: &Variable, positions: &[usize]) {
             group.positions.extend(positions);
         }
         None => groups.push(Group { kind, references: vec![variable.reference], positions: positions.to_vec() }),
-    }
-}
-
-fn nature(variable: &Variable) -> Nature {
-    match variable.value_type {
-        ValueType::String => Nature::Text,
-        // Single precision is held: it has no derivatives in the standard.
-        ValueType::Float64 if variable.variability == Variability::Continuous => Nature::Continuous,
-        _ => Nature::Discrete,
     }
 }
 

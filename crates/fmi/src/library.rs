@@ -10,8 +10,6 @@ use crate::description::Version;
 /// that is unmapped under them crashes long after its run.
 pub(crate) struct Library {
     handle: std::mem::ManuallyDrop<libloading::Library>,
-    /// Something odd about how it was found.
-    pub warning: Option<String>,
 }
 
 /// A function that a unit needs to have and does not.
@@ -51,12 +49,39 @@ fn platform(version: Version) -> &'static str {
 }
 
 impl Library {
+    /// The library named by the description or, where the name is another and there is only one, that one, and what is odd about it.
+    pub fn find(folder: &Path, version: Version, identifier: &str) -> Result<(PathBuf, Option<String>), LibraryError> {
+        let expected = Path::new("binaries").join(platform(version)).join(format!("{identifier}.so"));
+        // The name comes from the unit: it must not lead elsewhere.
+        let inside = Path::new(identifier).components().count() == 1 && !identifier.contains('/');
+        if inside && folder.join(&expected).is_file() {
+            return Ok((folder.join(&expected), None));
+        }
+        let all = list(&folder.join("binaries").join(platform(version)));
+        let libraries: Vec<&PathBuf> = all.iter().filter(|path| path.extension().is_some_and(|e| e == "so")).collect();
+        if let [only] = libraries[..] {
+            let name = only.file_name().unwrap_or_default().display();
+            let warning = format!("its library is named {name} instead of {identifier}.so");
+            return Ok((only.clone(), Some(warning)));
+        }
+        let names = |paths: &[PathBuf]| -> Vec<String> {
+            paths.iter().filter_map(|path| Some(path.file_name()?.display().to_string())).collect()
+        };
+        let present = match (names(&all), names(&list(&folder.join("binaries")))) {
+            (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
+            (_, platforms) if !platforms.is_empty() => format!("binaries for {} only", platforms.join(", ")),
+            _ if folder.join("sources").is_dir() => "sources only, which would have to be compiled first".to_owned(),
+            _ => "no binaries at all".to_owned(),
+        };
+        Err(LibraryError::Absent { expected, present })
+    }
+
     /// Loads the library `identifier` of an unpacked unit.
     pub fn load(folder: &Path, version: Version, identifier: &str) -> Result<Self, LibraryError> {
-        let (file, warning) = find(folder, version, identifier)?;
+        let (file, _) = Self::find(folder, version, identifier)?;
         // SAFETY: loading runs the library's initialisers, which is what a user asks for who runs a unit.
         match unsafe { libloading::Library::new(&file) } {
-            Ok(handle) => Ok(Self { handle: std::mem::ManuallyDrop::new(handle), warning }),
+            Ok(handle) => Ok(Self { handle: std::mem::ManuallyDrop::new(handle) }),
             Err(error) => Err(LibraryError::NotLoaded { reason: explain(&file, &error), file }),
         }
     }
@@ -66,33 +91,6 @@ impl Library {
         // SAFETY: `F` is the type that the standard gives to a function of this name; the library is never unloaded.
         unsafe { self.handle.get::<F>(name.as_bytes()) }.ok().map(|symbol| *symbol)
     }
-}
-
-/// The library named by the description or, where the name is another and there is only one, that one.
-fn find(folder: &Path, version: Version, identifier: &str) -> Result<(PathBuf, Option<String>), LibraryError> {
-    let expected = Path::new("binaries").join(platform(version)).join(format!("{identifier}.so"));
-    // The name comes from the unit: it must not lead elsewhere.
-    let inside = Path::new(identifier).components().count() == 1 && !identifier.contains('/');
-    if inside && folder.join(&expected).is_file() {
-        return Ok((folder.join(&expected), None));
-    }
-    let all = list(&folder.join("binaries").join(platform(version)));
-    let libraries: Vec<&PathBuf> = all.iter().filter(|path| path.extension().is_some_and(|e| e == "so")).collect();
-    if let [only] = libraries[..] {
-        let name = only.file_name().unwrap_or_default().display();
-        let warning = format!("its library is named {name} instead of {identifier}.so");
-        return Ok((only.clone(), Some(warning)));
-    }
-    let names = |paths: &[PathBuf]| -> Vec<String> {
-        paths.iter().filter_map(|path| Some(path.file_name()?.display().to_string())).collect()
-    };
-    let present = match (names(&all), names(&list(&folder.join("binaries")))) {
-        (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
-        (_, platforms) if !platforms.is_empty() => format!("binaries for {} only", platforms.join(", ")),
-        _ if folder.join("sources").is_dir() => "sources only, which would have to be compiled first".to_owned(),
-        _ => "no binaries at all".to_owned(),
-    };
-    Err(LibraryError::Absent { expected, present })
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {

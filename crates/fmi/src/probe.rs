@@ -1,125 +1,91 @@
 //! Tries a unit out before the run: what it declares is believed where it holds.
+//!
+//! The experiments are carried out by a [`Laboratory`], in a child process where there is one; this decides what their outcomes mean.
 
-use dovetail_core::{Error, MacroStep, Nature, Response, Signal, StepRule, System};
+use dovetail_core::{Precision, StepRule};
+use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::instance::{CallError, Instance};
-use crate::layout::Layout;
+use crate::experiment::{Course, Experiment, Mishap, Observation};
+use crate::reactions::Reactions;
 
-/// Inputs beyond this number are not probed one by one.
-const MOST_INPUTS: usize = 200;
-/// Central differences are taken over so much of an input.
-const DIFFERENCE: f64 = 6e-6;
-/// A derivative and a difference agree if they differ by less, in units of their size.
-const AGREEMENT: f64 = 1e-3;
 /// A restored state reproduces a step to this relative precision.
 const REPRODUCTION: f64 = 1e-12;
 /// A step from a restored state is as near to one that simply goes on: an inner solver that starts anew makes small differences.
 const LIKENESS: f64 = 1e-4;
+/// Values that differ by more than this, relative, are not the same.
+const SAME: f64 = 1e-12;
+/// How far inputs are moved, in units of their size, to see whether they matter before initialization mode; some units cannot be
+/// initialized with the one and can with the other.
+const OFFSETS: [f64; 2] = [0.5, 0.13];
+/// Below this, relative, what one step and two halves of it differ by is rounding.
+const ROUNDING: f64 = 1e-13;
+/// Steps that become shorter by this factor, after a whole one, show how short a step may be.
+const SHORTER: f64 = 0.1;
+const MOST_SHORTER: usize = 9;
+
+/// Carries experiments out, each on an instance of its own.
+pub trait Laboratory {
+    /// What came of it.
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap>;
+
+    /// Whether the unit was found to be fit for one instance in a process only.
+    fn found_single(&self) -> bool {
+        false
+    }
+
+    /// What the user should know about how the unit was tried.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+}
 
 /// What the probe found of one capability.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Which capability.
-    pub capability: &'static str,
-    /// Whether the unit keeps its word.
+    pub capability: String,
+    /// Whether it is used.
     pub holds: bool,
+    /// Whether that was seen; otherwise the unit is believed, because nothing could be compared.
+    pub confirmed: bool,
     /// What was seen.
     pub what: String,
 }
 
 impl Finding {
-    fn holds(capability: &'static str, what: impl Into<String>) -> Self {
-        Self { capability, holds: true, what: what.into() }
+    fn holds(capability: &str, what: impl Into<String>) -> Self {
+        Self { capability: capability.to_owned(), holds: true, confirmed: true, what: what.into() }
     }
 
-    fn fails(capability: &'static str, what: impl Into<String>) -> Self {
-        Self { capability, holds: false, what: what.into() }
+    fn fails(capability: &str, what: impl Into<String>) -> Self {
+        Self { holds: false, ..Self::holds(capability, what) }
     }
-}
 
-/// Makes a system with the abilities that are to be tried.
-pub(crate) type Make<'a> = &'a mut dyn FnMut(&Abilities) -> Result<Box<dyn System>, String>;
-
-/// Where and how far a unit is tried.
-#[derive(Clone, Copy)]
-pub(crate) struct Trip {
-    pub start: f64,
-    pub size: f64,
-}
-
-impl Trip {
-    fn step(self, number: usize) -> MacroStep {
-        let at = |n: usize| self.start + n as f64 * self.size;
-        MacroStep::new(at(number), at(number + 1))
+    fn believed(capability: &str, what: impl Into<String>) -> Self {
+        Self { confirmed: false, ..Self::holds(capability, what) }
     }
 }
 
-/// A system under trial, with its answers.
-struct Subject {
-    system: Box<dyn System>,
-    response: Response,
-    inputs: Vec<Signal>,
+/// What the probe makes of a unit.
+pub(crate) struct Verdict {
+    pub abilities: Abilities,
+    pub findings: Vec<Finding>,
+    pub reactions: Reactions,
+    pub warnings: Vec<String>,
 }
 
-impl Subject {
-    /// Made and initialised.
-    fn new(make: Make<'_>, abilities: &Abilities, trip: Trip, derivatives: usize) -> Result<Self, String> {
-        let system = make(abilities)?;
-        let interface = system.interface();
-        let inputs: Vec<Signal> = interface.inputs.iter().map(|input| Signal::constant(input.start)).collect();
-        let response = Response::new(interface, derivatives);
-        let mut subject = Self { system, response, inputs };
-        let instant = MacroStep::instant(trip.start);
-        subject.system.advance(instant, &subject.inputs, &mut subject.response).map_err(reason)?;
-        Ok(subject)
-    }
-
-    /// Other values for the continuous inputs; what is not a quantity may have no other value.
-    fn moved(&self, offset: f64) -> Vec<Signal> {
-        let natures = self.system.interface().inputs.iter().map(|input| input.nature);
-        let moved = |(signal, nature): (&Signal, Nature)| match nature {
-            Nature::Continuous => Signal::constant(1.5 * signal.value(0.0) + offset),
-            _ => *signal,
-        };
-        self.inputs.iter().zip(natures).map(moved).collect()
-    }
-
-    /// Continuous inputs that leave their start values with the power `order` of time.
-    fn bend(&mut self, order: usize, size: f64) {
-        for (signal, input) in self.inputs.iter_mut().zip(&self.system.interface().inputs) {
-            if input.nature == Nature::Continuous {
-                let start = signal.value(0.0);
-                let mut coefficients = [0.0; 6];
-                coefficients[0] = start;
-                coefficients[order] = 0.5 * (1.0 + start.abs()) / size.powi(order as i32);
-                *signal = Signal::new(&coefficients);
-            }
-        }
-    }
-
-    fn advance(&mut self, step: MacroStep) -> Result<Vec<f64>, String> {
-        self.system.advance(step, &self.inputs, &mut self.response).map_err(reason)?;
-        Ok(values(&self.response))
-    }
-
-    fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, String> {
-        let trial = self.system.trial().ok_or("it is not offered")?;
-        trial.respond(step, inputs, &mut self.response).map_err(reason)?;
-        Ok(values(&self.response))
-    }
-}
-
-/// What a unit itself says of a failure, without our frame.
-fn reason(error: Error) -> String {
-    match error {
-        Error::System { reason, .. } => reason.to_string(),
-        other => other.to_string(),
-    }
-}
-
-fn values(response: &Response) -> Vec<f64> {
-    response.outputs.iter().map(|knot| knot.value).chain(response.states.iter().copied()).collect()
+/// The unit while it is tried.
+pub(crate) struct Probe<'a> {
+    laboratory: &'a mut dyn Laboratory,
+    abilities: Abilities,
+    findings: Vec<Finding>,
+    warnings: Vec<String>,
+    /// The size of the steps.
+    size: f64,
+    /// Whether it has inputs that can be moved.
+    movable: bool,
+    co_simulation: bool,
 }
 
 /// The largest relative difference.
@@ -132,324 +98,328 @@ fn distance(one: &[f64], other: &[f64]) -> f64 {
     one.iter().zip(other).map(apart).fold(0.0, |most, d| if d.is_nan() || d > most { d } else { most })
 }
 
-/// Tries what a Co-Simulation unit declares. What does not hold is taken from `abilities`.
-pub(crate) fn co_simulation(abilities: &mut Abilities, make: Make<'_>, trip: Trip) -> Result<Vec<Finding>, String> {
-    let plain = Abilities { rollback: false, slopes: Slopes::Unknown, inputs: InputWay::Held, ..abilities.clone() };
-    let baseline = Subject::new(make, &plain, trip, 0)?.advance(trip.step(0))?;
-    let mut findings = Vec::new();
-    if abilities.rollback {
-        let finding = rollback(&plain, make, trip, &baseline);
-        abilities.rollback = finding.holds;
-        findings.push(finding);
+fn differ(one: &[f64], other: &[f64]) -> bool {
+    one.iter().zip(other).any(|(a, b)| a.to_bits() != b.to_bits())
+}
+
+/// Tries a unit that declares these abilities.
+pub(crate) fn probe(
+    laboratory: &mut dyn Laboratory,
+    abilities: Abilities,
+    co_simulation: bool,
+    movable: bool,
+    step: f64,
+) -> Result<Verdict, Mishap> {
+    let size = match abilities.step {
+        StepRule::Imposed(size) => size,
+        StepRule::Free => step,
+    };
+    let (findings, warnings) = (Vec::new(), Vec::new());
+    let mut probe = Probe { laboratory, abilities, findings, warnings, size, movable, co_simulation };
+    let baseline = probe.start()?;
+    let reactions = probe.reactions()?;
+    if co_simulation && let Some(baseline) = &baseline {
+        probe.co_simulation(baseline);
     }
-    if let InputWay::Derivatives(degree) = abilities.inputs {
-        let (mut degree, mut what) = match input_derivatives(&plain, make, trip, degree, &baseline) {
-            0 => (0, "they have no effect".to_owned()),
-            degree => (degree, format!("they have an effect up to order {degree}")),
+    probe.abilities.single |= probe.laboratory.found_single();
+    probe.warnings.extend(probe.laboratory.remark());
+    let Probe { abilities, findings, warnings, .. } = probe;
+    Ok(Verdict { abilities, findings, reactions, warnings })
+}
+
+impl Probe<'_> {
+    fn early(&self) -> bool {
+        self.abilities.early_inputs
+    }
+
+    fn try_out(&mut self, experiment: Experiment) -> Result<Observation, Mishap> {
+        self.laboratory.carry_out(&experiment)
+    }
+
+    /// How the unit starts; what it answers to a first step, if it can be stepped at all.
+    fn start(&mut self) -> Result<Option<Vec<f64>>, Mishap> {
+        let mut seen = self.try_out(Experiment::Start { early: true, offset: 0.0 });
+        if seen.as_ref().is_ok_and(|seen| seen.refused_early) {
+            self.abilities.early_inputs = false;
+            seen = self.try_out(Experiment::Start { early: false, offset: 0.0 });
+        }
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(Mishap::Silent(why)) => return Err(Mishap::Silent(why)),
+            // A step that fails is the run's to report; what was declared cannot be believed then.
+            Err(mishap) => {
+                self.distrust(&mishap.to_string());
+                return Ok(None);
+            }
         };
-        if degree == 0 && !inputs_matter(&plain, make, trip, &baseline) {
+        let [inside, after, stepped] = &seen.readings[..] else {
+            return Err(Mishap::Refused("BUG: a start has three readings".to_owned()));
+        };
+        let outputs = seen.outputs.min(inside.len());
+        self.abilities.late_outputs = distance(&inside[..outputs], &after[..outputs]) > SAME;
+        if self.abilities.early_inputs && self.movable {
+            self.abilities.enters_with_inputs = self.minds_early_inputs();
+        }
+        Ok(Some(stepped.clone()))
+    }
+
+    fn distrust(&mut self, why: &str) {
+        self.abilities = self.abilities.clone().without_promises(self.co_simulation);
+        self.warnings
+            .push(format!("it could not be tried out before the run ({why}), so what it declares is not used"));
+    }
+
+    /// Whether it makes a difference that inputs are known before initialization mode. Where a unit does not take other values at
+    /// all, it is supposed to.
+    fn minds_early_inputs(&mut self) -> bool {
+        for offset in OFFSETS {
+            let known = self.try_out(Experiment::Start { early: true, offset });
+            let told = self.try_out(Experiment::Start { early: false, offset });
+            if let (Ok(known), Ok(told)) = (known, told) {
+                let pairs = known.readings.iter().zip(&told.readings);
+                return pairs.into_iter().any(|(known, told)| distance(known, told) > SAME);
+            }
+        }
+        true
+    }
+
+    /// Directional derivatives and feedthrough.
+    fn reactions(&mut self) -> Result<Reactions, Mishap> {
+        const NAME: &str = "directional derivatives";
+        let (early, directional) = (self.early(), self.abilities.directional);
+        let mut seen = self.try_out(Experiment::Reactions { early, directional });
+        if let (Err(mishap), true) = (&seen, directional) {
+            // It may be the derivatives that fail: once more without them.
+            self.findings.push(Finding::fails(NAME, mishap.to_string()));
+            self.abilities.directional = false;
+            seen = self.try_out(Experiment::Reactions { early, directional: false });
+        }
+        let reactions = seen?.reactions.unwrap_or_default();
+        if self.abilities.directional {
+            let finding = match (&reactions.wrong, reactions.compared, reactions.incomparable.len()) {
+                (Some(what), ..) => Finding::fails(NAME, what.clone()),
+                (None, 0, 0) => Finding::believed(NAME, "there is nothing to compare them with"),
+                (None, 0, _) => Finding::believed(NAME, unconfirmed(&reactions.incomparable)),
+                (None, _, 0) => Finding::holds(NAME, "they agree with differences"),
+                (None, compared, _) => {
+                    let rest = unconfirmed(&reactions.incomparable);
+                    Finding::holds(NAME, format!("{compared} of them agree with differences; {rest}"))
+                }
+            };
+            self.abilities.directional = finding.holds;
+            self.findings.push(finding);
+        }
+        Ok(reactions)
+    }
+
+    /// What a Co-Simulation unit declares. What does not hold is taken from its abilities.
+    fn co_simulation(&mut self, baseline: &[f64]) {
+        if !self.abilities.directional {
+            self.abilities.linearizes = false;
+            if self.abilities.slopes == Slopes::Chained {
+                self.abilities.slopes = Slopes::Unknown;
+            }
+        }
+        if self.abilities.rollback {
+            let finding = self.rollback(baseline);
+            self.abilities.rollback = finding.holds;
+            self.findings.push(finding);
+        }
+        match self.abilities.inputs {
+            InputWay::Derivatives(most) => self.input_derivatives(most, baseline),
+            InputWay::Intermediate => self.intermediate_update(baseline),
+            InputWay::Held => {}
+        }
+        if let Slopes::Told(orders) = self.abilities.slopes {
+            let finding = self.output_derivatives(orders);
+            if !finding.holds {
+                let chained = self.abilities.linearizes;
+                self.abilities.slopes = if chained { Slopes::Chained } else { Slopes::Unknown };
+            }
+            self.findings.push(finding);
+        }
+        if self.abilities.step == StepRule::Free {
+            self.abilities.precision = self.precision(baseline);
+        }
+    }
+
+    /// Does a restored state reproduce, also after a step under other inputs?
+    fn rollback(&mut self, baseline: &[f64]) -> Finding {
+        const NAME: &str = "rollback";
+        let early = self.early();
+        let seen = match self.try_out(Experiment::Rollback { early }) {
+            Ok(seen) => seen,
+            Err(why) => return Finding::fails(NAME, why.to_string()),
+        };
+        let [first, again, next, next_again] = &seen.readings[..] else {
+            return Finding::fails(NAME, "BUG: four readings");
+        };
+        let apart = distance(first, again).max(distance(next, next_again));
+        let unlike = distance(first, baseline);
+        if apart > REPRODUCTION || apart.is_nan() {
+            return Finding::fails(NAME, format!("a step repeated from a restored state differs by {apart:.1e}"));
+        }
+        if unlike > LIKENESS || unlike.is_nan() {
+            let what = "a restored state is not the one that was saved: a step from it differs by";
+            return Finding::fails(NAME, format!("{what} {unlike:.1e}"));
+        }
+        if unlike > REPRODUCTION {
+            let what = format!("a restored state reproduces, {unlike:.1e} away from going on");
+            let text = format!("after a restore it does not go on exactly as it would have: {what}");
+            self.warnings.push(text);
+            return Finding::holds(NAME, what);
+        }
+        Finding::holds(NAME, "a restored state reproduces")
+    }
+
+    fn one_step(&mut self, course: Course) -> Result<Vec<f64>, Mishap> {
+        let (early, sizes) = (self.early(), vec![self.size]);
+        let seen = self.try_out(Experiment::Steps { early, course, sizes })?;
+        Ok(seen.readings.into_iter().next().unwrap_or_default())
+    }
+
+    /// Up to which order input derivatives change anything.
+    fn input_derivatives(&mut self, most: usize, baseline: &[f64]) {
+        let mut degree = 0;
+        while degree < most
+            && self.one_step(Course::Derivatives(degree + 1)).is_ok_and(|moved| differ(&moved, baseline))
+        {
+            degree += 1;
+        }
+        let mut what = match degree {
+            0 => "they have no effect".to_owned(),
+            degree => format!("they have an effect up to order {degree}"),
+        };
+        if degree == 0 && !self.inputs_matter(baseline) {
             // Nor have the values, where the unit starts: nothing speaks against the first order.
             (degree, what) = (1, "inputs have no effect at the start; order 1 is believed".to_owned());
         }
-        abilities.inputs = if degree > 0 { InputWay::Derivatives(degree) } else { InputWay::Held };
-        findings.push(Finding { capability: "input derivatives", holds: degree > 0, what });
+        self.abilities.inputs = if degree > 0 { InputWay::Derivatives(degree) } else { InputWay::Held };
+        let finding = Finding { holds: degree > 0, ..Finding::holds("input derivatives", what) };
+        self.findings.push(finding);
     }
-    if abilities.inputs == InputWay::Intermediate {
-        let finding = intermediate_update(&plain, make, trip, &baseline);
-        abilities.inputs = if finding.holds { InputWay::Intermediate } else { InputWay::Held };
-        findings.push(finding);
-    }
-    if let Slopes::Told(orders) = abilities.slopes {
-        let finding = output_derivatives(&Abilities { slopes: Slopes::Told(orders), ..plain.clone() }, make, trip);
-        if !finding.holds {
-            let chained = abilities.linearizes;
-            abilities.slopes = if chained { Slopes::Chained } else { Slopes::Unknown };
-        }
-        findings.push(finding);
-    }
-    Ok(findings)
-}
 
-/// Does a restored state reproduce, also after a step under other inputs?
-fn rollback(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> Finding {
-    const NAME: &str = "rollback";
-    let mut tried = || -> Result<(f64, f64), String> {
-        let able = Abilities { rollback: true, ..plain.clone() };
-        let mut subject = Subject::new(make, &able, trip, 0)?;
-        let inputs = subject.inputs.clone();
-        let other = subject.moved(0.1);
-        let (step, next) = (trip.step(0), trip.step(1));
-        let first = subject.trial(step, &inputs)?;
-        // Other inputs may be out of the unit's range: what matters is the way back.
-        let _ = subject.trial(step, &other);
-        let again = subject.trial(step, &inputs)?;
-        let (apart, unlike) = (distance(&first, &again), distance(&first, baseline));
-        subject.advance(step)?;
-        let first = subject.trial(next, &inputs)?;
-        let again = subject.trial(next, &inputs)?;
-        Ok((apart.max(distance(&first, &again)), unlike))
-    };
-    match tried() {
-        Ok((apart, unlike)) if apart <= REPRODUCTION && unlike <= LIKENESS => {
-            let drift =
-                if unlike > REPRODUCTION { format!(", {unlike:.1e} away from going on") } else { String::new() };
-            Finding::holds(NAME, format!("a restored state reproduces{drift}"))
-        }
-        Ok((apart, unlike)) if apart <= REPRODUCTION => Finding::fails(
-            NAME,
-            format!("a restored state is not the one that was saved: a step from it differs by {unlike:.1e}"),
-        ),
-        Ok((apart, _)) => Finding::fails(NAME, format!("a step repeated from a restored state differs by {apart:.1e}")),
-        Err(why) => Finding::fails(NAME, why),
-    }
-}
-
-/// Up to which order input derivatives change anything.
-fn input_derivatives(plain: &Abilities, make: Make<'_>, trip: Trip, most: usize, baseline: &[f64]) -> usize {
-    for order in 1..=most {
-        let able = Abilities { inputs: InputWay::Derivatives(order), ..plain.clone() };
-        let tried = Subject::new(make, &able, trip, 0).and_then(|mut subject| {
-            subject.bend(order, trip.size);
-            subject.advance(trip.step(0))
-        });
-        match tried {
-            Ok(moved) if moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()) => {}
-            _ => return order - 1,
-        }
-    }
-    most
-}
-
-/// Does a unit that may ask for its inputs on the way really ask?
-fn intermediate_update(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> Finding {
-    const NAME: &str = "inputs during intermediate update";
-    let able = Abilities { inputs: InputWay::Intermediate, ..plain.clone() };
-    let tried = Subject::new(make, &able, trip, 0).and_then(|mut subject| {
-        subject.bend(1, trip.size);
-        subject.advance(trip.step(0))
-    });
-    match tried {
-        Ok(moved) if moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()) => {
-            Finding::holds(NAME, "they are followed")
-        }
-        Ok(_) if inputs_matter(plain, make, trip, baseline) => Finding::fails(NAME, "inputs that move have no effect"),
-        Ok(_) => Finding::holds(NAME, "inputs have no effect at the start; it is believed"),
-        Err(why) => Finding::fails(NAME, why),
-    }
-}
-
-/// Whether other values of the inputs change anything over the first step.
-fn inputs_matter(plain: &Abilities, make: Make<'_>, trip: Trip, baseline: &[f64]) -> bool {
-    let tried = Subject::new(make, plain, trip, 0).and_then(|mut subject| {
-        subject.inputs = subject.moved(0.5);
-        subject.advance(trip.step(0))
-    });
-    tried.is_ok_and(|moved| moved.iter().zip(baseline).any(|(a, b)| a.to_bits() != b.to_bits()))
-}
-
-/// Are the derivatives of outputs numbers, and not always zero while the outputs move?
-fn output_derivatives(able: &Abilities, make: Make<'_>, trip: Trip) -> Finding {
-    const NAME: &str = "output derivatives";
-    let mut tried = || -> Result<(bool, bool, bool), String> {
-        let mut subject = Subject::new(make, able, trip, 1)?;
-        let outputs: Vec<usize> = {
-            let all = subject.system.interface().outputs.iter().enumerate();
-            all.filter(|(_, o)| o.nature == Nature::Continuous).map(|(i, _)| i).collect()
+    /// Does a unit that may ask for its inputs on the way really ask?
+    fn intermediate_update(&mut self, baseline: &[f64]) {
+        const NAME: &str = "inputs during intermediate update";
+        let finding = match self.one_step(Course::Intermediate) {
+            Ok(moved) if differ(&moved, baseline) => Finding::holds(NAME, "they are followed"),
+            Ok(_) if self.inputs_matter(baseline) => Finding::fails(NAME, "inputs that move have no effect"),
+            Ok(_) => Finding::believed(NAME, "inputs have no effect at the start; it is believed"),
+            Err(why) => Finding::fails(NAME, why.to_string()),
         };
-        let (mut finite, mut zero, mut moved) = (true, true, false);
-        let mut before: Vec<f64> = subject.response.outputs.iter().map(|knot| knot.value).collect();
-        for number in 0..3 {
-            subject.advance(trip.step(number))?;
-            for &j in &outputs {
-                let knot = subject.response.outputs[j];
-                finite &= knot.slope.is_finite();
-                zero &= knot.slope == 0.0;
-                moved |= knot.value != before[j];
-                before[j] = knot.value;
-            }
+        self.abilities.inputs = if finding.holds { InputWay::Intermediate } else { InputWay::Held };
+        self.findings.push(finding);
+    }
+
+    /// Whether other values of the inputs change anything over the first step.
+    fn inputs_matter(&mut self, baseline: &[f64]) -> bool {
+        self.one_step(Course::Moved(0.5)).is_ok_and(|moved| differ(&moved, baseline))
+    }
+
+    /// Are the derivatives of outputs numbers, and not always zero while the outputs move?
+    fn output_derivatives(&mut self, orders: usize) -> Finding {
+        const NAME: &str = "output derivatives";
+        let early = self.early();
+        let mut seen = self.try_out(Experiment::OutputDerivatives { early, orders, at_start: true });
+        if seen.is_err() {
+            // The standard speaks of them after a step.
+            seen = self.try_out(Experiment::OutputDerivatives { early, orders, at_start: false });
+            self.abilities.slopes_at_start = false;
         }
-        Ok((finite, zero, moved))
-    };
-    match tried() {
-        Ok((false, ..)) => Finding::fails(NAME, "they are not finite numbers"),
-        Ok((_, true, true)) => Finding::fails(NAME, "they are always 0, while the outputs move"),
-        Ok(_) => Finding::holds(NAME, "they are finite and move"),
-        Err(why) => Finding::fails(NAME, why),
+        let seen = match seen {
+            Ok(seen) => seen,
+            Err(why) => return Finding::fails(NAME, why.to_string()),
+        };
+        let after_steps = &seen.slopes[1.min(seen.slopes.len())..];
+        let moved = seen.readings.windows(2).any(|pair| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]));
+        if after_steps.iter().flatten().any(|slope| !slope.is_finite()) {
+            return Finding::fails(NAME, "they are not finite numbers");
+        }
+        if moved && after_steps.iter().flatten().all(|slope| *slope == 0.0) {
+            return Finding::fails(NAME, "they are always 0, while the outputs move");
+        }
+        Finding::holds(NAME, "they are finite and move")
+    }
+
+    /// What one step and two halves of it differ by, and how short a step still moves the unit as it should.
+    fn precision(&mut self, baseline: &[f64]) -> Precision {
+        let (early, size, course) = (self.early(), self.size, Course::Held);
+        let halves = self.try_out(Experiment::Steps { early, course, sizes: vec![0.5 * size, 0.5 * size] });
+        let noise = match halves.as_ref().ok().and_then(|seen| seen.readings.last()) {
+            Some(halves) => relative_distance(baseline, halves),
+            None => 0.0,
+        };
+        let mut sizes = vec![size];
+        sizes.extend((1..=MOST_SHORTER).map(|power| size * SHORTER.powi(power as i32)));
+        let shorter = self.try_out(Experiment::Steps { early, course, sizes: sizes.clone() });
+        let resolution = shorter.map_or(0.0, |seen| resolution(baseline, &seen.readings, &sizes));
+        Precision { noise: if noise > ROUNDING { noise } else { 0.0 }, resolution }
     }
 }
 
-/// How outputs and state derivatives react to each input, by differences in initialisation mode.
-pub(crate) struct Reactions {
-    /// Whether output `j` (a position) reacts to input `i`.
-    pub feedthrough: Vec<(usize, usize)>,
-    /// Whether all inputs were moved.
-    pub complete: bool,
-    /// The directional derivatives, where they were asked for.
-    pub derivatives: Option<Finding>,
+/// The largest difference, in units of the largest value of the reading.
+fn relative_distance(one: &[f64], other: &[f64]) -> f64 {
+    let largest = one.iter().chain(other).fold(0.0, |most: f64, value| most.max(value.abs()));
+    let apart = one.iter().zip(other).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    if apart > 0.0 { apart / largest } else { 0.0 }
 }
 
-/// Moves every input of an instance in initialisation mode, and looks.
-pub(crate) fn reactions<I: Instance>(
-    instance: &mut I,
-    layout: &Layout,
-    abilities: &Abilities,
-) -> Result<Reactions, CallError> {
-    let mut look = Look::new(instance, layout)?;
-    let mut reactions = Reactions { feedthrough: Vec::new(), complete: true, derivatives: None };
-    let mut worst: Option<String> = None;
-    let mut asked = false;
-    let continuous = layout.smooth_input_positions.iter().enumerate();
-    for (k, &position) in continuous.take(MOST_INPUTS) {
-        let column = look.difference(position)?;
-        reactions.feedthrough.extend(column.reacting.iter().map(|&j| (j, position)));
-        if abilities.directional {
-            asked = true;
-            let known = layout.states.len() + k;
-            let told = look.directional(abilities, known)?;
-            if let Some(at) = disagreement(&told, &column.slopes) {
-                worst.get_or_insert_with(|| look.describe(at, &layout.inputs[position].name, &told, &column.slopes));
+/// Shorter and shorter steps follow a whole one. A step moves a unit in proportion to its length, but for rounding; the longest that
+/// moves it by far too much tells what it resolves.
+fn resolution(first: &[f64], readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
+    let mut coarse: f64 = 0.0;
+    let Some([whole, tenth]) = readings.first_chunk() else { return 0.0 };
+    for variable in 0..first.len() {
+        // The rate is that of the first short step, which is long enough for it.
+        let rate = (tenth[variable] - whole[variable]).abs() / sizes[1];
+        let rounding = 64.0 * f64::EPSILON * whole[variable].abs();
+        for (pair, size) in readings[1..].windows(2).zip(&sizes[2..]) {
+            let moved = (pair[1][variable] - pair[0][variable]).abs();
+            if moved > 4.0 * rate * size + rounding && moved.is_finite() && rate > 0.0 {
+                coarse = coarse.max(moved / rate);
             }
         }
     }
-    for known in 0..layout.states.len().min(MOST_INPUTS) {
-        if !abilities.directional || layout.state_references.len() != layout.states.len() {
-            break;
-        }
-        // A state may not be settable here, and then nothing can be compared.
-        let Ok(slopes) = look.state_difference(known) else { continue };
-        asked = true;
-        let told = look.directional(abilities, known)?;
-        if let Some(at) = disagreement(&told, &slopes) {
-            worst.get_or_insert_with(|| look.describe(at, &layout.states[known], &told, &slopes));
-        }
-    }
-    reactions.complete = layout.smooth_input_positions.len() <= MOST_INPUTS
-        && layout.smooth_input_positions.len() == layout.inputs.len();
-    if asked {
-        const NAME: &str = "directional derivatives";
-        reactions.derivatives = Some(
-            worst
-                .map_or_else(|| Finding::holds(NAME, "they agree with differences"), |what| Finding::fails(NAME, what)),
-        );
-    }
-    Ok(reactions)
+    coarse
 }
 
-/// The first entry in which a derivative and a difference disagree.
-fn disagreement(told: &[f64], seen: &[f64]) -> Option<usize> {
-    let largest = seen.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
-    told.iter().zip(seen).position(|(told, seen)| {
-        // A NaN disagrees with everything.
-        let apart = (told - seen).abs();
-        apart.is_nan() || apart > AGREEMENT * told.abs().max(seen.abs()) + 1e-6 * largest
-    })
+fn unconfirmed(names: &[String]) -> String {
+    let listed = dovetail_core::list_names(names);
+    format!("those by {listed} are not confirmed: nothing can be moved there without moving more")
 }
 
-struct Look<'a, I> {
-    instance: &'a mut I,
-    layout: &'a Layout,
-    inputs: Vec<f64>,
-    seed: Vec<f64>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-struct Column {
-    /// Derivatives and outputs, as in the directional derivative.
-    slopes: Vec<f64>,
-    /// Outputs (positions) that react at all.
-    reacting: Vec<usize>,
-}
-
-impl<'a, I: Instance> Look<'a, I> {
-    fn new(instance: &'a mut I, layout: &'a Layout) -> Result<Self, CallError> {
-        let inputs: Vec<f64> = layout.smooth_input_positions.iter().map(|&at| layout.inputs[at].start).collect();
-        instance.set_floats(&layout.smooth_inputs, &inputs)?;
-        let seed = vec![0.0; layout.states.len() + layout.smooth_input_positions.len()];
-        Ok(Self { instance, layout, inputs, seed })
+    #[test]
+    fn a_unit_that_moves_by_whole_ticks_resolves_no_less() {
+        let at = |time: f64| vec![(time / 1e-6).ceil() * 1e-6];
+        let sizes: Vec<f64> = (0..10).map(|power| 1e-2 * 0.1_f64.powi(power)).collect();
+        let mut time = 0.0;
+        let readings: Vec<Vec<f64>> = sizes
+            .iter()
+            .map(|size| {
+                time += size;
+                at(time)
+            })
+            .collect();
+        let found = resolution(&readings[0].clone(), &readings, &sizes);
+        assert!((5e-7..2e-6).contains(&found), "{found}");
+        let smooth: Vec<Vec<f64>> = sizes
+            .iter()
+            .scan(0.0, |t, size| {
+                *t += size;
+                Some(vec![(*t as f64).sin()])
+            })
+            .collect();
+        assert_eq!(resolution(&smooth[0].clone(), &smooth, &sizes), 0.0);
     }
 
-    /// Derivatives, smooth outputs, and then all outputs as they are read.
-    fn read(&mut self) -> Result<(Vec<f64>, Vec<f64>), CallError> {
-        let layout = self.layout;
-        let mut rates = vec![0.0; layout.states.len()];
-        self.instance.get_floats(&layout.derivative_references, &mut rates)?;
-        let mut outputs = vec![0.0; layout.outputs.len()];
-        let mut read = vec![0.0; layout.read_values];
-        self.instance.get_floats(&layout.read, &mut read)?;
-        layout.read_output.iter().for_each(|&(place, at)| outputs[at] = read[place]);
-        for group in &layout.other_outputs {
-            let mut values = vec![0.0; group.positions.len()];
-            self.instance.get_values(group.kind, &group.references, &mut values)?;
-            values.iter().zip(&group.positions).for_each(|(&value, &at)| outputs[at] = value);
-        }
-        rates.extend(layout.smooth_output_positions.iter().map(|&at| outputs[at]));
-        Ok((rates, outputs))
+    #[test]
+    fn noise_is_measured_by_the_largest_value() {
+        assert_eq!(relative_distance(&[1000.0, 1.0], &[1000.0, 1.1]), 0.10000000000000009 / 1000.0);
+        assert_eq!(relative_distance(&[0.0], &[0.0]), 0.0);
     }
-
-    fn difference(&mut self, position: usize) -> Result<Column, CallError> {
-        let layout = self.layout;
-        let place = layout.smooth_input_positions.iter().position(|&at| at == position).unwrap_or(0);
-        let start = self.inputs[place];
-        let gap = DIFFERENCE * (1.0 + start.abs());
-        let mut sides = Vec::new();
-        for moved in [start + gap, start - gap] {
-            self.inputs[place] = moved;
-            self.instance.set_floats(&layout.smooth_inputs, &self.inputs)?;
-            sides.push(self.read()?);
-        }
-        self.inputs[place] = start;
-        self.instance.set_floats(&layout.smooth_inputs, &self.inputs)?;
-        let (here, _) = (self.read()?, ());
-        let slopes = sides[0].0.iter().zip(&sides[1].0).map(|(a, b)| (a - b) / (2.0 * gap)).collect();
-        let moved = |j: &usize| sides.iter().any(|side| side.1[*j].to_bits() != here.1[*j].to_bits());
-        Ok(Column { slopes, reacting: (0..layout.outputs.len()).filter(moved).collect() })
-    }
-
-    fn state_difference(&mut self, known: usize) -> Result<Vec<f64>, CallError> {
-        let reference = [self.layout.state_references[known]];
-        let mut start = [0.0];
-        self.instance.get_floats(&reference, &mut start)?;
-        let gap = DIFFERENCE * (1.0 + start[0].abs());
-        let mut sides = Vec::new();
-        for moved in [start[0] + gap, start[0] - gap] {
-            self.instance.set_floats(&reference, &[moved])?;
-            let mut back = [0.0];
-            self.instance.get_floats(&reference, &mut back)?;
-            let taken = back[0] == moved;
-            sides.push((taken, self.read()?.0));
-        }
-        self.instance.set_floats(&reference, &start)?;
-        if !sides.iter().all(|(taken, _)| *taken) {
-            return Err(CallError::NotTaken);
-        }
-        Ok(sides[0].1.iter().zip(&sides[1].1).map(|(a, b)| (a - b) / (2.0 * gap)).collect())
-    }
-
-    fn directional(&mut self, abilities: &Abilities, known: usize) -> Result<Vec<f64>, CallError> {
-        let mut told = vec![f64::NAN; self.layout.states.len() + self.layout.smooth_output_positions.len()];
-        self.seed[known] = 1.0;
-        let asked = self.instance.directional(&abilities.unknowns, &abilities.knowns, &self.seed, &mut told);
-        self.seed[known] = 0.0;
-        asked.map(|()| told)
-    }
-
-    fn describe(&self, at: usize, known: &str, told: &[f64], seen: &[f64]) -> String {
-        let states = self.layout.states.len();
-        let unknown = match at.checked_sub(states) {
-            None => format!("der({})", self.layout.states[at]),
-            Some(output) => self.layout.outputs[self.layout.smooth_output_positions[output]].name.clone(),
-        };
-        format!(
-            "the derivative of `{unknown}` by `{known}` is told as {:.6e}, a difference gives {:.6e}",
-            told[at], seen[at]
-        )
-    }
-}
-
-/// The step over which a unit is tried.
-pub(crate) fn trip(start: f64, size: f64, rule: StepRule) -> Trip {
-    let size = match rule {
-        StepRule::Imposed(size) => size,
-        StepRule::Free => size,
-    };
-    Trip { start, size }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dovetail_core::{Capabilities, Expectations, System, conformance};
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Conditions, Prepared, Settings, Unit, Use};
+use dovetail_fmi::{Conditions, Prepared, Probing, Settings, Unit, Use};
 
 fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
     let unit: Arc<Unit> = Unit::open(&fixture.build(), Strictness::Strict).unwrap();
@@ -16,12 +16,14 @@ fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
         stop: 10.0,
         imposed_step: None,
         sub_steps: 1,
+        continuous: Vec::new(),
+        recorded: Vec::new(),
     };
-    unit.prepare(settings, 0.01).unwrap()
+    unit.prepare(settings, 0.01, Probing::Here).unwrap()
 }
 
 fn system(prepared: &Prepared) -> Box<dyn System> {
-    let conditions = Conditions { step: 0.01, tolerance: 1e-12, asked_tolerance: None, log: None };
+    let conditions = Conditions { step: 0.01, tolerance: 1e-12, asked_tolerance: None, log: None, inputs: None };
     prepared.system("unit", &conditions).unwrap().0
 }
 

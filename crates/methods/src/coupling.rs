@@ -21,17 +21,10 @@ pub(crate) fn held_outputs(connections: &Connections) -> Vec<usize> {
 /// The outputs that feed these inputs, each once.
 fn sources_of(connections: &Connections, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     let sources = connections.sources().iter().enumerate().filter(|(input, _)| wanted(*input));
-    let mut all: Vec<usize> = sources.filter_map(|(_, source)| source_output(*source)).collect();
+    let mut all: Vec<usize> = sources.filter_map(|(_, source)| source.output()).collect();
     all.sort_unstable();
     all.dedup();
     all
-}
-
-fn source_output(source: Source) -> Option<usize> {
-    match source {
-        Source::Output(output) => Some(output),
-        Source::Constant(_) => None,
-    }
 }
 
 /// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes, then, where inputs are
@@ -79,7 +72,7 @@ impl<'a> Coupling<'a> {
             Variable { stacked, system, position: stacked - connections.outputs_of(system).start }
         };
         let place = |(input, source): (usize, &Source)| {
-            let output = source_output(*source).filter(|_| !connections.is_held(input))?;
+            let output = source.output().filter(|_| !connections.is_held(input))?;
             outputs.binary_search(&output).ok()
         };
         Self {

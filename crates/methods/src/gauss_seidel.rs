@@ -4,7 +4,9 @@
 //! Order of the systems: what a system depends on goes first; around a loop, where no such order exists, the systems keep
 //! the order in which the model lists them.
 
-use dovetail_core::{Connections, Error, Exchange, Grid, GridWalk, Method, Past, Task, Verdict, Workers, components};
+use dovetail_core::{
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Past, Task, Verdict, Workers, components,
+};
 
 use crate::divergence::Divergence;
 use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
@@ -40,8 +42,8 @@ impl Method for GaussSeidel<'_> {
         "gauss-seidel"
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        check_imposed_steps(self.name(), self.walk.grid(), workers)
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
+        check_imposed_steps(self.name(), self.walk.grid(), self.connections, capabilities)
     }
 
     fn looks_back(&self) -> bool {

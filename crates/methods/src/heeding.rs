@@ -3,7 +3,7 @@
 //! Methods meet at communication times: there one can take over from another, since all that a method needs of what was is in the
 //! systems, and in the past.
 
-use dovetail_core::{Error, Exchange, Method, MethodQuality, Past, Verdict, Workers, readable};
+use dovetail_core::{Capabilities, Error, Exchange, Method, MethodQuality, Past, Verdict, Workers, readable};
 
 use crate::dovetail::Dovetail;
 
@@ -40,7 +40,7 @@ impl<'a> Heeding<'a> {
             return;
         }
         if let Some(advice) = self.own.advice() {
-            let successor = (self.make)(advice.method).filter(|method| method.check(workers).is_ok());
+            let successor = (self.make)(advice.method).filter(|method| method.check(workers.capabilities()).is_ok());
             let reason = advice.reason.clone();
             self.alone = successor.is_none();
             self.other = successor.map(|method| Successor { method, since: past.reached(), reason });
@@ -53,8 +53,8 @@ impl Method for Heeding<'_> {
         self.own.name()
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        self.own.check(workers)
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
+        self.own.check(capabilities)
     }
 
     fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {

@@ -5,6 +5,10 @@
 //! systems' exact feedthrough where they can be linearised and differences where not. All questions are instants: nothing
 //! moves. Values that jump (truth values, texts, what a controller sets) cannot be solved for: a loop through them is settled in
 //! rounds, in each of which they keep what the round before has made of them.
+//!
+//! Systems whose initialization is a mode of its own (FMUs) leave it together, once this is settled. What they then are is the
+//! start of the run. Where outputs have changed on the way out, those that can still answer to new inputs are asked again; a
+//! Co-Simulation FMU cannot, before its first step.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -17,6 +21,8 @@ use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, Nonline
 const MOST_ITERATIONS: usize = 50;
 /// Rounds before values that jump are said not to settle.
 const MOST_ROUNDS: usize = 50;
+/// An output that differs by more than this, relative, from what it was in initialization mode is late.
+const LATE: f64 = 1e-12;
 /// Below this reciprocal condition number a loop counts as singular.
 const SINGULAR: f64 = 1e-12;
 
@@ -33,13 +39,57 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    let mut start = Start::new(connections, workers, time, derivatives);
+    start_values(connections, workers, time, derivatives, &[]).map(|values| values.tasks)
+}
+
+/// The start of a run.
+pub struct StartValues {
+    /// Tasks of size zero, answered.
+    pub tasks: Vec<Task>,
+    /// Outputs (stacked) that feed a system with an initialization mode, and were something else while that was in its mode:
+    /// with the values that they have now, and those that were assumed or answered before.
+    pub late: Vec<Late>,
+}
+
+/// An output that is known only after its system has left its initialization mode.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Late {
+    /// The output, stacked.
+    pub output: usize,
+    /// What it was while systems were in their initialization modes.
+    pub before: f64,
+    /// What it is.
+    pub value: f64,
+}
+
+/// The same, where something is known beforehand: `assumed` are outputs (stacked) whose values inside the initialization mode
+/// do not count, with values found by an earlier try.
+pub fn start_values(
+    connections: &Connections,
+    workers: &mut dyn Workers,
+    time: f64,
+    derivatives: usize,
+    assumed: &[(usize, f64)],
+) -> Result<StartValues, Error> {
+    let modes = workers.capabilities().iter().any(|c| c.presence.initialization_mode);
+    // In the mode only values are asked for.
+    let mut start = Start::new(connections, workers, time, if modes { 0 } else { derivatives });
     start.insists = true;
+    start.assumed = assumed.to_vec();
     start.settle(workers)?;
+    let mut late = Vec::new();
+    if modes {
+        let before = start.outputs.clone();
+        start.begin(workers, derivatives)?;
+        late = start.late(workers, &before);
+        if before.iter().zip(&start.outputs).any(|(before, now)| before.to_bits() != now.to_bits()) {
+            start.settle(workers)?;
+        }
+    }
     if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
         start.settle(workers)?;
     }
-    Ok(start.tasks)
+    Ok(StartValues { tasks: start.tasks, late })
 }
 
 /// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch.
@@ -52,6 +102,7 @@ pub fn reinitialize(
     present: &[Knot],
 ) -> Result<(Vec<Task>, bool), Error> {
     let mut start = Start::new(connections, workers, time, derivatives);
+    start.begun = true;
     start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
     start.publish();
     let known = |slope: f64| if slope.is_finite() { slope } else { 0.0 };
@@ -96,6 +147,10 @@ struct Start<'a> {
     held: Vec<f64>,
     /// Whether held values that do not settle are an error. In the midst of a run their readers hear of them a step later.
     insists: bool,
+    /// Outputs whose answers do not count until the systems have begun, with the values that do.
+    assumed: Vec<(usize, f64)>,
+    /// Whether all systems have left their initialization.
+    begun: bool,
     /// For each system, whether its inputs may have slopes.
     takes_slopes: Vec<bool>,
     time: f64,
@@ -112,9 +167,56 @@ impl<'a> Start<'a> {
             slopes: vec![0.0; connections.outputs()],
             held: vec![f64::NAN; connections.outputs()],
             insists: false,
+            assumed: Vec::new(),
+            begun: false,
             takes_slopes: workers.capabilities().iter().map(|c| c.input_degree > 0).collect(),
             time,
         }
+    }
+
+    /// All systems leave their initialization, under the inputs as they are, and are read.
+    fn begin(&mut self, workers: &mut dyn Workers, derivatives: usize) -> Result<(), Error> {
+        let mut tasks = self.connections.tasks(derivatives);
+        for (task, settled) in tasks.iter_mut().zip(&self.tasks) {
+            (task.step, task.inputs) = (settled.step, settled.inputs.clone());
+        }
+        workers.begin(&mut tasks)?;
+        (self.tasks, self.begun) = (tasks, true);
+        for system in 0..self.tasks.len() {
+            self.take_in(system);
+        }
+        Ok(())
+    }
+
+    /// Outputs that have changed since all systems were in their initialization, as far as someone there should have known.
+    fn late(&self, workers: &dyn Workers, before: &[f64]) -> Vec<Late> {
+        let connections = self.connections;
+        let has_mode = |system: &usize| workers.capabilities()[*system].presence.initialization_mode;
+        let readers = (0..connections.systems()).filter(has_mode);
+        let inputs = readers.flat_map(|system| connections.inputs_of(system));
+        let mut outputs: Vec<usize> = inputs.filter_map(|input| connections.sources()[input].output()).collect();
+        outputs.sort_unstable();
+        outputs.dedup();
+        let late =
+            outputs.into_iter().map(|output| Late { output, before: before[output], value: self.outputs[output] });
+        late.filter(|Late { before, value, .. }| (before - value).abs() > LATE * before.abs().max(value.abs()))
+            .collect()
+    }
+
+    /// What depends on what at once, as far as the systems can answer to it.
+    fn graph(&self, workers: &dyn Workers, counts: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
+        let mut graph = feedthrough(self.connections, counts);
+        for (output, feeders) in graph.iter_mut().enumerate() {
+            let silent = self.begun && !workers.capabilities()[self.connections.owner(output)].presence.responds;
+            if silent || self.is_assumed(output) {
+                feeders.clear();
+            }
+        }
+        graph
+    }
+
+    fn is_assumed(&self, output: usize) -> bool {
+        !self.begun && self.assumed.iter().any(|(assumed, _)| *assumed == output)
     }
 
     /// Values that agree, with the slopes as they are.
@@ -122,7 +224,7 @@ impl<'a> Start<'a> {
         let everyone: Vec<usize> = (0..self.connections.systems()).collect();
         self.ask(workers, &everyone)?;
         self.publish();
-        let graph = feedthrough(self.connections, |_| true);
+        let graph = self.graph(workers, |_| true);
         for members in components(&graph) {
             if is_loop(&members, &graph) {
                 self.settle_loop(workers, &members)?;
@@ -156,7 +258,7 @@ impl<'a> Start<'a> {
         if !members.iter().any(|&member| connections.feeds_held(member)) {
             return self.solve_loop(workers, members);
         }
-        let mut graph = feedthrough(connections, |input| !connections.is_held(input));
+        let mut graph = self.graph(workers, |input| !connections.is_held(input));
         for (output, feeders) in graph.iter_mut().enumerate() {
             let inside = members.contains(&output);
             feeders.retain(|feeder| inside && members.contains(feeder));
@@ -242,13 +344,23 @@ impl<'a> Start<'a> {
         for &system in systems {
             let task = &mut self.tasks[system];
             workers.advance(std::slice::from_mut(task))?;
-            for (known, knot) in
-                self.outputs[self.connections.outputs_of(system)].iter_mut().zip(&task.response.outputs)
-            {
-                *known = knot.value;
-            }
+            self.take_in(system);
         }
         Ok(())
+    }
+
+    /// The outputs that a system has answered, or what is assumed in their place.
+    fn take_in(&mut self, system: usize) {
+        let places = self.connections.outputs_of(system);
+        let answered = self.tasks[system].response.outputs.iter().map(|knot| knot.value);
+        for (output, value) in places.zip(answered) {
+            self.outputs[output] = value;
+        }
+        for &(output, value) in
+            self.assumed.iter().filter(|(output, _)| !self.begun && self.connections.owner(*output) == system)
+        {
+            self.outputs[output] = value;
+        }
     }
 
     /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things worse.
@@ -360,11 +472,12 @@ impl<'a> Start<'a> {
         Ok(regular.then(|| svd.solve(residual, 0.0).expect("BUG: both factors were asked for")))
     }
 
-    /// D of a system: exact where it can be linearised, by differences of instants where not.
+    /// D of a system: exact where it can be linearised, by differences of instants where not, or not yet.
     fn feedthrough_of(&mut self, workers: &mut dyn Workers, system: usize) -> Result<DMatrix<f64>, Error> {
         let interface = &self.connections.interfaces()[system];
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
-        if workers.capabilities()[system].linearize {
+        let capabilities = &workers.capabilities()[system];
+        if capabilities.linearize && (self.begun || !capabilities.presence.initialization_mode) {
             let mut task = LinearizeTask::new(system, interface);
             workers.linearize(std::slice::from_mut(&mut task))?;
             return Ok(task.linearization.d);

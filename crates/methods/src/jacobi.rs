@@ -6,7 +6,8 @@
 //! mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Past, StepRule, Task, Verdict, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Past, StepRule, Task, Verdict,
+    Workers,
 };
 
 use crate::divergence::Divergence;
@@ -32,8 +33,8 @@ impl Method for Jacobi<'_> {
         "jacobi"
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        check_imposed_steps(self.name(), self.walk.grid(), workers)
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
+        check_imposed_steps(self.name(), self.walk.grid(), self.connections, capabilities)
     }
 
     fn looks_back(&self) -> bool {
@@ -77,8 +78,13 @@ pub(crate) fn cross_event(now: f64, tasks: &mut [Task], workers: &mut dyn Worker
 }
 
 /// A fixed common step must be a multiple of every step that a system imposes.
-pub(crate) fn check_imposed_steps(method: &'static str, grid: &Grid, workers: &dyn Workers) -> Result<(), Error> {
-    for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+pub(crate) fn check_imposed_steps(
+    method: &'static str,
+    grid: &Grid,
+    connections: &Connections,
+    capabilities: &[Capabilities],
+) -> Result<(), Error> {
+    for (interface, capabilities) in connections.interfaces().iter().zip(capabilities) {
         if let StepRule::Imposed(size) = capabilities.step_rule
             && !grid.consists_of(size)
         {

@@ -2,8 +2,8 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, Dovetail, DovetailOptions, F3ornits, GaussSeidel, Heeding, Ifosmondi, IfosmondiOptions, Jacobi,
-    Missiles, MissilesOptions,
+    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Heeding, Ifosmondi,
+    IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -17,6 +17,9 @@ use crate::scenario::Scenario;
 
 /// Of methods that iterate or choose their steps, unless the user says otherwise.
 const DEFAULT_TOLERANCE: f64 = 1e-6;
+
+/// The solver of an FMU is asked for this part of the coupling tolerance.
+const FMU_SHARE: f64 = 0.01;
 
 /// A solver that remembers keeps a matrix of so many rows at most, unless it is asked for.
 const MOST_REMEMBERED: usize = 1000;
@@ -89,8 +92,8 @@ pub(crate) fn estimated(
 }
 
 /// A system behind COSTARICA, if it can be linearised.
-pub(crate) fn estimate(system: Box<dyn System>, options: &RunOptions) -> Box<dyn System> {
-    match Costarica::new(system, options.estimator) {
+pub(crate) fn estimate(system: Box<dyn System>, options: EstimatorOptions) -> Box<dyn System> {
+    match Costarica::new(system, options) {
         Ok(wrapped) => Box::new(wrapped),
         Err(system) => system,
     }
@@ -140,6 +143,21 @@ pub(crate) fn make<'a>(
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })
+}
+
+/// What the solvers inside FMUs are asked for: far less than what the coupling is allowed to be off by, where a method of this name
+/// knows that; none: what an FMU itself proposes.
+pub(crate) fn fmu_tolerance(name: &str, options: &RunOptions) -> Option<f64> {
+    if options.given.iter().any(|key| key == "integrator-tolerance") {
+        return Some(options.integrator_tolerance);
+    }
+    let default = match name {
+        "f3ornits" => F3ornitsOptions::TOLERANCE,
+        "ifosmondi" => DEFAULT_TOLERANCE,
+        _ if is_adaptive(name, options) => DEFAULT_TOLERANCE,
+        _ => return None,
+    };
+    Some((FMU_SHARE * options.tolerance.unwrap_or(default)).clamp(1e-12, 1e-4))
 }
 
 /// Whether the method of this name chooses its steps.

@@ -1,12 +1,14 @@
 //! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`, `--strict`.
 
 use dovetail_fmi::{Knowledge, Use};
+use dovetail_workers::Fleet;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Problem;
 use crate::file::{Given, ModelFile, Named, SystemTable};
 
 /// Changes to a model that are not in its file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Overrides {
     /// `system.name` of a parameter, or of the start value of a state or an input, with its new value.
     pub values: Vec<(String, String)>,
@@ -20,6 +22,11 @@ pub struct Overrides {
     pub interface: Option<Use>,
     /// End of the run where neither the file nor the user says.
     pub stop_time_unless_given: Option<f64>,
+    /// Variables that are to be recorded (patterns): of FMUs also those that are neither inputs, outputs nor states.
+    pub record: Vec<String>,
+    /// Processes in which FMUs are tried out; none: that happens in this process.
+    #[serde(skip)]
+    pub helpers: Option<Fleet>,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
     pub known: Vec<Knowledge>,
 }

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use dovetail_core::{Interface, Mapped, Mapping, Restricted, Restrictions, System};
+use dovetail_core::{Capabilities, Interface, Mapped, Mapping, Restricted, Restrictions, System};
 use dovetail_equations::{Definition, NativeSystem};
-use dovetail_fmi::{Conditions, Monitor, Prepared, UnitError};
+use dovetail_fmi::{CallLog, Conditions, Monitor, Prepared, UnitError, Use};
 use dovetail_guaranteed::Boxes;
-
-use crate::options::RunOptions;
 
 /// One system of a model.
 #[derive(Debug)]
@@ -59,20 +57,33 @@ impl Part {
         }
     }
 
-    /// The system at its start values; `step` is about that of the run.
-    pub fn system(&self, options: &RunOptions, step: f64) -> Result<Made, UnitError> {
+    /// What the system can do, without making it; `step` is about that of the run.
+    pub fn capabilities(&self, step: f64) -> Capabilities {
+        let own = match &self.model {
+            PartModel::Equations { .. } => NativeSystem::CAPABILITIES,
+            PartModel::Unit { prepared, .. } => prepared.capabilities(step),
+        };
+        self.restrictions.map_or(own, |restrictions| restrictions.restrict(own))
+    }
+
+    /// The system at its start values.
+    pub fn system(&self, making: &Making) -> Result<Made, UnitError> {
         let (system, monitor): Made = match &self.model {
             PartModel::Equations { definition, .. } => {
-                let tolerance = options.integrator_tolerance;
+                let tolerance = making.integrator_tolerance;
                 (Box::new(NativeSystem::new(&Definition { tolerance, ..definition.clone() })), None)
             }
             PartModel::Unit { name, prepared } => {
-                let given = options.given.iter().any(|key| key == "integrator-tolerance");
+                let experiment = prepared.unit().description().experiment;
                 let conditions = Conditions {
-                    step,
-                    tolerance: options.integrator_tolerance,
-                    asked_tolerance: given.then_some(options.integrator_tolerance),
-                    log: options.fmi_log.clone(),
+                    step: making.step,
+                    tolerance: making.integrator_tolerance,
+                    // Of a unit for Model Exchange the solver is ours.
+                    asked_tolerance: (prepared.used() == Use::CoSimulation)
+                        .then(|| making.fmu_tolerance.or(experiment.tolerance))
+                        .flatten(),
+                    log: making.log.clone(),
+                    inputs: making.inputs.as_ref().map(|inputs| self.mapped(inputs)),
                 };
                 let (system, monitor) = prepared.system(name, &conditions)?;
                 (system, Some(monitor))
@@ -87,4 +98,27 @@ impl Part {
         }
         Ok((system, monitor))
     }
+
+    /// Values of inputs behind the mappings.
+    fn mapped(&self, inputs: &[f64]) -> Vec<f64> {
+        if self.mappings.is_empty() {
+            return inputs.to_vec();
+        }
+        inputs.iter().zip(&self.mappings).map(|(value, mapping)| mapping.value(*value)).collect()
+    }
+}
+
+/// How a system is to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Making {
+    /// About the step of the run.
+    pub step: f64,
+    /// Of our own integrators.
+    pub integrator_tolerance: f64,
+    /// What the solvers inside FMUs are asked for; none: what the FMU itself proposes.
+    pub fmu_tolerance: Option<f64>,
+    /// Where all calls of FMUs are written down.
+    pub log: Option<Arc<CallLog>>,
+    /// What is known of its inputs before the start, in front of the mappings; none: their start values.
+    pub inputs: Option<Vec<f64>>,
 }

@@ -67,3 +67,13 @@ impl Placement {
         }
     }
 }
+
+/// Processes of `program`, as for [`Placement::processes`], in which FMUs are tried out before a run.
+pub fn helpers(
+    program: PathBuf,
+    arguments: &[&str],
+    limit: Option<Duration>,
+    interrupted: &'static AtomicBool,
+) -> Fleet {
+    Fleet::new(program, arguments, TEXTS).watched(limit, Some(interrupted))
+}

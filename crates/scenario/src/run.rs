@@ -4,19 +4,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, SingleThread, Source, Statistics,
-    Task, Work, Workers, check_finite,
+    Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, Source, Statistics,
+    System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::{Costs, Notes};
-use dovetail_methods::initialize;
+use dovetail_methods::start_values;
 use dovetail_workers::Lost;
 
 use crate::diagnostic::{BadModel, Problem};
 use crate::method;
 use crate::options::{OPTIONS, RunOptions};
-use crate::part::{Part, PartModel};
+use crate::part::{Making, Part, PartModel};
+use crate::rehearsal::{rehearse, with_inputs};
 use crate::scenario::Scenario;
-use crate::systems::{Systems, Witness};
+use crate::systems::{Order, Systems, Witness};
 
 /// Without `--step`, fixed-step methods take so many steps.
 const DEFAULT_STEPS: f64 = 500.0;
@@ -62,14 +63,102 @@ struct Told {
     remarks: Vec<String>,
 }
 
-/// A run that is ready to begin.
-struct Setup<'a> {
+/// What a run will be, as far as that can be known before any system is made.
+struct Plan<'a> {
+    method: Box<dyn Method + 'a>,
+    reason: Option<String>,
+    step: f64,
+    order: Order,
+    warnings: Vec<String>,
+}
+
+/// Everything a run needs, made once from a model and options: systems where they live, their start values, and the method.
+pub struct Session<'a> {
+    scenario: &'a Scenario,
+    options: RunOptions,
+    clock: Instant,
     workers: Box<dyn Workers>,
     method: Box<dyn Method + 'a>,
     reason: Option<String>,
     step: Option<f64>,
+    start: Vec<Task>,
     warnings: Vec<String>,
+    remarks: Vec<String>,
     witnesses: Vec<Witness>,
+    /// For each system, how often it was linearised before the run.
+    checks: Vec<u64>,
+}
+
+impl Session<'_> {
+    /// The consistent start of the run, as tasks of size zero.
+    pub fn start(&self) -> &[Task] {
+        &self.start
+    }
+
+    /// Names of what the method tells about itself.
+    pub fn signals(&self) -> Vec<String> {
+        self.method.signals()
+    }
+
+    /// The method that runs.
+    pub fn method_name(&self) -> &'static str {
+        self.method.name()
+    }
+
+    /// Refuses a model whose outputs or derivatives are no numbers at its start. This is no work of the run.
+    fn check_start(&mut self) -> Result<(), Error> {
+        let connections = &self.scenario.connections;
+        check_finite(connections, &self.start)?;
+        for (system, interface) in connections.interfaces().iter().enumerate() {
+            if !self.workers.capabilities()[system].linearize {
+                continue;
+            }
+            let mut task = LinearizeTask::new(system, interface);
+            self.workers.linearize(std::slice::from_mut(&mut task))?;
+            self.checks[system] += 1;
+            let here = task.linearization;
+            if let Some(state) = here.f.iter().position(|rate| !rate.is_finite()) {
+                let variable = format!("der({})", interface.states[state]);
+                let (system, time, value) = (interface.name.clone(), self.scenario.start_time, here.f[state]);
+                return Err(Error::NotFinite { system, variable, time, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs to the end, watched by `observers`. Raising `interrupted` ends it after the step under way.
+    pub fn run(mut self, observers: &mut [&mut dyn Observer], interrupted: &AtomicBool) -> RunEnd {
+        let (scenario, name) = (self.scenario, self.method.name());
+        let workers = self.workers.as_mut();
+        let mut run = Orchestrator::new(&scenario.connections, self.method.as_mut(), workers, observers, interrupted);
+        let ending = run.run(&self.start, scenario.stop_time);
+        let (reached, statistics) = (run.reached(), run.statistics());
+        let ending = interrupted_after_all(ending, &mut self.warnings);
+        if let Ok(Ending::Requested { system }) = ending {
+            let who = scenario.parts[system].name();
+            self.remarks.push(format!("`{who}` asked for the end of the simulation at t = {} s", readable(reached)));
+        }
+        let mut work = self.workers.work().to_vec();
+        work.iter_mut().zip(&self.checks).for_each(|(work, checks)| work.linearizations -= checks);
+        drop(self.workers); // systems in other processes tell what they noted when they leave
+        let (costs, notes): (Vec<_>, Vec<_>) = self.witnesses.iter().map(|witness| witness.heard().unzip()).unzip();
+        let told = scenario.told(&notes);
+        let own = scenario.run_warnings(name, &self.options);
+        RunEnd {
+            method: name,
+            reason: self.reason,
+            step: self.step,
+            reached,
+            ending,
+            statistics,
+            work,
+            wall_seconds: self.clock.elapsed().as_secs_f64(),
+            warnings: [own, self.warnings, self.method.warnings(), told.warnings].concat(),
+            remarks: [self.remarks, self.method.remarks(), told.remarks].concat(),
+            costs,
+            quality: self.method.quality(),
+        }
+    }
 }
 
 impl Scenario {
@@ -82,97 +171,100 @@ impl Scenario {
         observers: &mut [&mut dyn Observer],
         interrupted: &AtomicBool,
     ) -> Result<RunEnd, BadModel> {
-        let clock = Instant::now();
-        let Setup { mut workers, mut method, reason, step, mut warnings, witnesses } = self.set_up(options)?;
-        let start = initialize(&self.connections, workers.as_mut(), self.start_time, method.derivatives())
-            .map_err(|error| self.blame(&error))?;
-        let name = method.name();
-        let mut run = Orchestrator::new(&self.connections, method.as_mut(), workers.as_mut(), observers, interrupted);
-        let ending = run.run(&start, self.stop_time);
-        let (reached, statistics) = (run.reached(), run.statistics());
-        let ending = interrupted_after_all(ending, &mut warnings);
-        let work = workers.work().to_vec();
-        drop(workers); // systems in other processes tell what they noted when they leave
-        let (costs, notes): (Vec<_>, Vec<_>) = witnesses.iter().map(|witness| witness.heard().unzip()).unzip();
-        let told = self.told(&notes);
-        Ok(RunEnd {
-            method: name,
-            reason,
-            step,
-            reached,
-            ending,
-            statistics,
-            work,
-            wall_seconds: clock.elapsed().as_secs_f64(),
-            warnings: [self.run_warnings(name, options), warnings, method.warnings(), told.warnings].concat(),
-            remarks: [method.remarks(), told.remarks].concat(),
-            costs,
-            quality: method.quality(),
-        })
+        Ok(self.session(options)?.run(observers, interrupted))
     }
 
-    /// Systems, where they live, and the method that couples them, checked.
-    fn set_up(&self, options: &RunOptions) -> Result<Setup<'_>, BadModel> {
+    /// Makes the systems and the method of a run, once, and finds its start values.
+    pub fn session(&self, options: &RunOptions) -> Result<Session<'_>, BadModel> {
+        let clock = Instant::now();
+        let Plan { method, reason, step, mut order, warnings } = self.plan(options)?;
+        let known = rehearse(self, options, &order);
+        order.making = with_inputs(&order, &known);
+        let systems = Systems::of(self, options, &order)?;
+        let (mut workers, witnesses) = systems.place(&options.placement).map_err(|problem| self.bad(problem))?;
+        let derivatives = method.derivatives();
+        let start = start_values(&self.connections, workers.as_mut(), self.start_time, derivatives, &known.assumed)
+            .map_err(|error| self.blame(&error))?;
+        let step = (!method::is_adaptive(method.name(), options)).then_some(step);
+        let mut session = Session {
+            scenario: self,
+            options: options.clone(),
+            clock,
+            workers,
+            method,
+            reason,
+            step,
+            start: start.tasks,
+            warnings,
+            remarks: known.remarks,
+            witnesses,
+            checks: vec![0; self.parts.len()],
+        };
+        session.check_start().map_err(|error| self.blame(&error))?;
+        Ok(session)
+    }
+
+    /// The method of a run and what its systems are to be, checked; no system is made.
+    fn plan(&self, options: &RunOptions) -> Result<Plan<'_>, BadModel> {
         let bad = |problem| self.bad(problem);
-        let mut systems = Systems::of(self, options)?;
-        let found = systems.capabilities();
+        let step = self.step(options)?;
+        let mut found = self.capabilities(step);
         let (name, reason) = method::choose(options, &found, self.is_coupled(), self.jumping());
-        let mut warnings = Vec::new();
+        let (mut warnings, mut estimated) = (Vec::new(), vec![false; found.len()]);
         if name == "ifosmondi" {
             let names: Vec<&str> = self.parts.iter().map(Part::name).collect();
-            let (estimated, said) = method::estimated(&names, &found, options).map_err(bad)?;
-            (systems, warnings) = (systems.estimated(self, options, &estimated)?, said);
+            (estimated, warnings) = method::estimated(&names, &found, options).map_err(bad)?;
+            for (capabilities, _) in found.iter_mut().zip(&estimated).filter(|(_, estimated)| **estimated) {
+                (capabilities.trial, capabilities.output_derivatives) = (true, capabilities.output_derivatives.max(1));
+            }
         }
-        let step = self.step(options)?;
-        let (workers, witnesses) = systems.place(&options.placement).map_err(bad)?;
-        let method = method::make(self, options, name, step, workers.capabilities()).map_err(bad)?;
-        method.check(workers.as_ref()).map_err(|error| self.bad(Problem::general(error.to_string())))?;
-        let step = (!method::is_adaptive(name, options)).then_some(step);
-        Ok(Setup { workers, method, reason, step, warnings, witnesses })
+        let method = method::make(self, options, name, step, &found).map_err(bad)?;
+        method.check(&found).map_err(|error| self.bad(Problem::general(error.to_string())))?;
+        let making = Making {
+            step,
+            integrator_tolerance: options.integrator_tolerance,
+            fmu_tolerance: method::fmu_tolerance(name, options),
+            log: options.fmi_log.clone(),
+            inputs: None,
+        };
+        let order = Order { making: vec![making; self.parts.len()], estimated };
+        Ok(Plan { method, reason, step, order, warnings })
+    }
+
+    /// What the systems can do in a run with steps of about this size.
+    fn capabilities(&self, step: f64) -> Vec<Capabilities> {
+        self.parts.iter().map(|part| part.capabilities(step)).collect()
+    }
+
+    /// What the systems can do, in order; none of them is made.
+    pub fn capabilities_of_systems(&self, options: &RunOptions) -> Result<Vec<Capabilities>, BadModel> {
+        Ok(self.capabilities(self.step(options)?))
+    }
+
+    /// The systems, at their start values, where the options have them live.
+    pub fn systems(&self, options: &RunOptions) -> Result<Vec<Box<dyn System>>, BadModel> {
+        Ok(Systems::of(self, options, &self.plan(options)?.order)?.into_boxes())
     }
 
     /// Consistent start values, as `check` needs them.
     pub fn start(&self, options: &RunOptions) -> Result<Vec<Task>, BadModel> {
-        let mut workers = SingleThread::new(self.systems(options)?);
-        let start =
-            initialize(&self.connections, &mut workers, self.start_time, 0).map_err(|error| self.blame(&error))?;
-        self.check_start(&start, &mut workers).map_err(|error| self.blame(&error))?;
-        Ok(start)
-    }
-
-    /// A model whose outputs or derivatives are no numbers at its start can be refused without running it.
-    fn check_start(&self, start: &[Task], workers: &mut dyn Workers) -> Result<(), Error> {
-        check_finite(&self.connections, start)?;
-        for (system, interface) in self.connections.interfaces().iter().enumerate() {
-            if !workers.capabilities()[system].linearize {
-                continue;
-            }
-            let mut task = LinearizeTask::new(system, interface);
-            workers.linearize(std::slice::from_mut(&mut task))?;
-            let here = task.linearization;
-            if let Some(state) = here.f.iter().position(|rate| !rate.is_finite()) {
-                let variable = format!("der({})", interface.states[state]);
-                let (system, time, value) = (interface.name.clone(), self.start_time, here.f[state]);
-                return Err(Error::NotFinite { system, variable, time, value });
-            }
-        }
-        Ok(())
+        Ok(self.session(options)?.start)
     }
 
     /// Refuses a method that the systems do not permit.
     pub fn check_method(&self, options: &RunOptions) -> Result<(), BadModel> {
-        self.set_up(options).map(|_| ())
+        self.plan(options).map(|_| ())
     }
 
     /// The method that will run, and why where `auto` chose it.
     pub fn chosen_method(&self, options: &RunOptions) -> Result<(&'static str, Option<String>), BadModel> {
-        let setup = self.set_up(options)?;
-        Ok((setup.method.name(), setup.reason))
+        let plan = self.plan(options)?;
+        Ok((plan.method.name(), plan.reason))
     }
 
     /// Names of what the method tells about itself.
     pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
-        Ok(self.set_up(options)?.method.signals())
+        Ok(self.plan(options)?.method.signals())
     }
 
     /// Whether any system feeds another, or itself.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::Path;
 
-use dovetail_core::{Connections, Error, System, list_names};
+use dovetail_core::{Connections, Error, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::Prepared;
 
@@ -16,7 +16,7 @@ use crate::options::{Choices, RunOptions};
 use crate::overrides::{self, Overrides};
 use crate::part::{Part, PartModel};
 use crate::shelf::Shelf;
-use crate::systems::{Systems, only_once};
+use crate::systems::only_once;
 use crate::{structure, system, unit, unit_alone};
 
 /// A model file larger than this is not one.
@@ -195,14 +195,14 @@ impl Scenario {
         self.parts.iter().filter_map(|part| Some((part.name(), part.unit()?.as_ref()))).collect()
     }
 
-    /// The systems, at their start values, where the options have them live.
-    pub fn systems(&self, options: &RunOptions) -> Result<Vec<Box<dyn System>>, BadModel> {
-        Ok(Systems::of(self, options)?.into_boxes())
-    }
-
     /// Whether the model has several systems of an FMU of which only one can live in a process.
     pub fn needs_processes(&self) -> bool {
         !only_once(self).is_empty()
+    }
+
+    /// Whether the model has an FMU of which only one instance may be made in a process, one run after the other included.
+    pub fn has_single_units(&self) -> bool {
+        self.units().iter().any(|(_, prepared)| prepared.only_once())
     }
 
     /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.

@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use dovetail_core::Mapping;
 use dovetail_fmi::description::{Strictness, UnitDefinition, Value, Variable};
-use dovetail_fmi::{Knowledge, Prepared, Settings, Unit, UnitError, Use};
+use dovetail_fmi::{Knowledge, Prepared, Probing, Settings, Unit, UnitError, Use};
+use dovetail_workers::Fleet;
 
+use crate::laboratory::ChildLaboratory;
 use crate::overrides::Overrides;
 
 /// Without a step given, a run is about so many steps long.
@@ -22,6 +24,8 @@ pub(crate) struct Shelf {
     prepared: HashMap<String, Arc<Prepared>>,
     /// What is known of the units that are still to be prepared, in their order.
     known: VecDeque<Knowledge>,
+    /// Processes in which units are tried out.
+    helpers: Option<Fleet>,
 }
 
 /// How a model uses an FMU.
@@ -31,13 +35,17 @@ pub(crate) struct Usage {
     pub values: Vec<(String, Vec<Value>)>,
     pub imposed_step: Option<f64>,
     pub sub_steps: u64,
+    pub continuous: Vec<String>,
+    pub recorded: Vec<String>,
+    /// What the unit declares is believed.
+    pub unprobed: bool,
 }
 
 impl Shelf {
     pub fn new(changes: &Overrides, span: (f64, f64)) -> Self {
         let strictness = if changes.strict { Strictness::Strict } else { Strictness::Lenient };
-        let known = changes.known.clone().into();
-        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new(), known }
+        let (known, helpers) = (changes.known.clone().into(), changes.helpers.clone());
+        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new(), known, helpers }
     }
 
     /// The times of the run, where they become known only now.
@@ -73,11 +81,19 @@ impl Shelf {
             stop,
             imposed_step: usage.imposed_step,
             sub_steps: usage.sub_steps.max(1),
+            continuous: usage.continuous,
+            recorded: usage.recorded,
         };
         let step = step.unwrap_or((stop - start) / DEFAULT_STEPS);
-        let prepared = match known {
-            Some(known) => unit.prepare_known(settings, step, &known)?,
-            None => unit.prepare(settings, step)?,
+        let prepared = match (known, &self.helpers) {
+            (Some(known), _) => unit.prepare_known(settings, step, &known)?,
+            _ if usage.unprobed => unit.prepare(settings, step, Probing::Declared)?,
+            (None, None) => unit.prepare(settings, step, Probing::Here)?,
+            (None, Some(fleet)) => {
+                let single = unit.choose(settings.interface)?.1.only_once_per_process;
+                let mut laboratory = ChildLaboratory::new(fleet, path, self.strictness, &settings, step, single);
+                unit.prepare(settings, step, Probing::There(&mut laboratory))?
+            }
         };
         let prepared = Arc::new(prepared);
         self.prepared.insert(key, prepared.clone());

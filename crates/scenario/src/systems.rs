@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, PoisonError};
 
-use dovetail_core::{Capabilities, System, Workers};
+use dovetail_core::{System, Workers};
 use dovetail_fmi::{Costs, Monitor, Notes};
 use dovetail_workers::{Fleet, Processes, Remote, Told};
 
 use crate::diagnostic::{BadModel, Problem};
 use crate::method;
 use crate::options::RunOptions;
-use crate::part::{Made, Part};
+use crate::part::{Made, Making, Part};
 use crate::placement::Placement;
 use crate::scenario::Scenario;
 use crate::worker;
@@ -20,6 +20,15 @@ pub(crate) enum Systems {
     Here(Vec<Box<dyn System>>, Vec<Witness>),
     /// Each in a process of its own.
     There(Vec<Remote>),
+}
+
+/// How the systems of a run are to be made.
+#[derive(Clone, Debug)]
+pub(crate) struct Order {
+    /// For each system.
+    pub making: Vec<Making>,
+    /// For each system, whether an estimator (COSTARICA) stands before it.
+    pub estimated: Vec<bool>,
 }
 
 /// Where to learn what happened inside a system, once the run is over.
@@ -45,46 +54,21 @@ impl Witness {
 
 impl Systems {
     /// The systems, at their start values.
-    pub fn of(scenario: &Scenario, options: &RunOptions) -> Result<Self, BadModel> {
+    pub fn of(scenario: &Scenario, options: &RunOptions, order: &Order) -> Result<Self, BadModel> {
         if let Placement::Processes(fleet) = &options.placement {
-            let plain = vec![false; scenario.parts.len()];
-            return Ok(Self::There(remotes(fleet, scenario, options, &plain)?));
+            return Ok(Self::There(remotes(fleet, scenario, options, order)?));
         }
         let problems = only_once(scenario);
         if !problems.is_empty() {
             return Err(BadModel { source: scenario.source.clone(), problems });
         }
-        let step = scenario.step(options)?;
         let (mut systems, mut witnesses) = (Vec::new(), Vec::new());
-        for part in &scenario.parts {
-            let (system, monitor) = make(part, options, step).map_err(|problem| scenario.bad(problem))?;
-            systems.push(system);
+        for ((part, making), estimated) in scenario.parts.iter().zip(&order.making).zip(&order.estimated) {
+            let (system, monitor) = make(part, making).map_err(|problem| scenario.bad(problem))?;
+            systems.push(if *estimated { method::estimate(system, options.estimator) } else { system });
             witnesses.push(monitor.map_or(Witness::Nobody, Witness::Here));
         }
         Ok(Self::Here(systems, witnesses))
-    }
-
-    /// What they can do.
-    pub fn capabilities(&mut self) -> Vec<Capabilities> {
-        match self {
-            Self::Here(systems, _) => systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
-            Self::There(remotes) => remotes.iter_mut().map(|remote| Capabilities::of(remote)).collect(),
-        }
-    }
-
-    /// Those that are chosen behind COSTARICA.
-    pub fn estimated(self, scenario: &Scenario, options: &RunOptions, chosen: &[bool]) -> Result<Self, BadModel> {
-        match (self, &options.placement) {
-            (Self::Here(systems, witnesses), _) => {
-                let wrap = |(system, &chosen)| if chosen { method::estimate(system, options) } else { system };
-                Ok(Self::Here(systems.into_iter().zip(chosen).map(wrap).collect(), witnesses))
-            }
-            (Self::There(systems), Placement::Processes(fleet)) if chosen.contains(&true) => {
-                drop(systems); // they leave their processes, which make them anew
-                Ok(Self::There(remotes(fleet, scenario, options, chosen)?))
-            }
-            (systems, _) => Ok(systems),
-        }
     }
 
     /// As a list, wherever they live.
@@ -108,18 +92,13 @@ impl Systems {
 }
 
 /// A system of this process, and what can be known of it while it runs.
-pub(crate) fn make(part: &Part, options: &RunOptions, step: f64) -> Result<Made, Problem> {
+pub(crate) fn make(part: &Part, making: &Making) -> Result<Made, Problem> {
     let refused = |error| Problem::general(format!("the FMU of system `{}`: {error}", part.name()));
-    part.system(options, step).map_err(refused)
+    part.system(making).map_err(refused)
 }
 
-fn remotes(
-    fleet: &Fleet,
-    scenario: &Scenario,
-    options: &RunOptions,
-    estimated: &[bool],
-) -> Result<Vec<Remote>, BadModel> {
-    let orders = worker::orders(scenario, options, estimated)?;
+fn remotes(fleet: &Fleet, scenario: &Scenario, options: &RunOptions, order: &Order) -> Result<Vec<Remote>, BadModel> {
+    let orders = worker::orders(scenario, options, order);
     Remote::make(fleet, &orders).map_err(|error| scenario.bad(Problem::general(error.to_string())))
 }
 
@@ -136,8 +115,11 @@ pub(crate) fn only_once(scenario: &Scenario) -> Vec<Problem> {
                 first.name(),
                 part.name()
             );
-            let help = "its author says so (canBeInstantiatedOnlyOncePerProcess); with --workers processes each has a process \
-                        of its own";
+            let help = if prepared.declared().single {
+                "its author says so (canBeInstantiatedOnlyOncePerProcess); with --workers processes each has a process of its own"
+            } else {
+                "it was found to fail at its second instantiation; with --workers processes each has a process of its own"
+            };
             let span = scenario.system_places.get(k).cloned();
             problems.push(Problem { span, ..Problem::general(message) }.help(help));
         }

@@ -40,6 +40,7 @@ pub(crate) fn check(
         values: values(table),
         imposed_step: restrictions.and_then(|r| r.imposed_step),
         sub_steps: table.sub_steps.as_ref().map_or(1, |parts| *parts.get_ref()),
+        ..Usage::default()
     };
     let path = folder.join(file.get_ref());
     let prepared = shelf.prepare(&path, usage).map_err(|error| {

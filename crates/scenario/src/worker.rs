@@ -3,19 +3,22 @@
 //! A process reads the model again and makes one system of it. What the probes of FMUs found travels along, so that no FMU is
 //! tried a second time and both sides know the same of it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_core::System;
-use dovetail_fmi::{CallLog, Costs, Knowledge, Message, Monitor, Notes, Use};
+use dovetail_fmi::{CallLog, Costs, Message, Monitor, Notes};
 use dovetail_methods::{Control, EstimatorOptions, Form};
 use dovetail_numerics::Laplace;
 use dovetail_workers::{Maker, Order, Reader, Texts, Writer};
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{BadModel, SourceText};
+use crate::errand::{self, from_bytes, to_bytes};
 use crate::method;
-use crate::options::{Choices, RunOptions};
+use crate::options::RunOptions;
 use crate::overrides::Overrides;
+use crate::part::Making;
 use crate::scenario::Scenario;
 use crate::systems;
 
@@ -26,139 +29,143 @@ pub(crate) const TEXTS: Texts =
 /// The life of a worker process, which was started by a run with [`Placement::processes`](crate::Placement::processes).
 pub fn work_for_another_process() -> std::io::Result<()> {
     dovetail_fmi::live_for_one_unit();
-    dovetail_workers::serve(TEXTS, |job| Workshop::open(job).ok_or("BUG: the job could not be read")?)
+    dovetail_workers::serve(TEXTS, Workshop::open, errand::carry_out)
 }
 
-/// What each process is told, and which of them put an estimator before their system.
-pub(crate) fn orders(scenario: &Scenario, options: &RunOptions, estimated: &[bool]) -> Result<Vec<Order>, BadModel> {
-    let step = scenario.step(options)?;
-    let order = |(index, &estimated): (usize, &bool)| Order {
-        name: scenario.parts[index].name().to_owned(),
-        job: job(scenario, index),
-        make: conditions(options, step, estimated),
-    };
-    Ok(estimated.iter().enumerate().map(order).collect())
+/// A model, and what was changed in it, for another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Copy {
+    path: String,
+    text: String,
+    changes: Overrides,
+}
+
+impl Copy {
+    /// Of this model, with what the probes found of its FMUs: they are not tried again.
+    pub fn of(scenario: &Scenario) -> Self {
+        let SourceText { path, text } = scenario.source.clone();
+        let known = scenario.units().iter().map(|(_, prepared)| prepared.knowledge()).collect();
+        Self { path, text, changes: Overrides { known, ..scenario.changes.clone() } }
+    }
+
+    /// Reads it.
+    pub fn read(self) -> Result<Scenario, BadModel> {
+        let Self { path, text, changes } = self;
+        if text.is_empty() {
+            return Scenario::load(Path::new(&path), &changes);
+        }
+        Scenario::parse(SourceText { path, text }, &changes)
+    }
 }
 
 /// The model, and which of its systems to make.
-fn job(scenario: &Scenario, index: usize) -> Vec<u8> {
-    let SourceText { path, text } = &scenario.source;
-    let Overrides { values, start_time, stop_time, strict, interface, stop_time_unless_given, known: _ } =
-        &scenario.changes;
-    let mut writer = Writer::default();
-    writer.text(path).text(text);
-    writer.list(values, |writer, (name, value)| {
-        writer.text(name).text(value);
-    });
-    for time in [start_time, stop_time, stop_time_unless_given] {
-        writer.option(time.as_ref(), |writer, time| {
-            writer.float(*time);
-        });
-    }
-    writer.truth(*strict).option(interface.as_ref(), |writer, used| {
-        writer.truth(*used == Use::ModelExchange);
-    });
-    writer.list(&scenario.units(), |writer, (_, prepared)| {
-        writer.list(&prepared.knowledge().to_numbers(), |writer, number| {
-            writer.number(*number);
-        });
-    });
-    writer.number(index as u64);
-    writer.into_bytes()
+#[derive(Serialize, Deserialize)]
+struct Job {
+    copy: Copy,
+    index: usize,
 }
 
-/// How a system is to be made.
-fn conditions(options: &RunOptions, step: f64, estimated: bool) -> Vec<u8> {
-    let mut writer = Writer::default();
-    writer.float(step).float(options.integrator_tolerance);
-    writer.truth(options.given.iter().any(|key| key == "integrator-tolerance"));
-    let log = options.fmi_log.as_ref().map(|log| log.path().display().to_string());
-    writer.option(log.as_ref(), |writer, path| {
-        writer.text(path);
-    });
-    let EstimatorOptions { control, form, laplace } = options.estimator;
-    writer.truth(estimated);
-    writer.number(match control {
-        Control::Flexible => 0,
-        Control::ZeroOrder => 1,
-        Control::FirstOrder => 2,
-        Control::Tangent => 3,
-    });
-    writer.number(match form {
-        Form::Full => 0,
-        Form::Held => 1,
-        Form::Degraded => 2,
-    });
-    writer.truth(laplace == Laplace::GaverStehfest);
-    writer.into_bytes()
+/// How a system is to be made, for another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RemoteMaking {
+    step: f64,
+    integrator_tolerance: f64,
+    fmu_tolerance: Option<f64>,
+    log: Option<PathBuf>,
+    inputs: Option<Vec<f64>>,
+}
+
+impl RemoteMaking {
+    pub fn of(making: &Making) -> Self {
+        let Making { step, integrator_tolerance, fmu_tolerance, log, inputs } = making.clone();
+        Self { step, integrator_tolerance, fmu_tolerance, log: log.map(|log| log.path().to_owned()), inputs }
+    }
+
+    /// The same here; the log goes on where the other process has begun it.
+    pub fn here(self) -> Result<Making, String> {
+        let Self { step, integrator_tolerance, fmu_tolerance, log, inputs } = self;
+        let open =
+            |path: PathBuf| CallLog::append(&path).map_err(|e| format!("{} cannot be written: {e}", path.display()));
+        Ok(Making { step, integrator_tolerance, fmu_tolerance, log: log.map(open).transpose()?, inputs })
+    }
+}
+
+/// The same, with an estimator before the system if that is wanted.
+#[derive(Serialize, Deserialize)]
+struct Wanted {
+    making: RemoteMaking,
+    estimator: Option<Estimation>,
+}
+
+/// The options of an estimator, as numbers that can be sent.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Estimation {
+    control: usize,
+    form: usize,
+    gaver_stehfest: bool,
+}
+
+const CONTROLS: [Control; 4] = [Control::Flexible, Control::ZeroOrder, Control::FirstOrder, Control::Tangent];
+const FORMS: [Form; 3] = [Form::Full, Form::Held, Form::Degraded];
+
+impl Estimation {
+    fn of(options: EstimatorOptions) -> Self {
+        let EstimatorOptions { control, form, laplace } = options;
+        Self {
+            control: CONTROLS.iter().position(|known| *known == control).unwrap_or(0),
+            form: FORMS.iter().position(|known| *known == form).unwrap_or(0),
+            gaver_stehfest: laplace == Laplace::GaverStehfest,
+        }
+    }
+
+    fn options(self) -> EstimatorOptions {
+        let laplace = if self.gaver_stehfest { Laplace::GaverStehfest } else { Laplace::Exact };
+        EstimatorOptions { control: CONTROLS[self.control], form: FORMS[self.form], laplace }
+    }
+}
+
+/// What each process is told.
+pub(crate) fn orders(scenario: &Scenario, options: &RunOptions, order: &systems::Order) -> Vec<Order> {
+    let copy = Copy::of(scenario);
+    let each = order.making.iter().zip(&order.estimated).enumerate();
+    each.map(|(index, (making, estimated))| {
+        let estimator = estimated.then(|| Estimation::of(options.estimator));
+        let part = &scenario.parts[index];
+        Order {
+            name: part.name().to_owned(),
+            job: to_bytes(&Job { copy: copy.clone(), index }),
+            make: to_bytes(&Wanted { making: RemoteMaking::of(making), estimator }),
+            once: part.unit().is_some_and(|prepared| prepared.only_once()),
+        }
+    })
+    .collect()
 }
 
 /// A model in a worker process, and the one system of it that is made here.
 struct Workshop {
     scenario: Scenario,
     index: usize,
-    options: RunOptions,
     monitor: Option<Arc<Monitor>>,
 }
 
 impl Workshop {
-    /// Reads the model; or why it could not be read. `None`: the job is not what was written.
-    fn open(job: &[u8]) -> Option<Result<Self, String>> {
-        let mut reader = Reader::new(job);
-        let source = SourceText { path: reader.text()?, text: reader.text()? };
-        let values = reader.list(|reader| Some((reader.text()?, reader.text()?)))?;
-        let mut time = || reader.option(Reader::float);
-        let (start_time, stop_time, stop_time_unless_given) = (time()?, time()?, time()?);
-        let strict = reader.truth()?;
-        let interface = reader.option(Reader::truth)?;
-        let interface = interface.map(|exchange| if exchange { Use::ModelExchange } else { Use::CoSimulation });
-        let known = reader.list(|reader| Knowledge::of_numbers(&reader.list(Reader::number)?))?;
-        let index = usize::try_from(reader.number()?).ok()?;
-        let changes = Overrides { values, start_time, stop_time, strict, interface, stop_time_unless_given, known };
-        Some(Self::read(source, &changes, index).map_err(|bad| bad.to_string()))
-    }
-
-    fn read(source: SourceText, changes: &Overrides, index: usize) -> Result<Self, BadModel> {
-        let scenario = if source.text.is_empty() {
-            Scenario::load(Path::new(&source.path), changes)?
-        } else {
-            Scenario::parse(source, changes)?
-        };
-        let options = scenario.options(&Choices::default())?;
-        Ok(Self { scenario, index, options, monitor: None })
-    }
-
-    /// Takes over how the system is to be made: the step, and whether an estimator stands before it.
-    fn take_over(&mut self, order: &[u8]) -> Option<Result<(f64, bool), String>> {
-        let mut reader = Reader::new(order);
-        let step = reader.float()?;
-        self.options.integrator_tolerance = reader.float()?;
-        self.options.given = reader.truth()?.then(|| "integrator-tolerance".to_owned()).into_iter().collect();
-        let log = reader.option(Reader::text)?;
-        let estimated = reader.truth()?;
-        let control = [Control::Flexible, Control::ZeroOrder, Control::FirstOrder, Control::Tangent];
-        let form = [Form::Full, Form::Held, Form::Degraded];
-        self.options.estimator = EstimatorOptions {
-            control: *control.get(reader.number()? as usize)?,
-            form: *form.get(reader.number()? as usize)?,
-            laplace: if reader.truth()? { Laplace::GaverStehfest } else { Laplace::Exact },
-        };
-        let log =
-            log.map(|path| CallLog::append(Path::new(&path)).map_err(|e| format!("{path} cannot be written: {e}")));
-        Some(log.transpose().map(|log| {
-            self.options.fmi_log = log;
-            (step, estimated)
-        }))
+    fn open(job: &[u8]) -> Result<Self, String> {
+        let Job { copy, index } = from_bytes(job)?;
+        let scenario = copy.read().map_err(|bad| bad.to_string())?;
+        Ok(Self { scenario, index, monitor: None })
     }
 }
 
 impl Maker for Workshop {
     fn make(&mut self, order: &[u8]) -> Result<Box<dyn System>, String> {
-        let (step, estimated) = self.take_over(order).ok_or("BUG: the order could not be read")??;
+        let Wanted { making, estimator } = from_bytes(order)?;
         let part = self.scenario.parts.get(self.index).ok_or("BUG: there is no such system")?;
-        let (system, monitor) = systems::make(part, &self.options, step).map_err(|problem| problem.message)?;
+        let (system, monitor) = systems::make(part, &making.here()?).map_err(|problem| problem.message)?;
         self.monitor = monitor;
-        Ok(if estimated { method::estimate(system, &self.options) } else { system })
+        Ok(match estimator {
+            Some(estimation) => method::estimate(system, estimation.options()),
+            None => system,
+        })
     }
 
     fn told(&mut self) -> Vec<u8> {

@@ -9,5 +9,7 @@ mod seat;
 mod share;
 mod threads;
 
-pub use processes::{Fleet, Lost, Maker, Order, Processes, Reader, Remote, StartError, Texts, Told, Writer, serve};
+pub use processes::{
+    Fleet, Helper, Lost, Maker, Order, Processes, Reader, Refusal, Remote, StartError, Texts, Told, Writer, serve,
+};
 pub use threads::Threads;

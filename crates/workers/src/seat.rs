@@ -1,4 +1,4 @@
-//! A system in its place, and the three questions it can be asked.
+//! A system in its place, and the questions it can be asked.
 
 use dovetail_core::{Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work};
 
@@ -50,6 +50,11 @@ impl Order for LinearizeTask {
     fn blank() -> Self {
         Self { system: 0, due: false, elsewhere: None, linearization: Linearization::zeros(0, 0, 0) }
     }
+}
+
+pub(crate) fn begin(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
+    task.response.begin();
+    seat.system.begin(task.step, &task.inputs, &mut task.response)
 }
 
 pub(crate) fn advance(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {

@@ -7,7 +7,7 @@ use std::thread::{Builder, JoinHandle, available_parallelism, current};
 use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers};
 
 use crate::post::Post;
-use crate::seat::{Ask, advance, linearize, trial};
+use crate::seat::{Ask, advance, begin, linearize, trial};
 use crate::share::{Failure, Portable, Share};
 
 /// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping and being woken cost.
@@ -121,6 +121,10 @@ impl Workers for Threads {
 
     fn capabilities(&self) -> &[Capabilities] {
         &self.capabilities
+    }
+
+    fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
+        self.ask(tasks, begin)
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {

@@ -1,7 +1,8 @@
 //! A model as a system.
 
 use dovetail_core::{
-    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Response, Signal, System, Trial,
+    Capabilities, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Precision, Presence,
+    Response, Signal, StepRule, System, Trial,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 use nalgebra::DMatrix;
@@ -222,6 +223,19 @@ impl NativeSystem {
         self.answer(true, time, step.size(), inputs, response);
         (response.reached, response.next_event) = (step.end, switch);
     }
+}
+
+impl NativeSystem {
+    /// What every system given as equations can do.
+    pub const CAPABILITIES: Capabilities = Capabilities {
+        trial: true,
+        linearize: true,
+        input_degree: MAX_DEGREE,
+        output_derivatives: 2,
+        step_rule: StepRule::Free,
+        presence: Presence { initialization_mode: false, responds: true },
+        precision: Precision { noise: 0.0, resolution: 0.0 },
+    };
 }
 
 impl System for NativeSystem {

@@ -2,6 +2,7 @@
 
 use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
 
+use super::stepping::Arrival;
 use super::{CoSimulation, Phase};
 use crate::abilities::Slopes;
 use crate::instance::{CallError, Instance};
@@ -12,6 +13,7 @@ impl<I: Instance> CoSimulation<I> {
     pub(super) fn answer(
         &mut self,
         step: MacroStep,
+        arrival: Arrival,
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
@@ -29,10 +31,12 @@ impl<I: Instance> CoSimulation<I> {
                 .zip(&group.positions)
                 .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
         }
-        response.reached = step.end;
-        response.next_event = if self.event_pending { step.end } else { self.next_event };
-        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
-            self.take_slopes(step.size(), inputs, response)?;
+        (response.reached, response.ends) = (arrival.reached, arrival.ends);
+        response.next_event = if self.event_pending { arrival.reached } else { self.next_event };
+        let told = self.phase == Phase::Stepping && (self.stepped || self.abilities.slopes_at_start);
+        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown && told {
+            let elapsed = if arrival.reached == step.end { step.size() } else { arrival.reached - step.start };
+            self.take_slopes(elapsed, inputs, response)?;
         }
         Ok(())
     }
@@ -73,38 +77,81 @@ impl<I: Instance> CoSimulation<I> {
                 for (value, &position) in seed[states..].iter_mut().zip(&self.layout.smooth_input_positions) {
                     *value = inputs[position].derivative(1, elapsed);
                 }
-                let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
-                self.instance.directional(&self.layout.smooth_outputs, &self.abilities.knowns, seed, values)?;
-                for (&value, &position) in values.iter().zip(&self.layout.smooth_output_positions) {
+                let values = &mut self.buffers.slopes[..self.layout.asked_output_positions.len()];
+                self.instance.directional(&self.layout.asked_outputs, &self.abilities.knowns, seed, values)?;
+                for (&value, &position) in values.iter().zip(&self.layout.asked_output_positions) {
                     response.outputs[position].slope = value;
+                }
+                for &(position, state) in &self.layout.identities {
+                    response.outputs[position].slope = seed[state];
                 }
             }
         }
         Ok(())
     }
 
-    /// A question about the present.
+    /// A question about the present. In initialization mode, and at an event in event mode, the unit answers to these inputs; in step
+    /// mode what it has said last is read again, since nothing may be read after it was set without a step in between.
     pub(super) fn ask(&mut self, time: f64, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         if self.phase == Phase::Made {
             self.initialize(time)?;
         }
-        self.return_to_now()?;
-        let event = self.abilities.event_mode
-            && self.phase == Phase::Stepping
-            && (self.event_pending || self.next_event <= time || self.discrete_input_changes(inputs, 0.0));
-        if event {
-            self.handle_event(inputs, 0.0)?;
-            self.saved = false;
-        } else if self.abilities.event_mode && self.phase == Phase::Stepping {
-            self.take_inputs(inputs, 0.0);
-            self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
-        } else {
+        if self.phase == Phase::Initializing {
             self.apply(inputs, 0.0)?;
+            self.note_applied(inputs);
+        } else {
+            self.return_to_now()?;
         }
+        let mut ends = false;
+        if self.meets_event(time, inputs) {
+            ends = self.handle_event(inputs, 0.0)?;
+            self.note_applied(inputs);
+            self.saved = false;
+        }
+        self.read_present(time, ends, inputs, response)
+    }
+
+    /// Leaves initialization mode under these inputs; the answer is what the unit then is.
+    pub(super) fn leave_initialization(
+        &mut self,
+        time: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        if self.phase == Phase::Made {
+            self.initialize(time)?;
+        }
+        if self.phase == Phase::Initializing {
+            self.apply(inputs, 0.0)?;
+            self.note_applied(inputs);
+        }
+        let ends = self.begin_stepping(time)?;
+        self.read_present(time, ends, inputs, response)
+    }
+
+    /// Whether a question about the present is answered in event mode (3.0): where something is due, or an input has jumped.
+    fn meets_event(&self, time: f64, inputs: &[Signal]) -> bool {
+        let jumps = || inputs.iter().zip(&self.applied).any(|(signal, applied)| signal.value(0.0) != *applied);
+        self.abilities.event_mode
+            && self.phase == Phase::Stepping
+            && (self.event_pending || self.next_event <= time || jumps())
+    }
+
+    fn note_applied(&mut self, inputs: &[Signal]) {
         self.applied.copy_from_slice(&self.buffers.all);
         self.remember_slopes(inputs, 0.0);
+    }
+
+    fn read_present(
+        &mut self,
+        time: f64,
+        ends: bool,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
         self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
-        self.answer(MacroStep::instant(time), inputs, response)
+        let present = MacroStep::instant(time);
+        self.answer(present, Arrival { reached: time, ends }, inputs, response)
     }
 
     pub(super) fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {

@@ -5,7 +5,7 @@ use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 use super::{CoSimulation, Phase};
 use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::description::Version;
-use crate::instance::{CallError, Instance, Status};
+use crate::instance::{Instance, Status};
 use crate::layout::Layout;
 
 /// Whether a step is set, step and get, and no more.
@@ -46,7 +46,10 @@ impl<I: Instance> CoSimulation<I> {
             response.states[position] = read[place];
         }
         (response.reached, response.next_event, self.now) = (step.end, f64::INFINITY, step.end);
-        self.saved = false;
+        (self.saved, self.stepped) = (false, true);
+        if let Some(reached) = self.ended.take() {
+            (response.reached, response.ends) = (reached, true);
+        }
         !self.remembers || self.finish(step, inputs, response)
     }
 
@@ -75,9 +78,12 @@ impl<I: Instance> CoSimulation<I> {
         let terminates = glider.terminates();
         self.trouble = match self.instance.not_glided(glider, step) {
             Err(error) => Some(error),
-            Ok(Status::Fine) if !terminates => return true,
-            Ok(Status::Fine) => Some(CallError::Terminated { message: self.instance.journal().explanation() }),
-            Ok(_) if self.version == Version::Two && !self.saved => Some(self.end_of_discard()),
+            Ok(Status::Fine) => {
+                self.ended = terminates.then(|| glider.last().clamp(step.start, step.end));
+                return true;
+            }
+            Ok(_) if self.ends_at_discard() => return self.trouble.is_none(),
+            Ok(_) if self.version == Version::Two && !self.saved => Some(self.discard("fmi2DoStep")),
             // What is saved is restored before the step is taken with more care.
             Ok(_) => {
                 self.displaced = self.saved;
@@ -97,12 +103,14 @@ impl<I: Instance> CoSimulation<I> {
         self.trouble.is_none()
     }
 
-    /// A discarded step of 2.0 that cannot be repeated: an end that the unit asked for, or a failure.
+    /// Whether a step was discarded because the unit asks for the end of the run (2.0); it is then read where it stands.
     #[cold]
-    pub(super) fn end_of_discard(&mut self) -> CallError {
-        if self.instance.wants_to_end() {
-            return CallError::Terminated { message: self.instance.journal().explanation() };
-        }
-        self.discard("fmi2DoStep")
+    fn ends_at_discard(&mut self) -> bool {
+        let Some(last) = self.instance.end_of_run() else { return false };
+        let Some(glider) = self.glider.as_mut() else { return false };
+        let (references, values) = glider.reading();
+        self.trouble = self.instance.get_floats(references, values).err();
+        self.ended = Some(last);
+        true
     }
 }

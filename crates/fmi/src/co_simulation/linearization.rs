@@ -9,7 +9,7 @@ use crate::instance::{CallError, Instance};
 impl<I: Instance> Linearize for CoSimulation<I> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let now = self.now;
-        let done = self.begin_stepping(now).and_then(|()| self.fill(into));
+        let done = self.begin_stepping(now).and_then(|_| self.fill(into));
         done.map_err(|error| self.failure(now, error))
     }
 }
@@ -18,11 +18,13 @@ impl<I: Instance> CoSimulation<I> {
     /// Fills the matrices, a column for each state and each continuous input.
     fn fill(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.return_to_now()?;
-        // At the end of a step the unit may still hold the inputs of its beginning.
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
-            *value = self.applied[position];
+        // Nothing is set: the unit could not be read then. Where its inputs move during a step, it tells where they have come to.
+        if self.abilities.inputs != InputWay::Held {
+            self.instance.get_floats(&self.layout.smooth_inputs, &mut self.buffers.inputs)?;
+            for (&value, &position) in self.buffers.inputs.iter().zip(&self.layout.smooth_input_positions) {
+                self.applied[position] = value;
+            }
         }
-        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
         let (layout, states) = (&*self.layout, self.layout.states.len());
         for matrix in [&mut into.a, &mut into.b, &mut into.c, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
             matrix.fill(0.0);

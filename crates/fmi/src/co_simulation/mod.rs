@@ -8,7 +8,7 @@ mod stepping;
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MAX_DEGREE, MacroStep, Nature, Response, Signal, StepRule, System, Trial,
+    Error, Interface, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
 };
 
 use crate::abilities::{Abilities, InputWay, Slopes};
@@ -42,6 +42,13 @@ struct Tried {
     events: (f64, bool),
 }
 
+impl Tried {
+    /// Whether the instance has done this step under these inputs, to its end.
+    fn is(&self, step: MacroStep, inputs: &[Signal]) -> bool {
+        self.step == Some(step) && self.inputs == inputs
+    }
+}
+
 /// Room for values on their way.
 struct Buffers {
     /// All inputs, as they are being set.
@@ -68,6 +75,8 @@ pub(crate) struct CoSimulation<I: Instance> {
     version: Version,
     span: Span,
     phase: Phase,
+    /// A step was taken or tried.
+    stepped: bool,
     now: f64,
     next_event: f64,
     /// The unit waits for an event to be handled.
@@ -86,6 +95,8 @@ pub(crate) struct CoSimulation<I: Instance> {
     needs_preparation: bool,
     /// Why a prepared step failed.
     trouble: Option<CallError>,
+    /// Where a prepared step has ended because the unit asks for the end of the run.
+    ended: Option<f64>,
     /// Someone may ask for slopes or a linearisation after a step.
     remembers: bool,
     tried: Tried,
@@ -133,16 +144,15 @@ impl<I: Instance> CoSimulation<I> {
                 read: vec![0.0; layout.read_values],
                 slopes: vec![0.0; outputs.max(layout.smooth_input_positions.len())],
                 seed: vec![0.0; states + inputs],
-                column: vec![0.0; states + outputs],
+                column: vec![0.0; states + layout.asked_output_positions.len()],
                 orders: vec![0; layout.smooth_outputs.len().max(layout.smooth_inputs.len())],
                 followed: Vec::with_capacity(layout.smooth_input_positions.len()),
             },
             trouble: None,
+            ended: None,
             remembers: abilities.linearizes || abilities.slopes != Slopes::Unknown,
-            glider: gliding::is_plain(&abilities, &layout).then(|| {
-                let saved = abilities.rollback && version == Version::Two;
-                Glider::new(instance.component(), &layout, !saved)
-            }),
+            glider: gliding::is_plain(&abilities, &layout)
+                .then(|| Glider::new(instance.component(), instance.environment(), &layout)),
             needs_preparation: abilities.inputs != InputWay::Held || abilities.rollback && version == Version::Two,
             interface,
             instance,
@@ -151,6 +161,7 @@ impl<I: Instance> CoSimulation<I> {
             version,
             span,
             phase: Phase::Made,
+            stepped: false,
             now: f64::NAN,
             next_event: f64::INFINITY,
             event_pending: false,
@@ -171,33 +182,31 @@ impl<I: Instance> CoSimulation<I> {
         Ok(())
     }
 
-    /// Out of initialisation mode, if that has not happened yet.
-    fn begin_stepping(&mut self, start: f64) -> Result<(), CallError> {
+    /// Out of initialization mode, if that has not happened yet; whether the unit asks for the end of the run at once.
+    fn begin_stepping(&mut self, start: f64) -> Result<bool, CallError> {
         if self.phase == Phase::Stepping {
-            return Ok(());
+            return Ok(false);
         }
         if self.phase == Phase::Made {
             self.initialize(start)?;
         }
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
-        if self.abilities.event_mode {
-            // With event mode in use the run begins in it.
-            let discrete = self.instance.update_discrete_states()?;
-            self.settle(discrete)?;
-            self.note_discrete_inputs();
+        if !self.abilities.event_mode {
+            return Ok(false);
         }
-        Ok(())
+        // With event mode in use the run begins in it.
+        let ends = self.settle()?;
+        self.note_discrete_inputs();
+        Ok(ends)
     }
 
-    /// After the discrete states were updated: back to step mode.
-    fn settle(&mut self, discrete: crate::instance::Discrete) -> Result<(), CallError> {
-        if discrete.terminate {
-            return Err(CallError::Terminated { message: self.instance.journal().explanation() });
-        }
+    /// In event mode: discrete states until nothing changes, then back to step mode. Whether the unit asks for the end of the run.
+    fn settle(&mut self) -> Result<bool, CallError> {
+        let discrete = self.instance.update_discrete_states()?;
         self.instance.leave_event_mode()?;
         (self.next_event, self.event_pending) = (discrete.next_event, false);
-        Ok(())
+        Ok(discrete.terminate)
     }
 
     /// The values of discrete inputs, as they now are in the unit.
@@ -212,14 +221,13 @@ impl<I: Instance> CoSimulation<I> {
         values.any(|((signal, &set), nature)| nature != Nature::Continuous && signal.value(elapsed) != set)
     }
 
-    /// Handles an event, under these inputs.
-    fn handle_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
+    /// Handles an event, under these inputs; whether the unit asks for the end of the run.
+    fn handle_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
         self.instance.enter_event_mode()?;
         self.apply(inputs, elapsed)?;
-        let discrete = self.instance.update_discrete_states()?;
-        self.settle(discrete)?;
+        let ends = self.settle()?;
         self.note_discrete_inputs();
-        Ok(())
+        Ok(ends)
     }
 
     /// Sets all inputs as they are after `elapsed`.
@@ -288,7 +296,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Takes the step for good.
     fn take(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
-        if self.tried.step == Some(step) && self.tried.inputs == inputs {
+        if self.tried.is(step, inputs) {
             (self.tried.step, self.displaced) = (None, false);
             response.outputs.copy_from_slice(&self.tried.response.outputs);
             response.states.copy_from_slice(&self.tried.response.states);
@@ -303,8 +311,8 @@ impl<I: Instance> CoSimulation<I> {
             } else if self.abilities.rollback && self.version == Version::Two {
                 self.save()?; // a discarded step can then be taken in smaller parts
             }
-            self.integrate(step, inputs)?;
-            self.answer(step, inputs, response)?;
+            let arrival = self.integrate(step, inputs)?;
+            self.answer(step, arrival, inputs, response)?;
         }
         self.remember_end(step, inputs);
         (self.now, self.saved) = (step.end, false);
@@ -321,7 +329,7 @@ impl<I: Instance> CoSimulation<I> {
         self.tried.step = None;
         self.restore()?;
         self.displaced = true;
-        let tried = self.integrate(step, inputs).and_then(|()| self.answer(step, inputs, response));
+        let tried = self.integrate(step, inputs).and_then(|arrival| self.answer(step, arrival, inputs, response));
         self.tried.events = (self.next_event, self.event_pending);
         (self.next_event, self.event_pending) = before;
         tried?;
@@ -330,7 +338,11 @@ impl<I: Instance> CoSimulation<I> {
         kept.states.copy_from_slice(&response.states);
         kept.next_event = response.next_event;
         self.tried.inputs.copy_from_slice(inputs);
-        self.tried.step = Some(step);
+        // One that did not come to its end is made again when it is taken.
+        self.tried.step = Some(step).filter(|_| response.reached == step.end && !response.ends);
+        if response.ends {
+            response.next_event = response.reached;
+        }
         Ok(())
     }
 }
@@ -347,6 +359,19 @@ impl<I: Instance> System for CoSimulation<I> {
         self.advance_with_care(step, inputs, response)
     }
 
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.leave_initialization(step.start, inputs, response).map_err(|error| self.failure(step.start, error))
+    }
+
+    /// In step mode the standard forbids to read what was set without a step in between; event mode of 3.0 allows it.
+    fn presence(&self) -> Presence {
+        Presence { initialization_mode: true, responds: self.abilities.event_mode }
+    }
+
+    fn precision(&self) -> Precision {
+        self.abilities.precision
+    }
+
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         if self.abilities.rollback { Some(self) } else { None }
     }
@@ -356,20 +381,11 @@ impl<I: Instance> System for CoSimulation<I> {
     }
 
     fn input_degree(&self) -> usize {
-        match self.abilities.inputs {
-            _ if self.abilities.sub_steps > 1 => MAX_DEGREE,
-            InputWay::Held => 0,
-            InputWay::Derivatives(degree) => degree,
-            InputWay::Intermediate => MAX_DEGREE,
-        }
+        self.abilities.input_degree()
     }
 
     fn output_derivatives(&self) -> usize {
-        match self.abilities.slopes {
-            Slopes::Unknown => 0,
-            Slopes::Told(orders) => orders,
-            Slopes::Chained => 1,
-        }
+        self.abilities.output_derivatives()
     }
 
     fn step_rule(&self) -> StepRule {

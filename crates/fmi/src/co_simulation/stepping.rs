@@ -13,17 +13,37 @@ const MOST_PARTS: u64 = 1 << 16;
 /// Early returns in a row at the same time.
 const MOST_HALTS: usize = 100;
 
+/// Where a step has led.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Arrival {
+    pub reached: f64,
+    /// The unit asks for the end of the run there.
+    pub ends: bool,
+}
+
+/// What came of a part of a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Covered {
+    Whole,
+    /// The unit has discarded it (2.0), and says that it was done up to this time.
+    Discarded(f64),
+    /// The unit asks for the end of the run, at this time.
+    Ended(f64),
+}
+
 impl<I: Instance> CoSimulation<I> {
     /// From `now` over `step`, in as many parts as the unit insists on.
-    pub(super) fn integrate(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<(), CallError> {
+    pub(super) fn integrate(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Arrival, CallError> {
+        self.stepped = true;
         let mut parts = match self.abilities.step {
             StepRule::Imposed(size) => (step.size() / size).round().max(1.0) as u64,
             StepRule::Free => self.abilities.sub_steps,
         };
         loop {
             match self.cover(step, inputs, parts)? {
-                None => return Ok(()),
-                Some(part) => parts = self.divide(step, parts, part)?,
+                Covered::Whole => return Ok(Arrival { reached: step.end, ends: false }),
+                Covered::Ended(reached) => return Ok(Arrival { reached, ends: true }),
+                Covered::Discarded(last) => parts = self.divide(step, parts, last)?,
             }
         }
     }
@@ -42,8 +62,8 @@ impl<I: Instance> CoSimulation<I> {
         Ok(parts)
     }
 
-    /// The step in `parts` equal parts. The time up to which a part was done, where one was discarded for good.
-    pub(super) fn cover(&mut self, step: MacroStep, inputs: &[Signal], parts: u64) -> Result<Option<f64>, CallError> {
+    /// The step in `parts` equal parts, up to the first that is not done as a whole.
+    pub(super) fn cover(&mut self, step: MacroStep, inputs: &[Signal], parts: u64) -> Result<Covered, CallError> {
         if parts == 1 {
             return self.stretch(step, 0.0, inputs);
         }
@@ -52,20 +72,16 @@ impl<I: Instance> CoSimulation<I> {
             let offset = part as f64 * size;
             let start = if part == 0 { step.start } else { step.start + offset };
             let end = if part + 1 == parts { step.end } else { step.start + (part + 1) as f64 * size };
-            if let Some(last) = self.stretch(MacroStep::new(start, end), offset, inputs)? {
-                return Ok(Some(last));
+            let covered = self.stretch(MacroStep::new(start, end), offset, inputs)?;
+            if covered != Covered::Whole {
+                return Ok(covered);
             }
         }
-        Ok(None)
+        Ok(Covered::Whole)
     }
 
     /// One communication step, `offset` after the beginning of the inputs: with the stops that the unit makes on the way.
-    pub(super) fn stretch(
-        &mut self,
-        step: MacroStep,
-        offset: f64,
-        inputs: &[Signal],
-    ) -> Result<Option<f64>, CallError> {
+    pub(super) fn stretch(&mut self, step: MacroStep, offset: f64, inputs: &[Signal]) -> Result<Covered, CallError> {
         let (mut start, mut end, mut halts) = (step.start, step.end, 0);
         // How far the unit goes in one part, once it has discarded a longer one (3.0).
         let mut stride = f64::INFINITY;
@@ -74,11 +90,11 @@ impl<I: Instance> CoSimulation<I> {
             let part = if start == step.start && end == step.end { step } else { MacroStep::new(start, end) };
             let ended = self.communicate(part, offset + (start - step.start), inputs)?;
             if ended.terminate {
-                return Err(CallError::Terminated { message: self.instance.journal().explanation() });
+                return Ok(Covered::Ended(ended.last.clamp(start, end)));
             }
             if ended.discarded {
                 if self.version == Version::Two {
-                    return Ok(Some(ended.last));
+                    return Ok(Covered::Discarded(ended.last));
                 }
                 // 3.0 leaves the state as it was: half the way may be possible.
                 end = self.shorten(step, start, end)?;
@@ -90,7 +106,7 @@ impl<I: Instance> CoSimulation<I> {
             halts = if reached > start { 0 } else { halts + 1 };
             // A few units in the last place short of the end is the end.
             if reached >= step.end - 4.0 * f64::EPSILON * step.end.abs() {
-                return Ok(None);
+                return Ok(Covered::Whole);
             }
             if halts > MOST_HALTS || !reached.is_finite() || reached < start {
                 let message = Some(format!("it stopped at {reached} on its way to {end} and goes no further"));
@@ -100,7 +116,10 @@ impl<I: Instance> CoSimulation<I> {
             end = if step.end - start > stride * (1.0 + 1e-9) { start + stride } else { step.end };
             if self.event_pending {
                 self.instance.journal().monitor.note(|notes| notes.events += 1);
-                self.handle_event(inputs, offset + (start - step.start))?;
+                if self.handle_event(inputs, offset + (start - step.start))? {
+                    self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
+                    return Ok(Covered::Ended(start));
+                }
             }
         }
     }
@@ -125,8 +144,12 @@ impl<I: Instance> CoSimulation<I> {
         elapsed: f64,
         inputs: &[Signal],
     ) -> Result<StepEnd, CallError> {
-        if self.abilities.event_mode && (self.event_pending || self.discrete_input_changes(inputs, elapsed)) {
-            self.handle_event(inputs, elapsed)?;
+        if self.abilities.event_mode
+            && (self.event_pending || self.discrete_input_changes(inputs, elapsed))
+            && self.handle_event(inputs, elapsed)?
+        {
+            self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
+            return Ok(StepEnd { discarded: false, last: step.start, event: false, terminate: true });
         }
         self.take_inputs(inputs, elapsed);
         if self.abilities.sub_steps > 1 {
@@ -150,7 +173,8 @@ impl<I: Instance> CoSimulation<I> {
         }
         let request = StepRequest {
             step,
-            final_step: !self.saved,
+            // Whoever tries a step goes back to where it began, but never further: that is the flag of the standard.
+            final_step: !self.saved || step.start <= self.now,
             input_references: if already_set { &[] } else { &self.layout.smooth_inputs },
             input_values: if already_set { &[] } else { &self.buffers.inputs },
             output_references: &self.layout.read,

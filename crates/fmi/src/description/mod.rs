@@ -174,7 +174,7 @@ pub enum ValueType {
 }
 
 /// A value as a description or a model file gives it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Value {
     /// Of the floating-point types.
     Float(f64),

@@ -43,7 +43,7 @@ impl<I: Instance> ModelExchange<I> {
         let (values, slopes) = (&mut self.end.inputs, &mut self.end.slopes);
         values.iter_mut().zip(inputs).for_each(|(value, signal)| *value = signal.value(elapsed));
         slopes.iter_mut().zip(inputs).for_each(|(slope, signal)| *slope = signal.derivative(1, elapsed));
-        response.reached = time;
+        (response.reached, response.ends) = (time, self.ends);
         response.next_event = if self.event_pending { time } else { self.next_event };
         done
     }
@@ -93,10 +93,13 @@ impl<I: Instance> ModelExchange<I> {
             for (value, &position) in seed[states..].iter_mut().zip(&self.layout.smooth_input_positions) {
                 *value = inputs[position].derivative(1, elapsed);
             }
-            let slopes = &mut self.buffers.column[..self.layout.smooth_output_positions.len()];
-            self.instance.directional(&self.layout.smooth_outputs, &self.abilities.knowns, seed, slopes)?;
-            for (&slope, &position) in slopes.iter().zip(&self.layout.smooth_output_positions) {
+            let slopes = &mut self.buffers.column[..self.layout.asked_output_positions.len()];
+            self.instance.directional(&self.layout.asked_outputs, &self.abilities.knowns, seed, slopes)?;
+            for (&slope, &position) in slopes.iter().zip(&self.layout.asked_output_positions) {
                 response.outputs[position].slope = slope;
+            }
+            for &(position, state) in &self.layout.identities {
+                response.outputs[position].slope = rates[state];
             }
         }
         let gap = self.gap(time, state, rates);
@@ -180,11 +183,20 @@ impl<I: Instance> ModelExchange<I> {
         self.now.inputs.iter_mut().zip(inputs).for_each(|(value, signal)| *value = signal.value(0.0));
         self.now.slopes.iter_mut().zip(inputs).for_each(|(slope, signal)| *slope = signal.derivative(1, 0.0));
         (response.reached, response.next_event) = (time, self.next_event);
-        if response.derivatives() > 0 {
-            // Slopes need the model in its equations: the run begins here, and its discrete inputs are those of now.
-            self.begin_running(time)?;
-            return self.ask(time, inputs, response);
-        }
         Ok(())
+    }
+
+    /// Leaves initialization mode under these inputs; the answer is what the unit then is.
+    pub(super) fn leave_initialization(
+        &mut self,
+        time: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        if self.phase != Phase::Running {
+            self.ask(time, inputs, response)?;
+            self.begin_running(time)?;
+        }
+        self.ask(time, inputs, response)
     }
 }

@@ -23,12 +23,11 @@ impl<I: Instance> ModelExchange<I> {
         changed
     }
 
-    /// In event mode: discrete states until nothing changes, then back to continuous time. The states may jump.
+    /// In event mode: discrete states until nothing changes, then back to continuous time. The states may jump, and the unit may ask
+    /// for the end of the run.
     pub(super) fn settle(&mut self, first: bool) -> Result<(), CallError> {
         let discrete = self.instance.update_discrete_states()?;
-        if discrete.terminate {
-            return Err(CallError::Terminated { message: self.instance.journal().explanation() });
-        }
+        self.ends |= discrete.terminate;
         self.instance.leave_event_mode()?;
         if (first || discrete.states_changed) && !self.end.values.is_empty() {
             self.instance.get_states(&mut self.end.values)?;
@@ -47,7 +46,7 @@ impl<I: Instance> ModelExchange<I> {
         self.end.values = state;
         placed?;
         if self.completes && elapsed > 0.0 {
-            self.instance.completed_step()?; // an event is what comes next in any case
+            self.ends |= self.instance.completed_step()?.terminate; // an event is what comes next in any case
         }
         self.instance.enter_event_mode()?;
         self.set_discrete(inputs, elapsed)?;

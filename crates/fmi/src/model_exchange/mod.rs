@@ -13,7 +13,7 @@ mod stretch;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dovetail_core::{Error, Interface, Linearize, MAX_DEGREE, MacroStep, Response, Signal, System, Trial};
+use dovetail_core::{Error, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal, System, Trial};
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
 use self::stretch::{Stretch, Trouble};
@@ -105,6 +105,8 @@ pub(crate) struct ModelExchange<I: Instance> {
     tried_inputs: Vec<Signal>,
     /// There is an event at the end of the step that was tried.
     tried_event: bool,
+    /// The unit has asked for the end of the run.
+    ends: bool,
     /// Discrete inputs as the unit knows them.
     discrete: Vec<f64>,
     buffers: Buffers,
@@ -134,7 +136,6 @@ impl<I: Instance> ModelExchange<I> {
             inputs: interface.inputs.iter().map(|input| input.start).collect(),
             slopes: vec![0.0; inputs],
         };
-        let smooth = layout.smooth_output_positions.len();
         Self {
             integrator: Integrator::new(states),
             flow: FlowBuffers::new(states, layout.smooth_input_positions.len(), terms.indicators),
@@ -151,6 +152,7 @@ impl<I: Instance> ModelExchange<I> {
             tried: None,
             tried_inputs: vec![Signal::constant(0.0); inputs],
             tried_event: false,
+            ends: false,
             discrete: vec![f64::NAN; inputs],
             buffers: Buffers {
                 others: vec![0.0; inputs.max(outputs)],
@@ -160,7 +162,7 @@ impl<I: Instance> ModelExchange<I> {
                 moved: vec![0.0; states],
                 held: vec![Signal::constant(0.0); inputs],
                 seed: vec![0.0; states + layout.smooth_input_positions.len()],
-                column: vec![0.0; states + smooth],
+                column: vec![0.0; states + layout.asked_output_positions.len()],
             },
             interface,
             instance,
@@ -185,6 +187,7 @@ impl<I: Instance> ModelExchange<I> {
             arrived: 0.0,
             suspect: None,
             step_event: false,
+            ends: false,
             error: None,
         }
     }
@@ -216,7 +219,8 @@ impl<I: Instance> ModelExchange<I> {
         self.buffers.held.iter_mut().zip(&self.now.inputs).for_each(|(held, &value)| *held = Signal::constant(value));
     }
 
-    /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or in a trial up to an event.
+    /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or up to where the unit asks for the end of the
+    /// run, or in a trial up to an event.
     fn integrate(&mut self, step: MacroStep, inputs: &[Signal], for_good: bool) -> Result<f64, (f64, Failure)> {
         self.enter_step(step.start, inputs).map_err(|error| (0.0, error.into()))?;
         self.end.values.copy_from_slice(&self.now.values);
@@ -234,7 +238,7 @@ impl<I: Instance> ModelExchange<I> {
                 self.end.time = step.end;
                 return Ok(elapsed);
             }
-            if !for_good {
+            if !for_good || self.ends {
                 self.end.time = step.start + elapsed;
                 return Ok(elapsed);
             }
@@ -248,6 +252,10 @@ impl<I: Instance> ModelExchange<I> {
                 return Ok(size);
             }
             self.handle_event(step.start, elapsed, inputs).map_err(|error| (elapsed, error.into()))?;
+            if self.ends {
+                self.end.time = step.start + elapsed;
+                return Ok(elapsed);
+            }
         }
     }
 
@@ -269,6 +277,8 @@ impl<I: Instance> ModelExchange<I> {
         let mut stretch = Stretch { flow: &mut flow, integrator: &mut integrator, tolerance, hint };
         let done = stretch.go(from, target, &mut state);
         let hint = stretch.hint;
+        let ends = flow.ends;
+        self.ends |= ends;
         (self.integrator, self.end.values, self.end.hint) = (integrator, state, hint);
         done.map_err(|(elapsed, error)| (elapsed, self.in_words(error)))
     }
@@ -303,19 +313,29 @@ impl<I: Instance> System for ModelExchange<I> {
         // A unit that wants to hear of completed steps hears of them only when they are taken for good.
         response.reused = self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
         self.tried = None;
-        if response.reused {
+        let elapsed = if response.reused {
             self.event_pending |= self.tried_event;
+            step.size()
         } else {
             self.integrate(step, inputs, true)
-                .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
-        }
-        self.answer(step.end, step.size(), inputs, response).map_err(|error| self.failure(step.end, error.into()))?;
+                .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?
+        };
+        let reached = if self.ends { step.start + elapsed } else { step.end };
+        self.answer(reached, elapsed, inputs, response).map_err(|error| self.failure(reached, error.into()))?;
         std::mem::swap(&mut self.now, &mut self.end);
-        self.now.time = step.end;
+        self.now.time = reached;
         if let Some(before) = timed {
             self.instance.took(before.elapsed());
         }
         Ok(())
+    }
+
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.leave_initialization(step.start, inputs, response).map_err(|error| self.failure(step.start, error.into()))
+    }
+
+    fn presence(&self) -> Presence {
+        Presence { initialization_mode: true, responds: true }
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

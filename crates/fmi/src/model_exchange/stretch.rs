@@ -42,7 +42,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
                 self.flow.note_origin(at, state).map_err(|error| (at, Trouble::Call(error)))?;
                 continue;
             }
-            if std::mem::take(&mut self.flow.step_event) {
+            if std::mem::take(&mut self.flow.step_event) || self.flow.ends {
                 return Ok((reached, true));
             }
             at = reached;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dovetail_core::{StepRule, System};
+use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
 use super::{Conditions, Prepared, UnitError, Use};
 use crate::abilities::Abilities;
@@ -24,7 +24,29 @@ impl Prepared {
         if self.needs_constant_step() {
             abilities.step = StepRule::Imposed(conditions.step);
         }
-        self.system_with(name, &abilities, conditions)
+        match self.system_with(name, &abilities, conditions) {
+            // A unit that nobody has tried: once more, in a fresh instance and without asking.
+            Err(UnitError::EarlyInputs(_)) if !self.only_once() => {
+                abilities.early_inputs = false;
+                self.system_with(name, &abilities, conditions)
+            }
+            made => made,
+        }
+    }
+
+    /// What a system of it can do in a run with steps of about this size, without making one.
+    pub fn capabilities(&self, step: f64) -> Capabilities {
+        let abilities = &self.abilities;
+        let exchange = self.used == Use::ModelExchange;
+        Capabilities {
+            trial: abilities.rollback || exchange,
+            linearize: abilities.linearizes || exchange,
+            input_degree: abilities.input_degree(),
+            output_derivatives: abilities.output_derivatives(),
+            step_rule: if self.needs_constant_step() { StepRule::Imposed(step) } else { abilities.step },
+            presence: Presence { initialization_mode: true, responds: exchange || abilities.event_mode },
+            precision: if exchange { Precision::default() } else { abilities.precision },
+        }
     }
 
     /// Whether all communication steps must be alike, and nobody has said how long.
@@ -34,7 +56,7 @@ impl Prepared {
         self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
     }
 
-    pub(super) fn system_with(
+    pub(crate) fn system_with(
         &self,
         name: &str,
         abilities: &Abilities,
@@ -43,21 +65,23 @@ impl Prepared {
         let version = self.unit.description.version;
         let (layout, abilities, log) = (self.layout.clone(), abilities.clone(), conditions.log.clone());
         let span = Span { stop: self.settings.stop, tolerance: conditions.asked_tolerance };
+        let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
+        let early = abilities.early_inputs.then_some(&starts);
         let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
             (Version::Two, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance2(name, log)?;
+                let (instance, monitor) = self.instance2(name, log, early)?;
                 (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
             }
             (Version::Three, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance3(name, log)?;
+                let (instance, monitor) = self.instance3(name, log, early)?;
                 (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
             }
             (Version::Two, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance2(name, log)?;
+                let (instance, monitor) = self.instance2(name, log, early)?;
                 (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
             }
             (Version::Three, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance3(name, log)?;
+                let (instance, monitor) = self.instance3(name, log, early)?;
                 (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
             }
         };
@@ -89,6 +113,7 @@ impl Prepared {
         &self,
         name: &str,
         log: Option<Arc<CallLog>>,
+        early: Option<&Vec<f64>>,
     ) -> Result<(Instance2, Arc<Monitor>), UnitError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let journal = self.unit.journal(name, log);
@@ -102,6 +127,7 @@ impl Prepared {
             journal,
         })?;
         self.set_values(&mut instance)?;
+        self.set_inputs(&mut instance, early)?;
         Ok((instance, monitor))
     }
 
@@ -109,6 +135,7 @@ impl Prepared {
         &self,
         name: &str,
         log: Option<Arc<CallLog>>,
+        early: Option<&Vec<f64>>,
     ) -> Result<(Instance3, Arc<Monitor>), UnitError> {
         let kind = self.kind();
         let library = self.unit.library(&kind.model_identifier)?;
@@ -128,6 +155,7 @@ impl Prepared {
             journal,
         })?;
         self.set_values(&mut instance)?;
+        self.set_inputs(&mut instance, early)?;
         Ok((instance, monitor))
     }
 
@@ -143,13 +171,32 @@ impl Prepared {
             }
             instance.exit_configuration()?;
         }
-        // Inputs are set in initialisation mode, with those that are connected.
         for (index, values) in
             plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
         {
             instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
         }
         Ok(())
+    }
+
+    /// Inputs before initialization mode. FMI 3.0 provides for it; 2.0 does not, and many exporters count on it.
+    fn set_inputs<I: Instance>(&self, instance: &mut I, values: Option<&Vec<f64>>) -> Result<(), UnitError> {
+        let Some(values) = values else { return Ok(()) };
+        let at = |positions: &[usize]| positions.iter().map(|&position| values[position]).collect::<Vec<f64>>();
+        let layout = &self.layout;
+        let set = instance.set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions)).and_then(|()| {
+            let mut groups = layout.other_inputs.iter();
+            groups.try_for_each(|group| instance.set_values(group.kind, &group.references, &at(&group.positions)))
+        });
+        set.map_err(|error| match error {
+            CallError::Refused { .. } => UnitError::EarlyInputs(error),
+            other => other.into(),
+        })
+    }
+
+    /// The start values of the inputs.
+    pub(crate) fn starts(&self) -> Vec<f64> {
+        self.layout.inputs.iter().map(|input| input.start).collect()
     }
 }
 

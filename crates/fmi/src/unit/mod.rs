@@ -8,15 +8,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use dovetail_core::{Interface, StepRule};
+use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay};
 use crate::archive::{Archive, ArchiveError};
 use crate::description::{Causality, Description, DescriptionError, Kind, Strictness, Value, Version, read};
+use crate::experiment::{Experiment, Mishap, Observation};
 use crate::instance::CallError;
 use crate::journal::{CallLog, Journal};
 use crate::layout::{self, Layout};
 use crate::library::{Library, LibraryError, MissingSymbol};
-use crate::probe::Finding;
+use crate::probe::{Finding, Laboratory};
 use crate::settings::{self, SettingError};
 
 /// Elements are connected and recorded one by one.
@@ -40,6 +42,9 @@ pub enum UnitError {
     /// A function failed before the run.
     #[error(transparent)]
     Call(#[from] CallError),
+    /// Inputs cannot be set before initialization mode.
+    #[error("it does not let its inputs be set before initialization mode: {0}")]
+    EarlyInputs(CallError),
     /// A value cannot be given.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -49,7 +54,7 @@ pub enum UnitError {
 }
 
 /// One of the two interfaces that we use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Use {
     /// The unit brings its solver.
     CoSimulation,
@@ -76,7 +81,7 @@ pub struct Unit {
 }
 
 /// How a unit is to be used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Which interface, if the user says; else Co-Simulation where there is one.
     pub interface: Option<Use>,
@@ -90,6 +95,20 @@ pub struct Settings {
     pub imposed_step: Option<f64>,
     /// Parts of a communication step, each under the mean of its inputs; 1 for none.
     pub sub_steps: u64,
+    /// Reals that are declared discrete and are continuous.
+    pub continuous: Vec<String>,
+    /// Variables that are neither inputs, outputs nor states, and are to be recorded.
+    pub recorded: Vec<String>,
+}
+
+/// How a unit is tried out.
+pub enum Probing<'a> {
+    /// Not at all: what it declares is believed.
+    Declared,
+    /// In this process.
+    Here,
+    /// Elsewhere, in a child process say.
+    There(&'a mut dyn Laboratory),
 }
 
 /// What differs from run to run.
@@ -103,12 +122,14 @@ pub struct Conditions {
     pub asked_tolerance: Option<f64>,
     /// Where all calls are written down.
     pub log: Option<Arc<CallLog>>,
+    /// What is known of the inputs before initialization; their start values where nothing is.
+    pub inputs: Option<Vec<f64>>,
 }
 
 impl Conditions {
     /// Those under which units are tried out.
     fn of_the_probe(step: f64) -> Self {
-        Self { step, tolerance: 1e-10, asked_tolerance: None, log: None }
+        Self { step, tolerance: 1e-10, asked_tolerance: None, log: None, inputs: None }
     }
 }
 
@@ -190,26 +211,48 @@ impl Unit {
         Ok(library)
     }
 
-    /// Lays the unit out, loads it and tries it, over steps of about `step`.
-    pub fn prepare(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
+    /// Lays the unit out and tries it, over steps of about `step`.
+    pub fn prepare(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        probing: Probing<'_>,
+    ) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
-        let library = self.library(&prepared.kind().model_identifier)?;
-        if prepared.used == Use::CoSimulation {
-            let step = match self.description.version {
-                Version::Two => "fmi2DoStep",
-                Version::Three => "fmi3DoStep",
-            };
-            if library.symbol::<*const ()>(step).is_none() {
-                return Err(CallError::Missing(MissingSymbol(step)).into());
-            }
-        }
+        let odd = Library::find(self.archive.folder(), self.description.version, &prepared.kind().model_identifier)?.1;
         let tool = prepared.kind().needs_execution_tool.then(|| {
             let tool = self.description.generation_tool.as_deref().unwrap_or("the tool that made it");
             format!("it says that it needs {tool} on this machine")
         });
-        prepared.warnings.splice(0..0, library.warning.iter().cloned().chain(tool));
-        prepared.probe(&Conditions::of_the_probe(step))?;
+        prepared.warnings.splice(0..0, odd.into_iter().chain(tool));
+        match probing {
+            Probing::Declared => {}
+            Probing::There(laboratory) => prepared.probe(laboratory, step)?,
+            Probing::Here if prepared.only_once() => {
+                let co_simulation = prepared.used == Use::CoSimulation;
+                prepared.abilities = prepared.abilities.clone().without_promises(co_simulation);
+                let text = "it may be instantiated once in a process only, and there is no other process to try it in: what it \
+                            declares is not used";
+                prepared.warnings.push(text.to_owned());
+            }
+            Probing::Here => {
+                let untried = self.lay_out(prepared.settings.clone(), step)?;
+                prepared.probe(&mut InHost { prepared: untried, step }, step)?;
+            }
+        }
         Ok(prepared)
+    }
+
+    /// Tries `experiment` on an instance of this process.
+    pub fn experiment(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        experiment: &Experiment,
+    ) -> Result<Observation, Mishap> {
+        let prepared = self.lay_out(settings, step)?;
+        prepared.check_library()?;
+        prepared.experiment(experiment, &Conditions::of_the_probe(step))
     }
 
     /// The unit as it declares itself, before it is loaded.
@@ -225,7 +268,7 @@ impl Unit {
         let values =
             settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &structural, v))?;
         self.check_sizes(&structural)?;
-        let mut layout = Layout::new(&self.description, &structural);
+        let mut layout = Layout::new(&self.description, &structural, &settings.continuous, &settings.recorded);
         layout.take_starts(&values);
         let abilities = match used {
             Use::CoSimulation => {
@@ -271,8 +314,8 @@ impl Unit {
         Ok(layout::structural_values(&self.description, &values))
     }
 
-    fn journal(&self, name: &str, log: Option<Arc<CallLog>>) -> Box<Journal> {
-        Box::new(Journal { instance: name.to_owned(), monitor: Arc::default(), log })
+    fn journal(&self, name: &str, log: Option<Arc<CallLog>>) -> Arc<Journal> {
+        Arc::new(Journal { instance: name.to_owned(), monitor: Arc::default(), log })
     }
 }
 
@@ -312,9 +355,33 @@ impl Prepared {
         &self.warnings
     }
 
-    /// Whether only one system of it can live in a process.
+    /// Whether only one system of it can live in a process, whether it says so or was found to be so.
     pub fn only_once(&self) -> bool {
-        self.unit.choose(Some(self.used)).is_ok_and(|(_, kind)| kind.only_once_per_process)
+        self.abilities.single
+    }
+
+    /// Where a run starts.
+    pub(crate) fn start_time(&self) -> f64 {
+        self.settings.start
+    }
+
+    /// The step over which it is tried.
+    pub(crate) fn trip_size(&self, step: f64) -> f64 {
+        match self.abilities.step {
+            StepRule::Imposed(size) => size,
+            StepRule::Free => step,
+        }
+    }
+
+    /// Loads the library; a unit for Co-Simulation that cannot be stepped is of no use.
+    fn check_library(&self) -> Result<(), UnitError> {
+        let library = self.unit.library(&self.kind().model_identifier)?;
+        let step = match self.unit.description.version {
+            Version::Two => "fmi2DoStep",
+            Version::Three => "fmi3DoStep",
+        };
+        let missing = self.used == Use::CoSimulation && library.symbol::<*const ()>(step).is_none();
+        if missing { Err(CallError::Missing(MissingSymbol(step)).into()) } else { Ok(()) }
     }
 
     fn kind(&self) -> &Kind {
@@ -322,6 +389,19 @@ impl Prepared {
             Ok((_, kind)) => kind,
             Err(_) => unreachable!("the interface was chosen when the unit was prepared"),
         }
+    }
+}
+
+/// Experiments in this process.
+struct InHost {
+    prepared: Prepared,
+    step: f64,
+}
+
+impl Laboratory for InHost {
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+        self.prepared.check_library()?;
+        self.prepared.experiment(experiment, &Conditions::of_the_probe(self.step))
     }
 }
 

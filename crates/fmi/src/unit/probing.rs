@@ -2,105 +2,73 @@
 
 use std::sync::Arc;
 
-use super::{Conditions, Prepared, UnitError, Use};
-use crate::abilities::{Abilities, Slopes};
+use super::{Prepared, UnitError, Use};
 use crate::description::Version;
+use crate::experiment::{Mishap, Observation};
 use crate::instance::{CallError, Instance};
-use crate::probe::{self, Finding};
+use crate::probe::{self, Laboratory, Verdict};
+use crate::reactions::{Mode, Reactions, reactions};
 
 impl Prepared {
-    /// Tries the unit. Steps of a unit that fails in them are the run's to report.
-    pub(super) fn probe(&mut self, conditions: &Conditions) -> Result<(), UnitError> {
-        self.probe_reactions()?;
-        if self.used == Use::CoSimulation {
-            let mut abilities = self.abilities.clone();
-            let trip = probe::trip(self.settings.start, conditions.step, abilities.step);
-            let mut make = |abilities: &Abilities| {
-                self.system_with("probe", abilities, conditions)
-                    .map(|(system, _)| system)
-                    .map_err(|error| error.to_string())
-            };
-            match probe::co_simulation(&mut abilities, &mut make, trip) {
-                Ok(findings) => self.findings.extend(findings),
-                Err(why) => {
-                    abilities = abilities.without_promises();
-                    self.warnings.push(format!(
-                        "it could not be tried out before the run ({why}), so that what it declares is not used"
-                    ));
-                }
-            }
-            self.abilities = abilities;
-        }
-        let drift = self.findings.iter().find(|f| f.holds && f.what.contains("away from going on"));
-        if let Some(drift) = drift {
-            let warning = format!("after a restore it does not go on exactly as it would have: {}", drift.what);
-            self.warnings.push(warning);
-        }
-        let failed: Vec<String> = self
-            .findings
-            .iter()
-            .filter(|f| !f.holds)
-            .map(|f| format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what))
-            .collect();
-        self.warnings.extend(failed);
+    /// Has the unit tried by `laboratory`. Steps of a unit that fails in them are the run's to report.
+    pub(super) fn probe(&mut self, laboratory: &mut dyn Laboratory, step: f64) -> Result<(), UnitError> {
+        let co_simulation = self.used == Use::CoSimulation;
+        let movable = !self.layout.smooth_input_positions.is_empty();
+        let tried = probe::probe(laboratory, self.abilities.clone(), co_simulation, movable, step);
+        let Verdict { abilities, findings, reactions, warnings } =
+            tried.map_err(|mishap| UnitError::Other(mishap.to_string()))?;
+        (self.abilities, self.findings) = (abilities, findings);
+        self.warnings.extend(warnings);
+        let failed = self.findings.iter().filter(|finding| !finding.holds);
+        let failed =
+            failed.map(|f| format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what));
+        self.warnings.extend(failed.collect::<Vec<_>>());
+        self.believe_feedthrough(&reactions);
         Ok(())
     }
 
-    /// Directional derivatives and feedthrough, by moving inputs in initialisation mode.
-    pub(super) fn probe_reactions(&mut self) -> Result<(), UnitError> {
-        let found = match self.unit.description.version {
-            Version::Two => self.reactions_of(self.instance2("probe", None)?.0),
-            Version::Three => self.reactions_of(self.instance3("probe", None)?.0),
-        };
-        let found = match found {
-            Ok(found) => found,
-            Err(error) if self.abilities.directional => {
-                // It may be the derivatives that fail: once more without them.
-                self.abilities.directional = false;
-                let what = error.to_string();
-                self.findings.push(Finding { capability: "directional derivatives", holds: false, what });
-                let again = match self.unit.description.version {
-                    Version::Two => self.reactions_of(self.instance2("probe", None)?.0),
-                    Version::Three => self.reactions_of(self.instance3("probe", None)?.0),
-                };
-                again?
+    /// Moves inputs and states of an instance, to see what reacts.
+    pub(crate) fn react(&self, early: bool, directional: bool) -> Result<Observation, Mishap> {
+        let seen = match self.unit.description.version {
+            Version::Two => {
+                self.reactions_of(self.instance2("probe", None, early.then_some(&self.starts()))?.0, directional)?
             }
-            Err(error) => return Err(error.into()),
+            Version::Three => {
+                self.reactions_of(self.instance3("probe", None, early.then_some(&self.starts()))?.0, directional)?
+            }
         };
-        if let Some(finding) = found.derivatives.clone() {
-            self.abilities.directional &= finding.holds;
-            self.findings.push(finding);
-        }
-        if !self.abilities.directional {
-            self.lose_directional();
-        }
-        self.believe_feedthrough(&found);
-        Ok(())
+        Ok(Observation { reactions: Some(seen), ..Observation::default() })
     }
 
-    pub(super) fn lose_directional(&mut self) {
-        if self.used == Use::CoSimulation {
-            self.abilities.linearizes = false;
-            if self.abilities.slopes == Slopes::Chained {
-                self.abilities.slopes = Slopes::Unknown;
-            }
-        }
-    }
-
-    pub(super) fn reactions_of<I: Instance>(&self, mut instance: I) -> Result<probe::Reactions, CallError> {
+    fn reactions_of<I: Instance>(&self, mut instance: I, directional: bool) -> Result<Reactions, CallError> {
         instance.enter_initialization(self.settings.start, self.settings.stop, None)?;
-        let found = probe::reactions(&mut instance, &self.layout, &self.abilities);
-        let _ = instance.exit_initialization();
+        let exchange = self.used == Use::ModelExchange;
+        // In initialization mode first: what reacts there must be known where start values are found.
+        let compares = directional && !exchange;
+        let mut seen = reactions(&mut instance, &self.layout, &self.abilities, Mode::Initialization, compares)?;
+        if !exchange {
+            // Whether it can be left from here is not the question: the initial equations were solved for other inputs on the way.
+            let _ = instance.exit_initialization();
+        } else {
+            instance.exit_initialization()?;
+            instance.update_discrete_states()?;
+            instance.leave_event_mode()?;
+            let inside = seen.feedthrough;
+            seen = reactions(&mut instance, &self.layout, &self.abilities, Mode::ContinuousTime, directional)?;
+            seen.feedthrough.extend(inside);
+        }
         let _ = instance.terminate();
-        found
+        Ok(seen)
     }
 
-    /// Feedthrough that was seen counts, declared or not; where nothing is declared, what was not seen does not.
-    pub(super) fn believe_feedthrough(&mut self, found: &probe::Reactions) {
+    /// Feedthrough that was seen counts, declared or not; where nothing is declared, what was not seen does not, if it could be seen.
+    fn believe_feedthrough(&mut self, found: &Reactions) {
+        let late = self.abilities.late_outputs;
         let layout = Arc::make_mut(&mut self.layout);
         let mut unexpected = Vec::new();
-        if !layout.dependencies_declared && found.complete {
-            layout.outputs.iter_mut().for_each(|output| output.depends_on.clear());
+        if !layout.dependencies_declared && found.complete && !late {
+            let unclear = |input: &usize| found.unclear.contains(input);
+            layout.outputs.iter_mut().for_each(|output| output.depends_on.retain(unclear));
         }
         for &(output, input) in &found.feedthrough {
             let depends_on = &mut layout.outputs[output].depends_on;

@@ -16,8 +16,8 @@ pub(crate) use estimator::{Estimator, Sizes, tame};
 pub use estimator::{EstimatorOptions, Form};
 
 use dovetail_core::{
-    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Response, Signal, StepRule,
-    System, Trial,
+    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence, Response,
+    Signal, StepRule, System, Trial,
 };
 use dovetail_numerics::Transfer;
 
@@ -60,6 +60,20 @@ impl<S: System> Costarica<S> {
         Ok(())
     }
 
+    /// The system stands elsewhere.
+    fn arrive(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.local = false; // the linearisation belonged to the point just left
+        self.next_event = response.next_event;
+        self.present.iter_mut().zip(&response.outputs).for_each(|(value, knot)| *value = knot.value);
+        if step.is_instant() {
+            self.estimator.forget();
+        }
+        if response.derivatives() > 0 && self.system.output_derivatives() == 0 {
+            self.tell_slopes(step, inputs, response)?;
+        }
+        Ok(())
+    }
+
     /// `y' = C f + D u' + D' u'' + ∂g/∂t`, for a system that does not tell its slopes. The linearisation is needed anyway.
     fn tell_slopes(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.localize(step.end, response)?;
@@ -83,18 +97,22 @@ impl<S: System> System for Costarica<S> {
         self.system.interface()
     }
 
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.system.begin(step, inputs, response)?;
+        self.arrive(step, inputs, response)
+    }
+
+    fn presence(&self) -> Presence {
+        self.system.presence()
+    }
+
+    fn precision(&self) -> Precision {
+        self.system.precision()
+    }
+
     fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
         self.system.advance(step, inputs, response)?;
-        self.local = false; // the linearisation belonged to the point just left
-        self.next_event = response.next_event;
-        self.present.iter_mut().zip(&response.outputs).for_each(|(value, knot)| *value = knot.value);
-        if step.is_instant() {
-            self.estimator.forget();
-        }
-        if response.derivatives() > 0 && self.system.output_derivatives() == 0 {
-            self.tell_slopes(step, inputs, response)?;
-        }
-        Ok(())
+        self.arrive(step, inputs, response)
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

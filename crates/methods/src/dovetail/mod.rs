@@ -216,12 +216,12 @@ impl Method for Dovetail<'_> {
         NAME
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
         let grid = match &self.steps {
             Steps::Fixed(plan) => Some(plan.grid()),
             Steps::Adaptive(_) => None,
         };
-        check_needs(NAME, grid, workers)
+        check_needs(NAME, grid, self.connections, capabilities)
     }
 
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {

@@ -87,8 +87,9 @@ impl Restart {
             let task = &coupling.tasks[system];
             for (r, row) in rows.iter().enumerate() {
                 for column in columns {
-                    let used = task.inputs[column.input].at(task.step.size());
-                    let used = [used.value, used.slope, used.curvature];
+                    // What a Co-Simulation FMU answers about the present it answers under the inputs of its last step.
+                    let curvature = task.inputs[column.input].at(task.step.size()).curvature;
+                    let used = [here.u[column.input], here.u_slope[column.input], curvature];
                     for by in 0..orders {
                         let miss = integrated[by * count + column.variable] - used[by];
                         for to in 0..orders {

@@ -302,9 +302,9 @@ impl Method for F3ornits<'_> {
         NAME
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
         let (start, stop) = self.span;
-        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+        for (interface, capabilities) in self.connections.interfaces().iter().zip(capabilities) {
             if let StepRule::Imposed(size) = capabilities.step_rule
                 && !scheduler::has_room(start, stop, size)
             {

@@ -1,6 +1,6 @@
 //! What methods that solve for the whole interface need of systems, and what they say when it cannot be solved.
 
-use dovetail_core::{Connections, Error, Grid, StepRule, Workers};
+use dovetail_core::{Capabilities, Connections, Error, Grid, StepRule};
 
 use super::Unsolved;
 use crate::algebraic_loops;
@@ -8,8 +8,13 @@ use crate::coupling::Coupling;
 use crate::jacobi::check_imposed_steps;
 
 /// Checks that every system can be linearised and takes the steps of `grid`, or, without one, steps of any size.
-pub(crate) fn check_needs(name: &'static str, grid: Option<&Grid>, workers: &dyn Workers) -> Result<(), Error> {
-    for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+pub(crate) fn check_needs(
+    name: &'static str,
+    grid: Option<&Grid>,
+    connections: &Connections,
+    all: &[Capabilities],
+) -> Result<(), Error> {
+    for (interface, capabilities) in connections.interfaces().iter().zip(all) {
         let missing = |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
         if !capabilities.linearize {
             return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
@@ -21,7 +26,7 @@ pub(crate) fn check_needs(name: &'static str, grid: Option<&Grid>, workers: &dyn
             ));
         }
     }
-    grid.map_or(Ok(()), |grid| check_imposed_steps(name, grid, workers))
+    grid.map_or(Ok(()), |grid| check_imposed_steps(name, grid, connections, all))
 }
 
 /// The interface of a step has no solution, although no loop is there that could be singular.

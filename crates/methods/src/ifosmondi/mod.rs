@@ -165,8 +165,8 @@ impl Method for Ifosmondi<'_> {
         NAME
     }
 
-    fn check(&self, workers: &dyn Workers) -> Result<(), Error> {
-        for (interface, capabilities) in workers.interfaces().iter().zip(workers.capabilities()) {
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
+        for (interface, capabilities) in self.coupling.connections.interfaces().iter().zip(capabilities) {
             let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.trial {
                 return Err(missing(

@@ -340,7 +340,7 @@ pub fn run(model: Coupled, method: &str, (stop, step): (f64, f64), observer: &mu
     let connections = Connections::new(workers.interfaces().to_vec(), model.sources);
     let capabilities = workers.capabilities().to_vec();
     let mut method = make(method, &connections, (stop, step), &capabilities);
-    method.check(&workers).unwrap();
+    method.check(workers.capabilities()).unwrap();
     let start = initialize(&connections, &mut workers, 0.0, method.derivatives()).unwrap();
     let never = AtomicBool::new(false);
     let mut observers = [observer];

@@ -19,7 +19,7 @@ use crate::processes::line::{self, ANSWERED, ASKED, Gone, HEAD, Patience};
 use crate::processes::lost::Lost;
 use crate::processes::memory::Memory;
 use crate::processes::message::{DONE, Texts};
-use crate::processes::serve::{MAKE, OPEN};
+use crate::processes::serve::{ERRAND, MAKE, OPEN};
 
 /// Who sleeps on a line looks up so often, for interrupts and time limits.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -66,6 +66,11 @@ impl Fleet {
         Self { shared: Arc::new(Shared { program, arguments, texts: *texts, limit, interrupted, idle }) }
     }
 
+    /// The time that a process has for an answer; none: as long as it takes.
+    pub fn limit(&self) -> Option<Duration> {
+        self.shared.limit
+    }
+
     pub(crate) fn texts(&self) -> Texts {
         self.shared.texts
     }
@@ -77,6 +82,11 @@ impl Fleet {
             Some(place) => Ok(idle.swap_remove(place)),
             None => Process::start(&self.shared, job),
         }
+    }
+
+    /// A process that does errands, one after the other.
+    pub fn helper(&self) -> IoResult<Helper> {
+        Ok(Helper { process: Process::spawn(&self.shared, Vec::new())?, interrupted: self.shared.interrupted })
     }
 
     /// Keeps a process whose system has left, for the next run.
@@ -137,8 +147,25 @@ pub(crate) struct Process {
     lost: Option<Lost>,
 }
 
-/// Why a process has not made a system.
-pub(crate) enum Refusal {
+/// A process that does errands, one after the other, until one fails or it is dropped.
+pub struct Helper {
+    process: Process,
+    interrupted: Option<&'static AtomicBool>,
+}
+
+impl Helper {
+    /// Does an errand, which has so long; what came of it.
+    pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, Refusal> {
+        let sent = line::send_frame(&self.process.socket, ERRAND, errand);
+        sent.map_err(|gone| self.process.lose(gone.into()))?;
+        let (began, limit) = (Instant::now(), Some(limit));
+        self.process.said(&mut Watch { began, limit, interrupted: self.interrupted, since: None })
+    }
+}
+
+/// Why a process has not done what it was asked for.
+#[derive(Debug)]
+pub enum Refusal {
     /// In its own words.
     Said(String),
     /// It is gone.
@@ -153,17 +180,20 @@ impl From<Lost> for Refusal {
 
 impl Process {
     fn start(shared: &Shared, job: &[u8]) -> IoResult<Self> {
+        let process = Self::spawn(shared, job.to_owned())?;
+        // A process that is gone already is found out by whoever waits for its answer.
+        let _ = line::send_frame(&process.socket, OPEN, job);
+        Ok(process)
+    }
+
+    fn spawn(shared: &Shared, job: Vec<u8>) -> IoResult<Self> {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(GLANCE))?;
         let mut command = Command::new(&shared.program);
         // A group of its own: Ctrl-C at the terminal is for us to hear, and for nobody to die of.
         command.args(&shared.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
         let child = command.spawn()?;
-        let (memory, patience, job_kept) = (None, Patience::default(), job.to_owned());
-        let process = Self { child, socket, memory, patience, job: job_kept, opened: false, lost: None };
-        // A process that is gone already is found out by whoever waits for its answer.
-        let _ = line::send_frame(&process.socket, OPEN, job);
-        Ok(process)
+        Ok(Self { child, socket, memory: None, patience: Patience::default(), job, opened: false, lost: None })
     }
 
     /// Asks for a system; [`made`](Self::made) tells what came of it.

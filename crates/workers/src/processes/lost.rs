@@ -51,6 +51,17 @@ pub enum Lost {
 }
 
 impl Lost {
+    /// What happened, and nothing of what to do.
+    pub fn briefly(&self) -> String {
+        match self {
+            Self::Killed { signal } => format!("its process was killed by signal {signal}{}", signal_name(*signal)),
+            Self::Exited { code } => format!("its process exited with code {code}"),
+            Self::Silent { limit } => format!("it did not answer within {} s", limit.as_secs_f64()),
+            Self::Interrupted { .. } => "the program was interrupted".to_owned(),
+            Self::Confused => "its process no longer answers in a way that can be understood".to_owned(),
+        }
+    }
+
     /// How a process ended that was not meant to.
     pub(crate) fn of(status: ExitStatus) -> Self {
         match (status.signal(), status.code()) {

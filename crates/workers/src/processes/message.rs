@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 
 use dovetail_core::{
-    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response,
-    Signal, StepRule,
+    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Precision,
+    Presence, Response, Signal, StepRule,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -17,6 +17,7 @@ pub(crate) enum Question {
     Advance,
     Trial,
     Linearize,
+    Begin,
     /// The text that a number stands for.
     TextOf,
     /// The number that stands for a text.
@@ -27,10 +28,11 @@ pub(crate) enum Question {
 
 impl Question {
     pub fn of(word: u64) -> Option<Self> {
-        const ALL: [Question; 6] = [
+        const ALL: [Question; 7] = [
             Question::Advance,
             Question::Trial,
             Question::Linearize,
+            Question::Begin,
             Question::TextOf,
             Question::NumberOf,
             Question::Leave,
@@ -101,7 +103,7 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
     let mut put = Put::new(words);
     put.word(DONE);
     put.floats(&[seconds, response.reached, response.next_event]);
-    let kept = [response.reused, response.estimated, response.linearized];
+    let kept = [response.reused, response.estimated, response.linearized, response.ends];
     put.word(kept.iter().enumerate().map(|(bit, &is)| u64::from(is) << bit).sum());
     response.outputs.iter().for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
     put.floats(&response.states);
@@ -112,7 +114,8 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     let seconds = take.float();
     (response.reached, response.next_event) = (take.float(), take.float());
     let kept = take.word();
-    (response.reused, response.estimated, response.linearized) = (kept & 1 != 0, kept & 2 != 0, kept & 4 != 0);
+    (response.reused, response.estimated) = (kept & 1 != 0, kept & 2 != 0);
+    (response.linearized, response.ends) = (kept & 4 != 0, kept & 8 != 0);
     for knot in &mut response.outputs {
         *knot = Knot { value: take.float(), slope: take.float(), curvature: take.float() };
     }
@@ -226,7 +229,8 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
     writer.list(states, |writer, state| {
         writer.text(state);
     });
-    let Capabilities { trial, linearize, input_degree, output_derivatives, step_rule } = *capabilities;
+    let Capabilities { trial, linearize, input_degree, output_derivatives, step_rule, presence, precision } =
+        *capabilities;
     writer.truth(trial).truth(linearize).number(input_degree as u64).number(output_derivatives as u64);
     let imposed = match step_rule {
         StepRule::Free => None,
@@ -235,6 +239,8 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
     writer.option(imposed.as_ref(), |writer, size| {
         writer.float(*size);
     });
+    writer.truth(presence.initialization_mode).truth(presence.responds);
+    writer.float(precision.noise).float(precision.resolution);
 }
 
 /// What [`write_face`] wrote.
@@ -265,6 +271,8 @@ pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interf
         input_degree: reader.number()? as usize,
         output_derivatives: reader.number()? as usize,
         step_rule: reader.option(Reader::float)?.map_or(StepRule::Free, StepRule::Imposed),
+        presence: Presence { initialization_mode: reader.truth()?, responds: reader.truth()? },
+        precision: Precision { noise: reader.float()?, resolution: reader.float()? },
     };
     Some((interface, capabilities))
 }

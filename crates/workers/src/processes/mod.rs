@@ -15,7 +15,7 @@ use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task,
 
 use message::Question;
 
-pub use fleet::Fleet;
+pub use fleet::{Fleet, Helper, Refusal};
 pub use lost::Lost;
 pub use message::Texts;
 pub use remote::{Order, Remote, StartError, Told};
@@ -61,6 +61,7 @@ impl Mail for Task {
 
     fn count(&self, question: Question, work: &mut Work) {
         match question {
+            Question::Begin => {}
             Question::Trial => work.count_trial(&self.response),
             _ => work.count_advance(self.step.is_instant(), &self.response),
         }
@@ -146,6 +147,10 @@ impl Workers for Processes {
 
     fn capabilities(&self) -> &[Capabilities] {
         &self.capabilities
+    }
+
+    fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
+        self.ask(Question::Begin, tasks)
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Response, Signal, StepRule, System,
-    Trial,
+    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal,
+    StepRule, System, Trial,
 };
 
 use crate::processes::fleet::{Fleet, Process, Refusal};
@@ -29,6 +29,8 @@ pub struct Order {
     pub job: Vec<u8>,
     /// The system it is to make.
     pub make: Vec<u8>,
+    /// The process is not used for another system afterwards.
+    pub once: bool,
 }
 
 /// Why a system does not live in its process.
@@ -66,6 +68,8 @@ pub struct Remote {
     /// Present until the system is dropped.
     process: Option<Process>,
     told: Told,
+    /// Whether the process may be used again.
+    once: bool,
     dictionary: Dictionary,
     /// How far the system has come, for messages.
     reached: f64,
@@ -107,7 +111,9 @@ impl Remote {
         let face = match process.made(fleet.watch_making(began)) {
             Ok(face) => face,
             Err(Refusal::Said(why)) => {
-                fleet.keep(process);
+                if !order.once {
+                    fleet.keep(process);
+                }
                 return Err(StartError::Refused(why));
             }
             Err(Refusal::Lost(lost)) => return Err(StartError::Lost { system: system(), lost }),
@@ -126,8 +132,8 @@ impl Remote {
             ..Dictionary::default()
         };
         let (fleet, process, told) = (fleet.clone(), Some(process), Told::default());
-        let (reached, seconds) = (f64::NAN, 0.0);
-        Ok(Self { interface, capabilities, fleet, process, told, dictionary, reached, seconds })
+        let (once, reached, seconds) = (order.once, f64::NAN, 0.0);
+        Ok(Self { interface, capabilities, fleet, process, told, once, dictionary, reached, seconds })
     }
 
     /// Where its last words will be found when the system is dropped.
@@ -274,6 +280,19 @@ impl System for Remote {
         self.receive_step(response, Instant::now())
     }
 
+    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+        self.send_step(Question::Begin, step, inputs, response.derivatives())?;
+        self.receive_step(response, Instant::now())
+    }
+
+    fn presence(&self) -> Presence {
+        self.capabilities.presence
+    }
+
+    fn precision(&self) -> Precision {
+        self.capabilities.precision
+    }
+
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         self.capabilities.trial.then_some(self as &mut dyn Trial)
     }
@@ -326,6 +345,8 @@ impl Drop for Remote {
         if take.word() == DONE {
             *self.told.lock().unwrap_or_else(PoisonError::into_inner) = take.bytes();
         }
-        self.fleet.keep(process);
+        if !self.once {
+            self.fleet.keep(process);
+        }
     }
 }

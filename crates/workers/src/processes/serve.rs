@@ -23,6 +23,8 @@ use crate::processes::wire::Writer;
 /// What a frame is: who starts a process sends one `OPEN`, and `MAKE` for every run.
 pub(crate) const OPEN: u64 = 0;
 pub(crate) const MAKE: u64 = 1;
+/// Instead of both: something to do, and to answer.
+pub(crate) const ERRAND: u64 = 2;
 
 /// A process whose starter is gone has so long to end in order before it is ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -37,15 +39,19 @@ pub trait Maker {
 }
 
 /// Serves the process that has started this one, whose end of the line is our standard input, until it is gone. `open` gets
-/// the job that the process was started for.
+/// the job that the process was started for; `errand` does what is asked of a process that was started for errands.
 ///
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it prints goes to standard error,
 /// away from results.
-pub fn serve<M: Maker>(texts: Texts, open: impl FnOnce(&[u8]) -> std::result::Result<M, String>) -> Result<()> {
+pub fn serve<M: Maker>(
+    texts: Texts,
+    open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
+    errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
+) -> Result<()> {
     let socket = take_over_line()?;
     end_with(socket.try_clone()?)?;
     // Whoever started us may leave at any time: that ends this process in order.
-    let _ = Server { socket, memory: None, patience: Patience::default(), texts }.serve(open);
+    let _ = Server { socket, memory: None, patience: Patience::default(), texts }.serve(open, errand);
     Ok(())
 }
 
@@ -86,8 +92,12 @@ impl Server {
     fn serve<M: Maker>(
         mut self,
         open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
+        errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
     ) -> std::result::Result<(), Gone> {
-        let (_, job) = line::receive_frame(&self.socket, patiently)?;
+        let (kind, job) = line::receive_frame(&self.socket, patiently)?;
+        if kind == ERRAND {
+            return self.do_errands(job, errand);
+        }
         let mut maker = match open(&job) {
             Ok(maker) => maker,
             Err(why) => return line::send_frame(&self.socket, FAILED, why.as_bytes()),
@@ -99,6 +109,22 @@ impl Server {
                 Ok(system) => self.run(system, &mut maker)?,
                 Err(why) => line::send_frame(&self.socket, FAILED, why.as_bytes())?,
             }
+        }
+    }
+
+    /// One errand after the other.
+    fn do_errands(
+        &self,
+        first: Vec<u8>,
+        mut errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
+    ) -> std::result::Result<(), Gone> {
+        let mut next = first;
+        loop {
+            match errand(&next) {
+                Ok(answer) => line::send_frame(&self.socket, DONE, &answer)?,
+                Err(why) => line::send_frame(&self.socket, FAILED, why.as_bytes())?,
+            }
+            next = line::receive_frame(&self.socket, patiently)?.1;
         }
     }
 
@@ -119,7 +145,7 @@ impl Server {
             let mut take = Take::new(words);
             let asked = Question::of(take.word()).ok_or(Gone)?;
             match asked {
-                Question::Advance | Question::Trial | Question::Linearize => {
+                Question::Advance | Question::Trial | Question::Linearize | Question::Begin => {
                     desk.answer(asked, system.as_mut(), take, words);
                 }
                 Question::TextOf => put_bytes(words, (self.texts.text)(take.float()).as_bytes()),
@@ -204,11 +230,13 @@ impl Desk {
             let response = &mut self.responses[derivatives.min(2)];
             response.begin();
             self.reached = step.start;
-            let done = if question == Question::Advance {
-                system.advance(step, &self.inputs, response)
-            } else {
-                let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
-                unit.respond(step, &self.inputs, response)
+            let done = match question {
+                Question::Begin => system.begin(step, &self.inputs, response),
+                Question::Trial => {
+                    let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
+                    unit.respond(step, &self.inputs, response)
+                }
+                _ => system.advance(step, &self.inputs, response),
             };
             done.map(|()| put_response(words, response, seconds()))
         };

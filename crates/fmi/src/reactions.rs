@@ -1,0 +1,253 @@
+//! How outputs and derivatives of states react when inputs and states are moved, beside what directional derivatives say.
+//!
+//! A comparison is sound only where nothing moves but what was moved. In initialization mode a unit solves its initial equations again
+//! and may move states along; so a unit for Model Exchange is compared in continuous-time mode, where we hold the states, and one for
+//! Co-Simulation where its other states stay.
+
+use serde::{Deserialize, Serialize};
+
+use crate::abilities::Abilities;
+use crate::instance::{CallError, Instance};
+use crate::layout::Layout;
+
+/// Inputs and states beyond this number are not moved one by one.
+const MOST_MOVED: usize = 200;
+/// Central differences are taken over so much of a quantity.
+const DIFFERENCE: f64 = 6e-6;
+/// A derivative and a difference agree if they differ by less, in units of their size.
+const AGREEMENT: f64 = 1e-3;
+
+/// What was seen.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reactions {
+    /// Output `j` (a position) reacts to input `i`, while no state has moved.
+    pub feedthrough: Vec<(usize, usize)>,
+    /// Inputs that moved states along: what reacts to them at once is not known.
+    pub unclear: Vec<usize>,
+    /// Whether all inputs were moved.
+    pub complete: bool,
+    /// Directional derivatives that could be compared, and the first that is wrong.
+    pub compared: usize,
+    /// The first derivative that is wrong.
+    pub wrong: Option<String>,
+    /// Knowns (by name) for which nothing could be compared.
+    pub incomparable: Vec<String>,
+}
+
+/// How differences are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// By setting variables in initialization mode.
+    Initialization,
+    /// By setting states and inputs in continuous-time mode (Model Exchange).
+    ContinuousTime,
+}
+
+/// Moves every input and state of an instance, and looks.
+pub(crate) fn reactions<I: Instance>(
+    instance: &mut I,
+    layout: &Layout,
+    abilities: &Abilities,
+    mode: Mode,
+    directional: bool,
+) -> Result<Reactions, CallError> {
+    let mut look = Look::new(instance, layout, mode)?;
+    let mut seen = Reactions::default();
+    let inputs = layout.smooth_input_positions.len();
+    for place in 0..inputs.min(MOST_MOVED) {
+        let position = layout.smooth_input_positions[place];
+        let column = look.move_input(place)?;
+        if column.moved_states {
+            seen.unclear.push(position);
+        } else {
+            seen.feedthrough.extend(column.reacting.iter().map(|&output| (output, position)));
+        }
+        if directional {
+            let sound = !column.moved_states;
+            let name = &layout.inputs[position].name;
+            look.compare(&mut seen, abilities, layout.states.len() + place, name, sound.then_some(column))?;
+        }
+    }
+    let scalar = layout.state_references.len() == layout.states.len();
+    for known in 0..layout.states.len().min(MOST_MOVED) {
+        if !directional || !scalar {
+            break;
+        }
+        let Some(column) = look.move_state(known)? else {
+            seen.incomparable.extend(layout.states[known..].iter().cloned());
+            break; // a unit that has refused something is not asked any further
+        };
+        let sound = !column.moved_states;
+        look.compare(&mut seen, abilities, known, &layout.states[known], sound.then_some(column))?;
+    }
+    seen.complete = inputs <= MOST_MOVED && inputs == layout.inputs.len();
+    Ok(seen)
+}
+
+/// The first entry in which a derivative and a difference disagree.
+fn disagreement(told: &[f64], seen: &[f64]) -> Option<usize> {
+    let largest = seen.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+    told.iter().zip(seen).position(|(told, seen)| {
+        // A NaN disagrees with everything.
+        let apart = (told - seen).abs();
+        apart.is_nan() || apart > AGREEMENT * told.abs().max(seen.abs()) + 1e-6 * largest
+    })
+}
+
+struct Look<'a, I> {
+    instance: &'a mut I,
+    layout: &'a Layout,
+    mode: Mode,
+    inputs: Vec<f64>,
+    states: Vec<f64>,
+    seed: Vec<f64>,
+}
+
+/// A column of differences.
+struct Column {
+    /// Of the unknowns of directional derivatives: derivatives of states, then outputs that are asked for.
+    slopes: Vec<f64>,
+    /// Outputs (positions) that react at all.
+    reacting: Vec<usize>,
+    /// A state has moved that was not meant to.
+    moved_states: bool,
+}
+
+/// What the unit says at one place.
+struct Reading {
+    unknowns: Vec<f64>,
+    outputs: Vec<f64>,
+    states: Vec<f64>,
+}
+
+impl<'a, I: Instance> Look<'a, I> {
+    fn new(instance: &'a mut I, layout: &'a Layout, mode: Mode) -> Result<Self, CallError> {
+        let inputs: Vec<f64> = layout.smooth_input_positions.iter().map(|&at| layout.inputs[at].start).collect();
+        instance.set_floats(&layout.smooth_inputs, &inputs)?;
+        let mut states = vec![0.0; layout.states.len()];
+        if mode == Mode::ContinuousTime && !states.is_empty() {
+            instance.get_states(&mut states)?;
+        }
+        let seed = vec![0.0; layout.states.len() + layout.smooth_input_positions.len()];
+        Ok(Self { instance, layout, mode, inputs, states, seed })
+    }
+
+    fn read(&mut self) -> Result<Reading, CallError> {
+        let layout = self.layout;
+        let mut unknowns = vec![0.0; layout.states.len()];
+        if self.mode == Mode::ContinuousTime && !unknowns.is_empty() {
+            self.instance.get_derivatives(&mut unknowns)?;
+        } else {
+            self.instance.get_floats(&layout.derivative_references, &mut unknowns)?;
+        }
+        let (mut outputs, mut read) = (vec![0.0; layout.outputs.len()], vec![0.0; layout.read_values]);
+        self.instance.get_floats(&layout.read, &mut read)?;
+        layout.read_output.iter().for_each(|&(place, at)| outputs[at] = read[place]);
+        let mut states = vec![0.0; layout.states.len()];
+        layout.read_state.iter().for_each(|&(place, at)| states[at] = read[place]);
+        for group in &layout.other_outputs {
+            let mut values = vec![0.0; group.positions.len()];
+            self.instance.get_values(group.kind, &group.references, &mut values)?;
+            values.iter().zip(&group.positions).for_each(|(&value, &at)| outputs[at] = value);
+        }
+        unknowns.extend(layout.asked_output_positions.iter().map(|&at| outputs[at]));
+        Ok(Reading { unknowns, outputs, states })
+    }
+
+    fn move_input(&mut self, place: usize) -> Result<Column, CallError> {
+        let start = self.inputs[place];
+        let gap = DIFFERENCE * (1.0 + start.abs());
+        let mut sides = Vec::new();
+        for moved in [start + gap, start - gap, start] {
+            self.inputs[place] = moved;
+            self.instance.set_floats(&self.layout.smooth_inputs, &self.inputs)?;
+            sides.push(self.read()?);
+        }
+        let [up, down, here] = [&sides[0], &sides[1], &sides[2]];
+        let reacts = |j: &usize| [up, down].iter().any(|side| side.outputs[*j].to_bits() != here.outputs[*j].to_bits());
+        Ok(Column {
+            slopes: slopes(up, down, gap),
+            reacting: (0..self.layout.outputs.len()).filter(reacts).collect(),
+            moved_states: [up, down].iter().any(|side| side.states != here.states),
+        })
+    }
+
+    /// Nothing where the unit does not let its state be set.
+    fn move_state(&mut self, known: usize) -> Result<Option<Column>, CallError> {
+        let before = self.read()?;
+        let start = match self.mode {
+            Mode::Initialization => before.states[known],
+            Mode::ContinuousTime => self.states[known],
+        };
+        let gap = DIFFERENCE * (1.0 + start.abs());
+        let mut sides = Vec::new();
+        let mut alone = true;
+        for moved in [start + gap, start - gap] {
+            if !self.place_state(known, moved)? {
+                return Ok(None);
+            }
+            let side = self.read()?;
+            let others = side.states.iter().zip(&before.states).enumerate().filter(|(j, _)| *j != known);
+            alone &= side.states[known] == moved && others.into_iter().all(|(_, (now, then))| now == then);
+            sides.push(side);
+        }
+        self.place_state(known, start)?;
+        Ok(Some(Column { slopes: slopes(&sides[0], &sides[1], gap), reacting: Vec::new(), moved_states: !alone }))
+    }
+
+    /// Whether the unit lets the state be set.
+    fn place_state(&mut self, known: usize, value: f64) -> Result<bool, CallError> {
+        match self.mode {
+            Mode::ContinuousTime => {
+                self.states[known] = value;
+                self.instance.set_states(&self.states)?;
+                Ok(true)
+            }
+            // A unit may refuse this: states that are computed cannot be set.
+            Mode::Initialization => match self.instance.set_floats(&[self.layout.state_references[known]], &[value]) {
+                Err(CallError::Refused { .. }) => Ok(false),
+                done => done.map(|()| true),
+            },
+        }
+    }
+
+    /// Asks for the derivatives by a known and holds them against the differences, if there are any.
+    fn compare(
+        &mut self,
+        seen: &mut Reactions,
+        abilities: &Abilities,
+        known: usize,
+        name: &str,
+        column: Option<Column>,
+    ) -> Result<(), CallError> {
+        let mut told = vec![f64::NAN; abilities.unknowns.len()];
+        self.seed[known] = 1.0;
+        let asked = self.instance.directional(&abilities.unknowns, &abilities.knowns, &self.seed, &mut told);
+        self.seed[known] = 0.0;
+        asked?;
+        let Some(column) = column else {
+            seen.incomparable.push(name.to_owned());
+            return Ok(());
+        };
+        seen.compared += 1;
+        if let Some(at) = disagreement(&told, &column.slopes) {
+            seen.wrong.get_or_insert_with(|| self.describe(at, name, &told, &column.slopes));
+        }
+        Ok(())
+    }
+
+    fn describe(&self, at: usize, known: &str, told: &[f64], seen: &[f64]) -> String {
+        let unknown = match at.checked_sub(self.layout.states.len()) {
+            None => format!("der({})", self.layout.states[at]),
+            Some(output) => self.layout.outputs[self.layout.asked_output_positions[output]].name.clone(),
+        };
+        format!(
+            "the derivative of `{unknown}` by `{known}` is given as {:.6e}, a difference gives {:.6e}",
+            told[at], seen[at]
+        )
+    }
+}
+
+fn slopes(up: &Reading, down: &Reading, gap: f64) -> Vec<f64> {
+    up.unknowns.iter().zip(&down.unknowns).map(|(a, b)| (a - b) / (2.0 * gap)).collect()
+}

@@ -1,0 +1,187 @@
+//! The start of a run on instances that are thrown away, where FMUs must know their inputs before they are initialized.
+//!
+//! Some FMUs start from the inputs that they know before initialization mode; others show their outputs only when they have left
+//! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
+
+use dovetail_core::{SingleThread, Source, Workers, readable};
+use dovetail_methods::start_values;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::BadModel;
+use crate::errand::{self, Errand};
+use crate::options::RunOptions;
+use crate::part::{Making, Part};
+use crate::placement::Placement;
+use crate::scenario::Scenario;
+use crate::systems::{Order, Systems};
+use crate::worker::{Copy, RemoteMaking};
+
+/// The start is tried so often at most.
+const MOST_ROUNDS: usize = 5;
+/// It has settled when no input changes by more than this, relative.
+const SETTLED: f64 = 1e-9;
+/// So long a child process may take for it, where the user has not set a limit.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// What a start has shown.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Rehearsal {
+    /// For each system, what its inputs are.
+    pub inputs: Vec<Vec<f64>>,
+    /// Outputs (stacked) that have their values only after initialization mode, with these and what they were before.
+    pub late: Vec<(usize, f64, f64)>,
+}
+
+/// The start of a run, for another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RehearsalErrand {
+    copy: Copy,
+    making: Vec<RemoteMaking>,
+    assumed: Vec<(usize, f64)>,
+}
+
+impl RehearsalErrand {
+    /// Carries it out in this process.
+    pub fn carry_out(self) -> Result<Rehearsal, String> {
+        let scenario = self.copy.read().map_err(|bad| bad.to_string())?;
+        let making: Vec<Making> = self.making.into_iter().map(RemoteMaking::here).collect::<Result<_, _>>()?;
+        let options = scenario.options(&Default::default()).map_err(|bad| bad.to_string())?;
+        rehearse_here(&scenario, &options, making, &self.assumed)
+    }
+}
+
+/// What is known of a start before the systems are made.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    /// For each system, what its inputs will be; none where that was not found out.
+    pub inputs: Option<Vec<Vec<f64>>>,
+    /// Outputs (stacked) that will have other values than initialization mode shows.
+    pub assumed: Vec<(usize, f64)>,
+    /// What the user should know.
+    pub remarks: Vec<String>,
+}
+
+/// Finds out what FMUs must know before they are initialized, if any must.
+pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order) -> Known {
+    let mut known = Known { inputs: Some(first_guess(scenario)), ..Known::default() };
+    if !is_needed(scenario) {
+        return known;
+    }
+    for round in 0.. {
+        let tried = match try_start(scenario, options, order, &known) {
+            Ok(tried) => tried,
+            Err(why) => {
+                known.remarks.push(format!("the start could not be found before the FMUs were made: {why}"));
+                return known;
+            }
+        };
+        let settled = is_settled(&known, &tried);
+        known.inputs = Some(tried.inputs);
+        known.assumed = tried.late.iter().map(|(output, value, _)| (*output, *value)).collect();
+        if settled {
+            return known;
+        }
+        if round + 1 == MOST_ROUNDS {
+            known.remarks.push(unsettled(scenario, &tried.late));
+            return known;
+        }
+    }
+    known
+}
+
+/// Constants, and the start values of inputs that others feed.
+fn first_guess(scenario: &Scenario) -> Vec<Vec<f64>> {
+    let connections = &scenario.connections;
+    let of_system = |(system, interface): (usize, &dovetail_core::Interface)| {
+        let inputs = connections.inputs_of(system).zip(&interface.inputs);
+        let value = |(input, face): (usize, &dovetail_core::Input)| match connections.sources()[input] {
+            Source::Constant(value) => value,
+            Source::Output(_) => face.start,
+        };
+        inputs.map(value).collect()
+    };
+    connections.interfaces().iter().enumerate().map(of_system).collect()
+}
+
+/// Whether an FMU that others feed starts from what it knows before, or one that shows its outputs late feeds another.
+fn is_needed(scenario: &Scenario) -> bool {
+    let connections = &scenario.connections;
+    let unit = |system: usize| scenario.parts[system].unit().map(|prepared| prepared.abilities());
+    let feeders = |system: usize| {
+        let sources = connections.inputs_of(system).filter_map(|input| connections.sources()[input].output());
+        sources.map(|output| connections.owner(output)).collect::<Vec<usize>>()
+    };
+    let fmus = (0..scenario.parts.len()).filter_map(|system| Some((unit(system)?, feeders(system))));
+    let late = |feeder: &usize| unit(*feeder).is_some_and(|abilities| abilities.late_outputs);
+    fmus.into_iter()
+        .any(|(abilities, feeders)| !feeders.is_empty() && abilities.enters_with_inputs || feeders.iter().any(late))
+}
+
+/// One start, in another process where there is one.
+fn try_start(scenario: &Scenario, options: &RunOptions, order: &Order, known: &Known) -> Result<Rehearsal, String> {
+    let making: Vec<Making> = with_inputs(order, known).into_iter().map(|m| Making { log: None, ..m }).collect();
+    if let Placement::Processes(_) = options.placement {
+        return rehearse_here(scenario, options, making, &known.assumed);
+    }
+    let Some(fleet) = &scenario.changes.helpers else {
+        if scenario.parts.iter().filter_map(Part::unit).any(|prepared| prepared.only_once()) {
+            return Err("an FMU can be made only once in this process, and there is no other".to_owned());
+        }
+        return rehearse_here(scenario, options, making, &known.assumed);
+    };
+    let errand = RehearsalErrand {
+        copy: Copy::of(scenario),
+        making: making.iter().map(RemoteMaking::of).collect(),
+        assumed: known.assumed.clone(),
+    };
+    let mut helper = fleet.helper().map_err(|error| error.to_string())?;
+    let limit = fleet.limit().unwrap_or(LIMIT);
+    let done: Result<Rehearsal, String> = errand::run(&mut helper, &Errand::Rehearse(Box::new(errand)), limit)
+        .map_err(|refusal| match refusal {
+            dovetail_workers::Refusal::Said(why) => why,
+            dovetail_workers::Refusal::Lost(lost) => lost.briefly(),
+        })?;
+    done
+}
+
+/// How systems are made that know their inputs.
+pub(crate) fn with_inputs(order: &Order, known: &Known) -> Vec<Making> {
+    let making = order.making.iter().enumerate();
+    making.map(|(k, m)| Making { inputs: known.inputs.as_ref().map(|all| all[k].clone()), ..m.clone() }).collect()
+}
+
+fn rehearse_here(
+    scenario: &Scenario,
+    options: &RunOptions,
+    making: Vec<Making>,
+    assumed: &[(usize, f64)],
+) -> Result<Rehearsal, String> {
+    let estimated = vec![false; making.len()];
+    let systems =
+        Systems::of(scenario, options, &Order { making, estimated }).map_err(|bad: BadModel| bad.to_string())?;
+    let mut workers: Box<dyn Workers> = match systems {
+        Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
+        there @ Systems::There(_) => there.place(&options.placement).map_err(|problem| problem.message)?.0,
+    };
+    let start = start_values(&scenario.connections, workers.as_mut(), scenario.start_time, 0, assumed);
+    let start = start.map_err(|error| error.to_string())?;
+    let inputs = start.tasks.iter().map(|task| task.inputs.iter().map(|signal| signal.value(0.0)).collect());
+    let late = start.late.iter().map(|late| (late.output, late.value, late.before));
+    Ok(Rehearsal { inputs: inputs.collect(), late: late.collect() })
+}
+
+fn is_settled(known: &Known, tried: &Rehearsal) -> bool {
+    let same = |a: f64, b: f64| (a - b).abs() <= SETTLED * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
+    let before = known.inputs.iter().flatten().flatten();
+    let inputs = before.zip(tried.inputs.iter().flatten()).all(|(before, now)| same(*before, *now));
+    inputs && tried.late.iter().all(|(_, value, before)| same(*value, *before))
+}
+
+fn unsettled(scenario: &Scenario, late: &[(usize, f64, f64)]) -> String {
+    let worst = late.iter().max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()));
+    let off = worst.map_or_else(String::new, |(output, value, before)| {
+        let name = scenario.connections.output_name(*output);
+        format!(": `{name}` is {} after initialization mode and {} in it", readable(*value), readable(*before))
+    });
+    format!("the start did not settle in {MOST_ROUNDS} tries{off}")
+}
