@@ -107,6 +107,10 @@ pub(crate) struct InspectArguments {
     #[arg(long, value_name = "co-simulation|model-exchange")]
     pub interface: Option<InterfaceArgument>,
 
+    /// Show all variables of an FMU, local ones too
+    #[arg(long)]
+    pub all: bool,
+
     /// Refuse what the standard forbids, instead of warning
     #[arg(long)]
     pub strict: bool,
@@ -228,6 +232,22 @@ pub(crate) struct ChangeArguments {
 impl ChangeArguments {
     /// Reads the model with the changes made. `record` names variables that are to be recorded; FMUs are tried out within `limit`.
     pub fn load(&self, model: &Path, record: &[String], limit: Option<Duration>) -> Result<Scenario, Failure> {
+        self.load_with(
+            model,
+            Overrides { record: record.to_vec(), helpers: processes::helpers(limit), ..Overrides::default() },
+        )
+    }
+
+    /// The same for a model that need not say when it ends: nothing is run.
+    pub fn load_to_check(&self, model: &Path) -> Result<Scenario, Failure> {
+        let stop_time_unless_given = Some(1.0);
+        self.load_with(
+            model,
+            Overrides { stop_time_unless_given, helpers: processes::helpers(None), ..Overrides::default() },
+        )
+    }
+
+    fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
         let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
         let changes = Overrides {
             values,
@@ -235,9 +255,7 @@ impl ChangeArguments {
             stop_time: self.stop_time,
             strict: self.strict,
             interface,
-            record: record.to_vec(),
-            helpers: processes::helpers(limit),
-            ..Overrides::default()
+            ..rest
         };
         let scenario = Scenario::load(model, &changes);
         output::come_home(); // an FMU may have gone elsewhere

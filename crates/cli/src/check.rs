@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
-    let scenario = arguments.changes.load(&arguments.model, &[], None)?;
+    let scenario = arguments.changes.load_to_check(&arguments.model)?;
     let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
     let mut options = scenario.options(&choices)?;
     if scenario.needs_processes() {

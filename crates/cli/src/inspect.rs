@@ -24,13 +24,15 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     let scenario = Scenario::load(&arguments.file, &changes)?;
     let options = scenario.options(&Choices::default())?;
     let permitted = permitted(&scenario, &options);
-    let (chosen, reason) = scenario.chosen_method(&options)?;
+    // Whether the default step fits is not the question here.
+    let (chosen, reason) = scenario.chosen_method(&options).map_or((None, None), |(name, reason)| (Some(name), reason));
     let all = scenario.capabilities_of_systems(&options)?;
     let interfaces = scenario.connections.interfaces();
     let place = |name: &str| interfaces.iter().position(|interface| interface.name == name).unwrap_or(0);
     let units = scenario.units().into_iter();
-    let found: Vec<Found<'_>> =
-        units.map(|(name, prepared)| Found { name, prepared, capabilities: all[place(name)] }).collect();
+    let found: Vec<Found<'_>> = units
+        .map(|(name, prepared)| Found { name, prepared, capabilities: all[place(name)], all: arguments.all })
+        .collect();
     if arguments.json {
         let units: Vec<Value> = found.iter().map(Found::to_json).collect();
         let json = json!({ "units": units, "methods": permitted, "auto": chosen, "reason": reason, "warnings": scenario.warnings });
@@ -42,7 +44,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         text.push('\n');
     }
     let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
-    if found.len() > 1 {
+    if let Some(chosen) = chosen.filter(|_| found.len() > 1) {
         let _ = writeln!(text, "auto chooses {chosen}{}.", reason.map_or_else(String::new, |r| format!(": {r}")));
     }
     for warning in &scenario.warnings {
@@ -62,6 +64,8 @@ struct Found<'a> {
     name: &'a str,
     prepared: &'a Prepared,
     capabilities: Capabilities,
+    /// Whether all variables are shown.
+    all: bool,
 }
 
 impl Found<'_> {
@@ -79,8 +83,13 @@ impl Found<'_> {
         text += &self.variables();
         text.push('\n');
         text += &self.abilities();
-        for finding in self.prepared.findings().iter().filter(|finding| !finding.holds) {
-            let _ = writeln!(text, "Not used: {} ({}).", finding.capability, finding.what);
+        for finding in self.prepared.findings() {
+            match (finding.holds, finding.confirmed) {
+                (false, _) => writeln!(text, "Not used: {} ({}).", finding.capability, finding.what),
+                (true, false) => writeln!(text, "Not confirmed: {} ({}).", finding.capability, finding.what),
+                (true, true) => Ok(()),
+            }
+            .unwrap_or(());
         }
         text
     }
@@ -107,7 +116,7 @@ impl Found<'_> {
             ("depends at once on", Alignment::Left),
         ]);
         let interface = self.prepared.interface(self.name);
-        for variable in self.description().variables.iter().filter(|v| is_shown(v)) {
+        for variable in self.description().variables.iter().filter(|v| self.all || is_shown(v)) {
             table.row(vec![
                 variable.name.clone(),
                 causality(variable.causality).to_owned(),
@@ -141,6 +150,20 @@ impl Found<'_> {
         });
         row("event mode", &|a| yes(a.event_mode));
         table.render("")
+    }
+
+    /// All variables, whatever they are.
+    fn all_variables(&self) -> Vec<Value> {
+        let variable = |v: &Variable| {
+            json!({
+                "name": v.name,
+                "causality": causality(v.causality),
+                "type": format!("{:?}", v.value_type),
+                "unit": v.unit,
+                "description": v.description,
+            })
+        };
+        self.description().variables.iter().map(variable).collect()
     }
 
     fn to_json(&self) -> Value {
@@ -179,7 +202,9 @@ impl Found<'_> {
             "declared": abilities(self.prepared.declared()),
             "probed": abilities(self.prepared.abilities()),
             "input_degree": self.capabilities.input_degree,
-            "findings": findings.map(|f| json!({ "capability": f.capability, "holds": f.holds, "what": f.what })).collect::<Vec<_>>(),
+            "variables": self.all.then(|| self.all_variables()),
+            "precision": { "noise": self.capabilities.precision.noise, "resolution": self.capabilities.precision.resolution },
+            "findings": findings.map(|f| json!({ "capability": f.capability, "holds": f.holds, "confirmed": f.confirmed, "what": f.what })).collect::<Vec<_>>(),
         })
     }
 }
@@ -223,7 +248,11 @@ fn causality(causality: Causality) -> &'static str {
         Causality::Input => "input",
         Causality::Output => "output",
         Causality::StructuralParameter => "structural parameter",
-        _ => "parameter",
+        Causality::Parameter => "parameter",
+        Causality::CalculatedParameter => "calculated parameter",
+        Causality::Local => "local",
+        Causality::Independent => "independent",
+        Causality::Dependent => "dependent",
     }
 }
 

@@ -15,7 +15,8 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let options = shared.options(&scenario, &choices)?;
     let session = scenario.session(&options)?;
     let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
-    let selection = variables.select(&shared.record).map_err(|error| Failure::misuse(error.to_string()))?;
+    let selection =
+        variables.select(&scenario.patterns(&shared.record)).map_err(|error| Failure::misuse(error.to_string()))?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let keep = page.is_some();
     let file = shared.output.as_deref();

@@ -14,6 +14,7 @@ mod components;
 mod conformance;
 mod connections;
 mod error;
+pub mod glob;
 mod linearization;
 mod macro_step;
 mod mapped;

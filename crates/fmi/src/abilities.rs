@@ -51,6 +51,8 @@ pub struct Abilities {
     pub sub_steps: u64,
     /// Directional derivatives can be asked for.
     pub directional: bool,
+    /// They leave the unit other than it was: its state is restored after them.
+    pub derivatives_leave_traces: bool,
     /// Inputs may be set before initialization mode, and not only in it.
     pub early_inputs: bool,
     /// It matters there: what the unit starts from depends on the inputs that it knows before it enters.
@@ -120,6 +122,7 @@ impl Abilities {
             sub_steps: 1,
             directional,
             slopes_at_start: true,
+            derivatives_leave_traces: false,
             early_inputs: true,
             enters_with_inputs: false,
             late_outputs: false,
@@ -128,6 +131,11 @@ impl Abilities {
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
             unknowns: [layout.derivative_references.as_slice(), &layout.asked_outputs].concat(),
         }
+    }
+
+    /// What is left of a unit that is used without event mode.
+    pub(crate) fn without_event_mode(self, kind: &Kind) -> Self {
+        Self { event_mode: false, returns_early: kind.might_return_early, ..self }
     }
 
     /// What is left of a unit that nobody could try. Of one for Model Exchange we hold the state ourselves.
@@ -152,6 +160,7 @@ impl Abilities {
             sub_steps: 1,
             directional: kind.directional_derivatives,
             slopes_at_start: true,
+            derivatives_leave_traces: false,
             early_inputs: true,
             enters_with_inputs: false,
             late_outputs: false,

@@ -3,7 +3,7 @@
 //! Every experiment makes one instance, asks it a few things and frees it: units that live once in a process can be tried so, each
 //! experiment in a process of its own. What the answers mean is decided elsewhere (`probe`).
 
-use dovetail_core::{Error, MacroStep, Nature, Response, Signal, System};
+use dovetail_core::{Error, Linearization, MacroStep, Nature, Response, Signal, StepRule, System};
 use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
@@ -37,19 +37,39 @@ pub enum Experiment {
         /// The steps.
         sizes: Vec<f64>,
     },
+    /// After a step, shorter and shorter ones under inputs that change every time: an inner solver then starts anew, as in a coupled run.
+    ShorterSteps {
+        /// As above.
+        early: bool,
+        /// Whether each is tried from the end of the first step, rather than taken.
+        tried: bool,
+        /// How far inputs are away, as in [`Course::Moved`].
+        offset: f64,
+        /// The steps, the first one included.
+        sizes: Vec<f64>,
+    },
+    /// After a step the unit is linearised by its directional derivatives, and read again.
+    Linearization {
+        /// As above.
+        early: bool,
+        /// How far inputs are away, as in [`Course::Moved`].
+        offset: f64,
+    },
     /// A step is tried, also under other inputs, and tried again; then taken, and the next one tried twice.
     Rollback {
         /// As above.
         early: bool,
     },
-    /// Output derivatives, after the start and over three steps.
-    OutputDerivatives {
+    /// Slopes of outputs, after the start, over three steps under inputs that have moved, and after one that is next to nothing.
+    OutputSlopes {
         /// As above.
         early: bool,
-        /// How many.
-        orders: usize,
+        /// Who knows them: the unit itself, or its directional derivatives.
+        by: Slopes,
         /// Whether they are asked for before the first step too.
         at_start: bool,
+        /// How far inputs are away, as in [`Course::Moved`].
+        offset: f64,
     },
 }
 
@@ -65,6 +85,9 @@ pub enum Course {
     /// They leave their start values with time, asked for during intermediate update (3.0).
     Intermediate,
 }
+
+/// A step that is this part of an ordinary one is next to nothing.
+const HARDLY: f64 = 1e-5;
 
 /// What was seen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -126,9 +149,13 @@ impl Prepared {
             Experiment::Start { early, offset } => self.start(*early, *offset, conditions),
             Experiment::Reactions { early, directional } => self.react(*early, *directional),
             Experiment::Steps { early, course, sizes } => self.steps(*early, *course, sizes, conditions),
+            Experiment::ShorterSteps { early, tried, offset, sizes } => {
+                self.shorter_steps(*early, *tried, *offset, sizes, conditions)
+            }
+            Experiment::Linearization { early, offset } => self.linearize_and_read(*early, *offset, conditions),
             Experiment::Rollback { early } => self.roll_back(*early, conditions),
-            Experiment::OutputDerivatives { early, orders, at_start } => {
-                self.derive(*early, *orders, *at_start, conditions)
+            Experiment::OutputSlopes { early, by, at_start, offset } => {
+                self.slopes(*early, *by, *at_start, *offset, conditions)
             }
         }
     }
@@ -192,6 +219,61 @@ impl Prepared {
         Ok(seen)
     }
 
+    /// Readings come in pairs: before each of the shorter steps, and after it.
+    fn shorter_steps(
+        &self,
+        early: bool,
+        tried: bool,
+        offset: f64,
+        sizes: &[f64],
+        conditions: &Conditions,
+    ) -> Result<Observation, Mishap> {
+        let able = Abilities { rollback: tried, ..self.plain(early) };
+        let mut subject = Subject::new(self, &able, conditions, 0)?;
+        subject.begin()?;
+        let start = subject.inputs.clone();
+        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut from = self.start_time();
+        for (number, size) in sizes.iter().enumerate() {
+            // A little further every time.
+            subject.inputs.clone_from(&start);
+            subject.inputs = subject.moved(offset * (1.0 + 0.001 * number as f64));
+            let step = MacroStep::new(from, from + size);
+            let before = subject.reading();
+            if tried && number > 0 {
+                let inputs = subject.inputs.clone();
+                let after = subject.trial(step, &inputs)?;
+                // Every trial begins where the first step has ended.
+                let origin = seen.readings.first().cloned().unwrap_or(before);
+                seen.readings.extend([origin, after]);
+                continue;
+            }
+            subject.advance(step)?;
+            if number > 0 {
+                seen.readings.extend([before, subject.reading()]);
+            }
+            from = step.end;
+        }
+        Ok(seen)
+    }
+
+    fn linearize_and_read(&self, early: bool, offset: f64, conditions: &Conditions) -> Result<Observation, Mishap> {
+        let able = Abilities { linearizes: true, ..self.plain(early) };
+        let mut subject = Subject::new(self, &able, conditions, 0)?;
+        subject.begin()?;
+        subject.inputs = subject.moved(offset);
+        subject.advance(subject.trip.step(0))?;
+        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        seen.readings.push(subject.reading());
+        let mut into = Linearization::of(subject.system.interface());
+        let unit = subject.system.linearize().ok_or_else(|| Mishap::Refused("it is not offered".to_owned()))?;
+        unit.linearize_into(&mut into)?;
+        let now = MacroStep::instant(subject.trip.step(0).end);
+        subject.system.advance(now, &subject.inputs, &mut subject.response)?;
+        seen.readings.push(subject.reading());
+        Ok(seen)
+    }
+
     fn roll_back(&self, early: bool, conditions: &Conditions) -> Result<Observation, Mishap> {
         let able = Abilities { rollback: true, ..self.plain(early) };
         let mut subject = Subject::new(self, &able, conditions, 0)?;
@@ -211,25 +293,36 @@ impl Prepared {
         Ok(seen)
     }
 
-    fn derive(
+    fn slopes(
         &self,
         early: bool,
-        orders: usize,
+        by: Slopes,
         at_start: bool,
+        offset: f64,
         conditions: &Conditions,
     ) -> Result<Observation, Mishap> {
-        let able = Abilities { slopes: Slopes::Told(orders), slopes_at_start: at_start, ..self.plain(early) };
+        let able = Abilities { slopes: by, slopes_at_start: at_start, ..self.plain(early) };
         let mut subject = Subject::new(self, &able, conditions, 1)?;
         let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
         subject.begin()?;
-        for number in 0..=3 {
-            if number > 0 {
-                subject.advance(subject.trip.step(number - 1))?;
+        let free = self.abilities.step == StepRule::Free;
+        for number in 0..=if free { 4 } else { 3 } {
+            match number {
+                0 => {}
+                1..=3 => subject.advance(subject.trip.step(number - 1))?,
+                // A step that hardly moves anything: slopes stay, and differences of what was read last do not.
+                _ => {
+                    let step = subject.trip.step(2);
+                    subject.advance(MacroStep::new(step.end, step.end + HARDLY * step.size()))?;
+                }
             }
             seen.readings.push(subject.reading());
             let outputs = subject.system.interface().outputs.iter().zip(&subject.response.outputs);
             let smooth = outputs.filter(|(output, _)| output.nature == Nature::Continuous);
             seen.slopes.push(smooth.map(|(_, knot)| knot.slope).collect());
+            if number == 0 && offset != 0.0 {
+                subject.inputs = subject.moved(offset);
+            }
         }
         Ok(seen)
     }
@@ -289,21 +382,23 @@ impl Subject {
     /// Other values for the continuous inputs; what is not a quantity may have no other value.
     fn moved(&self, offset: f64) -> Vec<Signal> {
         let natures = self.system.interface().inputs.iter().map(|input| input.nature);
-        let moved = |(signal, nature): (&Signal, Nature)| match nature {
-            Nature::Continuous => Signal::constant(1.5 * signal.value(0.0) + offset),
+        let moved = |(i, (signal, nature)): (usize, (&Signal, Nature))| match nature {
+            // Each by another amount: a unit may look at their difference only.
+            Nature::Continuous => Signal::constant(1.5 * signal.value(0.0) + offset * (1.0 + 0.37 * i as f64)),
             _ => *signal,
         };
-        self.inputs.iter().zip(natures).map(moved).collect()
+        self.inputs.iter().zip(natures).enumerate().map(moved).collect()
     }
 
     /// Continuous inputs that leave their start values with the power `order` of time.
     fn bend(&mut self, order: usize, size: f64) {
-        for (signal, input) in self.inputs.iter_mut().zip(&self.system.interface().inputs) {
+        for (i, (signal, input)) in self.inputs.iter_mut().zip(&self.system.interface().inputs).enumerate() {
             if input.nature == Nature::Continuous {
                 let start = signal.value(0.0);
                 let mut coefficients = [0.0; 6];
                 coefficients[0] = start;
-                coefficients[order] = 0.5 * (1.0 + start.abs()) / size.powi(order as i32);
+                let height = 0.5 * (1.0 + 0.37 * i as f64) * (1.0 + start.abs());
+                coefficients[order] = height / size.powi(order as i32);
                 *signal = Signal::new(&coefficients);
             }
         }

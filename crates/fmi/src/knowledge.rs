@@ -17,10 +17,13 @@ pub struct Knowledge {
     inputs: InputWay,
     slopes: Slopes,
     slopes_at_start: bool,
+    derivatives_leave_traces: bool,
     early_inputs: bool,
     enters_with_inputs: bool,
     late_outputs: bool,
     single: bool,
+    event_mode: bool,
+    returns_early: bool,
     noise: f64,
     resolution: f64,
     /// For each output, the inputs on which it depends at once.
@@ -40,10 +43,13 @@ impl Knowledge {
             inputs,
             slopes,
             slopes_at_start,
+            derivatives_leave_traces: abilities.derivatives_leave_traces,
             early_inputs,
             enters_with_inputs,
             late_outputs,
             single,
+            event_mode: abilities.event_mode,
+            returns_early: abilities.returns_early,
             noise,
             resolution,
             depends_on,
@@ -59,10 +65,13 @@ impl Knowledge {
             inputs: self.inputs,
             slopes: self.slopes,
             slopes_at_start: self.slopes_at_start,
+            derivatives_leave_traces: self.derivatives_leave_traces,
             early_inputs: self.early_inputs,
             enters_with_inputs: self.enters_with_inputs,
             late_outputs: self.late_outputs,
             single: self.single,
+            event_mode: self.event_mode,
+            returns_early: self.returns_early,
             precision: Precision { noise: self.noise, resolution: self.resolution },
             ..declared.clone()
         }
@@ -92,6 +101,7 @@ impl Unit {
         knowledge: &Knowledge,
     ) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
+        prepared.settings.without_event_mode |= prepared.declared.event_mode && !knowledge.event_mode;
         prepared.abilities = knowledge.apply(&prepared.declared);
         let layout = Arc::make_mut(&mut prepared.layout);
         for (output, inputs) in layout.outputs.iter_mut().zip(&knowledge.depends_on) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dovetail_core::{Input, Interface, Linearization, Nature, Output};
+use dovetail_core::{Input, Interface, Linearization, Nature, Output, list_names};
 
 use crate::description::{Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version};
 use crate::numbers::as_number;
@@ -114,6 +114,21 @@ impl Layout {
         layout.elements_of_inputs = inputs_of;
         layout.find_identities();
         layout
+    }
+
+    /// What to say of a unit all of whose reals are declared to jump: they may well be quantities.
+    pub fn doubt(&self, description: &Description) -> Option<String> {
+        let exchanged = |v: &&Variable| matches!(v.causality, Causality::Input | Causality::Output);
+        let reals = description.variables.iter().filter(exchanged).filter(|v| v.value_type == ValueType::Float64);
+        let names: Vec<String> = reals.map(|v| v.name.clone()).collect();
+        let smooth = self.smooth_input_positions.len() + self.smooth_output_positions.len();
+        (smooth == 0 && !names.is_empty()).then(|| {
+            format!(
+                "all its real inputs and outputs ({}) are declared discrete: they are held over each step, whatever the method; if they are \
+                 continuous quantities, list them under `continuous` in the model",
+                list_names(&names)
+            )
+        })
     }
 
     /// Inputs start at values that were given for them.

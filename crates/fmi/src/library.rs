@@ -69,6 +69,9 @@ impl Library {
         };
         let present = match (names(&all), names(&list(&folder.join("binaries")))) {
             (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
+            (_, platforms) if platforms.iter().any(|name| name == platform(version)) => {
+                format!("an empty folder binaries/{}", platform(version))
+            }
             (_, platforms) if !platforms.is_empty() => format!("binaries for {} only", platforms.join(", ")),
             _ if folder.join("sources").is_dir() => "sources only, which would have to be compiled first".to_owned(),
             _ => "no binaries at all".to_owned(),

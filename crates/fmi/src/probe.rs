@@ -18,6 +18,12 @@ const SAME: f64 = 1e-12;
 /// How far inputs are moved, in units of their size, to see whether they matter before initialization mode; some units cannot be
 /// initialized with the one and can with the other.
 const OFFSETS: [f64; 2] = [0.5, 0.13];
+/// How far inputs are moved so that a unit at rest moves.
+const MOVING: f64 = 0.5;
+/// Slopes that differ by more, relative to the largest, before and after next to nothing are none.
+const CONTINUOUS: f64 = 0.1;
+/// Slopes agree if they differ by less, relative to the largest.
+const SLOPES: f64 = 1e-2;
 /// Below this, relative, what one step and two halves of it differ by is rounding.
 const ROUNDING: f64 = 1e-13;
 /// Steps that become shorter by this factor, after a whole one, show how short a step may be.
@@ -28,6 +34,9 @@ const MOST_SHORTER: usize = 9;
 pub trait Laboratory {
     /// What came of it.
     fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap>;
+
+    /// From now on instances are made without event mode.
+    fn avoid_event_mode(&mut self);
 
     /// Whether the unit was found to be fit for one instance in a process only.
     fn found_single(&self) -> bool {
@@ -86,6 +95,13 @@ pub(crate) struct Probe<'a> {
     /// Whether it has inputs that can be moved.
     movable: bool,
     co_simulation: bool,
+    /// How far inputs were moved, where the unit took that.
+    moving: f64,
+}
+
+/// Whether there was no instance to ask anything of.
+fn is_refusal_to_start(mishap: &Mishap) -> bool {
+    matches!(mishap, Mishap::Refused(why) if why.contains("gave no instance"))
 }
 
 /// The largest relative difference.
@@ -115,10 +131,10 @@ pub(crate) fn probe(
         StepRule::Free => step,
     };
     let (findings, warnings) = (Vec::new(), Vec::new());
-    let mut probe = Probe { laboratory, abilities, findings, warnings, size, movable, co_simulation };
+    let mut probe = Probe { laboratory, abilities, findings, warnings, size, movable, co_simulation, moving: 0.0 };
     let baseline = probe.start()?;
     let reactions = probe.reactions()?;
-    if co_simulation && let Some(baseline) = &baseline {
+    if let (true, Some(baseline)) = (co_simulation, &baseline) {
         probe.co_simulation(baseline);
     }
     probe.abilities.single |= probe.laboratory.found_single();
@@ -139,6 +155,9 @@ impl Probe<'_> {
     /// How the unit starts; what it answers to a first step, if it can be stepped at all.
     fn start(&mut self) -> Result<Option<Vec<f64>>, Mishap> {
         let mut seen = self.try_out(Experiment::Start { early: true, offset: 0.0 });
+        if self.abilities.event_mode && self.co_simulation && seen.as_ref().is_err_and(is_refusal_to_start) {
+            seen = self.start_without_event_mode(seen);
+        }
         if seen.as_ref().is_ok_and(|seen| seen.refused_early) {
             self.abilities.early_inputs = false;
             seen = self.try_out(Experiment::Start { early: false, offset: 0.0 });
@@ -161,6 +180,19 @@ impl Probe<'_> {
             self.abilities.enters_with_inputs = self.minds_early_inputs();
         }
         Ok(Some(stepped.clone()))
+    }
+
+    /// A unit that declares event mode and gives no instance may give one without it.
+    fn start_without_event_mode(&mut self, failed: Result<Observation, Mishap>) -> Result<Observation, Mishap> {
+        self.laboratory.avoid_event_mode();
+        let again = self.try_out(Experiment::Start { early: true, offset: 0.0 });
+        if again.is_err() {
+            return failed;
+        }
+        self.abilities.event_mode = false;
+        let why = failed.map_or_else(|mishap| mishap.to_string(), |_| String::new());
+        self.findings.push(Finding::fails("event mode", why));
+        again
     }
 
     fn distrust(&mut self, why: &str) {
@@ -225,6 +257,9 @@ impl Probe<'_> {
             self.abilities.rollback = finding.holds;
             self.findings.push(finding);
         }
+        if self.abilities.linearizes {
+            self.traces();
+        }
         match self.abilities.inputs {
             InputWay::Derivatives(most) => self.input_derivatives(most, baseline),
             InputWay::Intermediate => self.intermediate_update(baseline),
@@ -233,7 +268,7 @@ impl Probe<'_> {
         if let Slopes::Told(orders) = self.abilities.slopes {
             let finding = self.output_derivatives(orders);
             if !finding.holds {
-                let chained = self.abilities.linearizes;
+                let chained = self.abilities.linearizes && !self.abilities.derivatives_leave_traces;
                 self.abilities.slopes = if chained { Slopes::Chained } else { Slopes::Unknown };
             }
             self.findings.push(finding);
@@ -270,6 +305,35 @@ impl Probe<'_> {
             return Finding::holds(NAME, what);
         }
         Finding::holds(NAME, "a restored state reproduces")
+    }
+
+    /// Do directional derivatives leave the unit as it was? Some are differences that the unit takes of itself.
+    fn traces(&mut self) {
+        let early = self.early();
+        let mut seen = self.try_out(Experiment::Linearization { early, offset: MOVING });
+        if seen.is_err() {
+            seen = self.try_out(Experiment::Linearization { early, offset: 0.0 });
+        }
+        let what = match seen.as_ref().map(|seen| &seen.readings[..]) {
+            Ok([before, after]) if !differ(before, after) => return,
+            Ok([before, after]) => {
+                format!("asking for directional derivatives moves the unit by {:.1e}", relative_distance(before, after))
+            }
+            Ok(_) => "BUG: two readings".to_owned(),
+            Err(why) => why.to_string(),
+        };
+        let restores = self.abilities.rollback && seen.is_ok();
+        if restores {
+            let text = format!("{what}; its state is saved before and restored after");
+            self.findings.push(Finding::holds("linearization", text));
+            self.abilities.derivatives_leave_traces = true;
+        } else {
+            self.findings.push(Finding::fails("linearization", what));
+            self.abilities.linearizes = false;
+        }
+        if self.abilities.slopes == Slopes::Chained {
+            self.abilities.slopes = Slopes::Unknown; // after each step that would be too often
+        }
     }
 
     fn one_step(&mut self, course: Course) -> Result<Vec<f64>, Mishap> {
@@ -317,17 +381,11 @@ impl Probe<'_> {
         self.one_step(Course::Moved(0.5)).is_ok_and(|moved| differ(&moved, baseline))
     }
 
-    /// Are the derivatives of outputs numbers, and not always zero while the outputs move?
+    /// Are the derivatives of outputs numbers, and not always zero while the outputs move? Where directional derivatives tell the
+    /// slopes too, both must agree: some units only take the difference of their last two answers.
     fn output_derivatives(&mut self, orders: usize) -> Finding {
         const NAME: &str = "output derivatives";
-        let early = self.early();
-        let mut seen = self.try_out(Experiment::OutputDerivatives { early, orders, at_start: true });
-        if seen.is_err() {
-            // The standard speaks of them after a step.
-            seen = self.try_out(Experiment::OutputDerivatives { early, orders, at_start: false });
-            self.abilities.slopes_at_start = false;
-        }
-        let seen = match seen {
+        let seen = match self.told_slopes(orders) {
             Ok(seen) => seen,
             Err(why) => return Finding::fails(NAME, why.to_string()),
         };
@@ -339,21 +397,75 @@ impl Probe<'_> {
         if moved && after_steps.iter().flatten().all(|slope| *slope == 0.0) {
             return Finding::fails(NAME, "they are always 0, while the outputs move");
         }
-        Finding::holds(NAME, "they are finite and move")
+        if let [.., last, hardly] = after_steps
+            && self.abilities.step == StepRule::Free
+            && relative_distance(last, hardly) > CONTINUOUS
+        {
+            return Finding::fails(NAME, "they are differences of its last answers, not slopes");
+        }
+        let apart = if self.abilities.linearizes { self.slopes_apart(after_steps) } else { None };
+        match apart {
+            Some(apart) if apart > SLOPES => {
+                let what = format!(
+                    "they are {:.0} % away from the slopes that its directional derivatives give",
+                    100.0 * apart
+                );
+                Finding::fails(NAME, what)
+            }
+            _ => Finding::holds(NAME, "they are finite and move"),
+        }
     }
 
-    /// What one step and two halves of it differ by, and how short a step still moves the unit as it should.
+    /// What the unit says of its slopes, under inputs that move it if it takes them, and from before the first step if it can.
+    fn told_slopes(&mut self, orders: usize) -> Result<Observation, Mishap> {
+        let (early, by) = (self.early(), Slopes::Told(orders));
+        let mut best: Option<(Observation, bool, f64)> = None;
+        for (at_start, offset) in [(true, MOVING), (true, 0.1 * MOVING), (true, 0.0), (false, MOVING), (false, 0.0)] {
+            let Ok(seen) = self.try_out(Experiment::OutputSlopes { early, by, at_start, offset }) else { continue };
+            let moves = |pair: &[Vec<f64>]| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]);
+            if seen.readings.windows(2).skip(1).any(moves) {
+                best = Some((seen, at_start, offset));
+                break; // it moves, and not only because its inputs have jumped
+            }
+            best.get_or_insert((seen, at_start, offset));
+        }
+        if let Some((seen, at_start, offset)) = best {
+            (self.abilities.slopes_at_start, self.moving) = (at_start, offset);
+            return Ok(seen);
+        }
+        self.try_out(Experiment::OutputSlopes { early, by, at_start: false, offset: 0.0 })
+    }
+
+    /// By how much these slopes differ from those that directional derivatives give, in units of the largest.
+    fn slopes_apart(&mut self, told: &[Vec<f64>]) -> Option<f64> {
+        let (early, by, offset) = (self.early(), Slopes::Chained, self.moving);
+        let seen = self.try_out(Experiment::OutputSlopes { early, by, at_start: false, offset }).ok()?;
+        let pairs = told.iter().zip(&seen.slopes[1.min(seen.slopes.len())..]);
+        // The input has just jumped in the first step, and a slope from before it says nothing.
+        let apart = pairs.skip(1).map(|(told, chained)| relative_distance(told, chained));
+        apart.reduce(f64::max)
+    }
+
+    /// What one step and two halves of it differ by, and how short a step still moves the unit as it should; under inputs that move
+    /// it, if it takes them.
     fn precision(&mut self, baseline: &[f64]) -> Precision {
-        let (early, size, course) = (self.early(), self.size, Course::Held);
+        let moved = self.one_step(Course::Moved(MOVING));
+        let (course, whole) = match moved {
+            Ok(whole) => (Course::Moved(MOVING), whole),
+            Err(_) => (Course::Held, baseline.to_vec()),
+        };
+        let (early, size) = (self.early(), self.size);
         let halves = self.try_out(Experiment::Steps { early, course, sizes: vec![0.5 * size, 0.5 * size] });
         let noise = match halves.as_ref().ok().and_then(|seen| seen.readings.last()) {
-            Some(halves) => relative_distance(baseline, halves),
+            Some(halves) => relative_distance(&whole, halves),
             None => 0.0,
         };
+        let tried = self.abilities.rollback;
         let mut sizes = vec![size];
         sizes.extend((1..=MOST_SHORTER).map(|power| size * SHORTER.powi(power as i32)));
-        let shorter = self.try_out(Experiment::Steps { early, course, sizes: sizes.clone() });
-        let resolution = shorter.map_or(0.0, |seen| resolution(baseline, &seen.readings, &sizes));
+        let offset = if let Course::Moved(offset) = course { offset } else { 0.0 };
+        let shorter = self.try_out(Experiment::ShorterSteps { early, tried, offset, sizes: sizes.clone() });
+        let resolution = shorter.map_or(0.0, |seen| resolution(&seen.readings, &sizes[1..]));
         Precision { noise: if noise > ROUNDING { noise } else { 0.0 }, resolution }
     }
 }
@@ -365,16 +477,16 @@ fn relative_distance(one: &[f64], other: &[f64]) -> f64 {
     if apart > 0.0 { apart / largest } else { 0.0 }
 }
 
-/// Shorter and shorter steps follow a whole one. A step moves a unit in proportion to its length, but for rounding; the longest that
-/// moves it by far too much tells what it resolves.
-fn resolution(first: &[f64], readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
-    let mut coarse: f64 = 0.0;
-    let Some([whole, tenth]) = readings.first_chunk() else { return 0.0 };
-    for variable in 0..first.len() {
+/// Readings before and after shorter and shorter steps. A step moves a unit in proportion to its length, but for rounding; the
+/// longest that moves it by far too much tells what it resolves.
+fn resolution(readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
+    let (mut coarse, pairs): (f64, Vec<_>) = (0.0, readings.chunks_exact(2).collect());
+    let Some(&[first, ref rest @ ..]) = pairs.get(..) else { return 0.0 };
+    for variable in 0..first[0].len() {
         // The rate is that of the first short step, which is long enough for it.
-        let rate = (tenth[variable] - whole[variable]).abs() / sizes[1];
-        let rounding = 64.0 * f64::EPSILON * whole[variable].abs();
-        for (pair, size) in readings[1..].windows(2).zip(&sizes[2..]) {
+        let rate = (first[1][variable] - first[0][variable]).abs() / sizes[0];
+        let rounding = 64.0 * f64::EPSILON * first[0][variable].abs();
+        for (pair, size) in rest.iter().zip(&sizes[1..]) {
             let moved = (pair[1][variable] - pair[0][variable]).abs();
             if moved > 4.0 * rate * size + rounding && moved.is_finite() && rate > 0.0 {
                 coarse = coarse.max(moved / rate);
@@ -393,28 +505,23 @@ fn unconfirmed(names: &[String]) -> String {
 mod tests {
     use super::*;
 
+    /// Readings of a unit that is at `at(time)`, before and after these steps, one after the other.
+    fn readings(at: impl Fn(f64) -> f64, sizes: &[f64]) -> Vec<Vec<f64>> {
+        let mut time = 0.3;
+        let mut pair = |size: &f64| {
+            let before = at(time);
+            time += size;
+            [vec![before], vec![at(time)]]
+        };
+        sizes.iter().flat_map(&mut pair).collect()
+    }
+
     #[test]
     fn a_unit_that_moves_by_whole_ticks_resolves_no_less() {
-        let at = |time: f64| vec![(time / 1e-6).ceil() * 1e-6];
-        let sizes: Vec<f64> = (0..10).map(|power| 1e-2 * 0.1_f64.powi(power)).collect();
-        let mut time = 0.0;
-        let readings: Vec<Vec<f64>> = sizes
-            .iter()
-            .map(|size| {
-                time += size;
-                at(time)
-            })
-            .collect();
-        let found = resolution(&readings[0].clone(), &readings, &sizes);
+        let sizes: Vec<f64> = (0..9).map(|power| 1e-3 * 0.1_f64.powi(power)).collect();
+        let found = resolution(&readings(|time| (time / 1e-6).ceil() * 1e-6, &sizes), &sizes);
         assert!((5e-7..2e-6).contains(&found), "{found}");
-        let smooth: Vec<Vec<f64>> = sizes
-            .iter()
-            .scan(0.0, |t, size| {
-                *t += size;
-                Some(vec![(*t as f64).sin()])
-            })
-            .collect();
-        assert_eq!(resolution(&smooth[0].clone(), &smooth, &sizes), 0.0);
+        assert_eq!(resolution(&readings(f64::sin, &sizes), &sizes), 0.0);
     }
 
     #[test]

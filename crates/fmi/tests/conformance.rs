@@ -16,6 +16,8 @@ fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
         stop: 10.0,
         imposed_step: None,
         sub_steps: 1,
+        probe_tolerance: None,
+        without_event_mode: false,
         continuous: Vec::new(),
         recorded: Vec::new(),
     };

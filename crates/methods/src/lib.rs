@@ -21,7 +21,7 @@ mod ranges;
 mod shape;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
-pub use dovetail::{Advice, Dovetail, DovetailOptions, Inputs, Relinearize};
+pub use dovetail::{Advice, Dovetail, DovetailOptions, Inputs, Relinearize, StepBounds};
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use gauss_seidel::GaussSeidel;
 pub use heeding::Heeding;

@@ -1,5 +1,7 @@
 //! What errors are measured by, and in what time things move.
 
+use dovetail_core::Linearization;
+
 use crate::coupling::Coupling;
 use crate::global::Global;
 
@@ -24,6 +26,13 @@ pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
         }
     }
     shortest
+}
+
+/// What a state that is zero will become: the largest of `|x'|/ρ` and `|x''|/ρ²`, where `rate` bounds the eigenvalues of its system.
+pub(crate) fn scale_from_rest(here: &Linearization, state: usize, rate: f64) -> f64 {
+    let bend: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(state, j)] * f).sum::<f64>() + here.f_time[state];
+    let scale = (here.f[state].abs() / rate).max(bend.abs() / (rate * rate));
+    if rate > 0.0 { scale } else { 0.0 }
 }
 
 /// What errors of variables are measured by: their ranges so far.
@@ -71,6 +80,21 @@ impl Ranges {
             let far = far.abs().min(0.1 * range.low.abs().max(range.high.abs()));
             range.outlook = if far.is_finite() { range.outlook.max(far) } else { range.outlook };
         }
+    }
+
+    /// What the variables will become that are zero and have never moved: from rest they have the scale of that.
+    pub fn expect_from_rest(&mut self, scales: impl Iterator<Item = f64>) {
+        for (range, scale) in self.all.iter_mut().zip(scales) {
+            let rests = range.low == 0.0 && range.high == 0.0;
+            if rests && scale.is_finite() {
+                range.outlook = range.outlook.max(scale);
+            }
+        }
+    }
+
+    /// Whether some variable is zero and has never moved.
+    pub fn rest(&self) -> bool {
+        self.all.iter().any(|range| range.low == 0.0 && range.high == 0.0)
     }
 
     /// What errors of one variable are measured by.

@@ -17,7 +17,6 @@ mod csv_file;
 mod enclosure;
 mod enclosure_page;
 mod errors;
-mod glob;
 mod html;
 mod json;
 mod number;

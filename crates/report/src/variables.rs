@@ -1,8 +1,6 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface, Nature, nearest};
-
-use crate::glob;
+use dovetail_core::{Connections, Interface, Nature, glob, nearest};
 
 /// What a variable is to its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

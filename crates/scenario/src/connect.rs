@@ -249,7 +249,7 @@ impl<'a> Resolver<'a> {
                 stacked += 1;
             }
             if !held.is_empty() {
-                let warning = format!("nothing feeds {}: held at its start value", list_names(&held));
+                let warning = held_inputs(&held);
                 self.warnings.push(warning);
             }
         }
@@ -297,4 +297,10 @@ impl Side {
             Self::To => interface.inputs.iter().map(|i| i.name.as_str()).collect(),
         }
     }
+}
+
+/// Inputs that nothing feeds.
+pub(crate) fn held_inputs(names: &[String]) -> String {
+    let value = if names.len() > 1 { "held at their start values" } else { "held at its start value" };
+    format!("nothing feeds {}: {value}", list_names(names))
 }

@@ -1,6 +1,6 @@
 //! The options of `dovetail`.
 
-use dovetail_methods::{DovetailOptions, Inputs, Relinearize};
+use dovetail_methods::{DovetailOptions, Inputs, Relinearize, StepBounds};
 
 use crate::diagnostic::Problem;
 use crate::options::Choices;
@@ -28,5 +28,6 @@ pub(crate) fn options(choices: &Choices) -> Result<DovetailOptions, Problem> {
         relinearize,
         corrected: choices.chosen("corrected", CORRECTED)?.is_some_and(|text| text == "true"),
         tolerance: None,
+        bounds: StepBounds::default(),
     })
 }

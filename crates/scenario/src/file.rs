@@ -42,6 +42,11 @@ pub(crate) struct SystemTable {
     pub fmu: Option<Spanned<String>>,
     /// Of an FMU with both: `co-simulation` or `model-exchange`.
     pub interface: Option<Spanned<String>>,
+    /// Whether an FMU is tried out before the run; otherwise what it declares is believed.
+    pub probe: Option<bool>,
+    /// Reals of an FMU that are declared discrete and are continuous.
+    #[serde(default)]
+    pub continuous: Vec<String>,
     /// Parts of a communication step of an FMU that only takes constant inputs.
     pub sub_steps: Option<Spanned<u64>>,
     #[serde(default)]

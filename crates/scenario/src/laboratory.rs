@@ -117,6 +117,10 @@ impl Laboratory for ChildLaboratory<'_> {
         }
     }
 
+    fn avoid_event_mode(&mut self) {
+        self.errand.settings.without_event_mode = true;
+    }
+
     fn found_single(&self) -> bool {
         self.found_single
     }

@@ -3,7 +3,7 @@
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
     Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Heeding, Ifosmondi,
-    IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -16,7 +16,7 @@ use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
 /// Of methods that iterate or choose their steps, unless the user says otherwise.
-const DEFAULT_TOLERANCE: f64 = 1e-6;
+pub(crate) const DEFAULT_TOLERANCE: f64 = 1e-6;
 
 /// The solver of an FMU is asked for this part of the coupling tolerance.
 const FMU_SHARE: f64 = 0.01;
@@ -110,6 +110,7 @@ pub(crate) fn make<'a>(
     let grid = Grid::new(scenario.start_time, scenario.stop_time, step);
     let connections = &scenario.connections;
     let tolerance = options.tolerance.unwrap_or(DEFAULT_TOLERANCE);
+    let limits = Limits::of(capabilities, scenario.stop_time - scenario.start_time);
     Ok(match name {
         "jacobi" => Box::new(Jacobi::new(connections, grid)),
         "ifosmondi" => {
@@ -122,17 +123,22 @@ pub(crate) fn make<'a>(
         }
         "f3ornits" => {
             let span = (scenario.start_time, scenario.stop_time);
-            let chosen = f3ornits::options(options, span.1 - span.0, capabilities);
+            let longest = limits.steps.longest;
+            let mut chosen = f3ornits::options(options, span.1 - span.0, capabilities);
+            if !options.given.iter().any(|key| key == "max-step") {
+                chosen.max_step = chosen.max_step.min(longest.max(chosen.min_step));
+                chosen.first_step = chosen.first_step.min(chosen.max_step);
+            }
             Box::new(F3ornits::new(connections, span, chosen, capabilities))
         }
         "missiles" => {
-            let tolerance = is_adaptive(name, options).then_some(tolerance);
-            let chosen = MissilesOptions { estimator: options.estimator, tolerance };
+            let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
+            let chosen = MissilesOptions { estimator: options.estimator, tolerance, bounds: limits.steps };
             Box::new(Missiles::new(connections, grid, chosen, capabilities))
         }
         "dovetail" => {
-            let tolerance = is_adaptive(name, options).then_some(tolerance);
-            let chosen = DovetailOptions { tolerance, ..options.dovetail };
+            let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
+            let chosen = DovetailOptions { tolerance, bounds: limits.steps, ..options.dovetail };
             let own = Dovetail::new(connections, grid, chosen, capabilities);
             if options.method != "auto" {
                 return Ok(Box::new(own));
@@ -144,6 +150,36 @@ pub(crate) fn make<'a>(
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })
 }
+
+/// What can be asked of systems whose answers come from solvers of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limits {
+    /// Errors smaller than this cannot be told from noise.
+    pub tolerance: f64,
+    /// Shorter steps move systems by chance; in longer ones a system that cannot report what happens in them may miss it.
+    pub steps: StepBounds,
+}
+
+impl Limits {
+    /// For these systems, over a run of length `span`.
+    pub fn of(capabilities: &[Capabilities], span: f64) -> Self {
+        let noise = capabilities.iter().map(|c| c.precision.noise).fold(0.0, f64::max);
+        let resolution = capabilities.iter().map(|c| c.precision.resolution).fold(0.0, f64::max);
+        // Co-Simulation FMUs without event mode: their solvers are not made for next to nothing, and what switches in them goes unsaid.
+        let silent = capabilities.iter().any(|c| !c.presence.responds);
+        let [least, longest] = if silent { [LEAST_STEP * span, LONGEST_STEP * span] } else { [0.0, f64::INFINITY] };
+        let steps = StepBounds { shortest: (ABOVE_RESOLUTION * resolution).max(least), longest };
+        Self { tolerance: ABOVE_NOISE * noise, steps }
+    }
+}
+
+/// A tolerance that a step can keep is so many times the noise of what it is judged by; a step so many times what moves a system.
+const ABOVE_NOISE: f64 = 100.0;
+const ABOVE_RESOLUTION: f64 = 10.0;
+/// The shortest step that Co-Simulation FMUs are asked for, as a part of the run.
+const LEAST_STEP: f64 = 1e-8;
+/// The longest step that they are asked for: that of methods with a fixed step, by default.
+const LONGEST_STEP: f64 = 1.0 / 500.0;
 
 /// What the solvers inside FMUs are asked for: far less than what the coupling is allowed to be off by, where a method of this name
 /// knows that; none: what an FMU itself proposes.

@@ -24,6 +24,8 @@ pub struct Overrides {
     pub stop_time_unless_given: Option<f64>,
     /// Variables that are to be recorded (patterns): of FMUs also those that are neither inputs, outputs nor states.
     pub record: Vec<String>,
+    /// What the solvers of FMUs are asked for while they are tried out; none: a hundredth of the usual coupling tolerance.
+    pub probe_tolerance: Option<f64>,
     /// Processes in which FMUs are tried out; none: that happens in this process.
     #[serde(skip)]
     pub helpers: Option<Fleet>,

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use dovetail_core::{
     Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, Source, Statistics,
-    System, Task, Work, Workers, check_finite, readable,
+    StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::{Costs, Notes};
 use dovetail_methods::start_values;
 use dovetail_workers::Lost;
 
 use crate::diagnostic::{BadModel, Problem};
-use crate::method;
+use crate::method::{self, Limits};
 use crate::options::{OPTIONS, RunOptions};
 use crate::part::{Making, Part, PartModel};
 use crate::rehearsal::{rehearse, with_inputs};
@@ -218,6 +218,8 @@ impl Scenario {
                 (capabilities.trial, capabilities.output_derivatives) = (true, capabilities.output_derivatives.max(1));
             }
         }
+        warnings.extend(self.unfitting(step));
+        warnings.extend(self.noisy(name, options, &found));
         let method = method::make(self, options, name, step, &found).map_err(bad)?;
         method.check(&found).map_err(|error| self.bad(Problem::general(error.to_string())))?;
         let making = Making {
@@ -309,7 +311,8 @@ impl Scenario {
 
     pub(crate) fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
         let span = self.stop_time - self.start_time;
-        let step = options.step.or(self.proposed_step).unwrap_or(span / DEFAULT_STEPS);
+        let step =
+            options.step.unwrap_or_else(|| self.fitting_step(self.proposed_step.unwrap_or(span / DEFAULT_STEPS)));
         let resolved = self.start_time + step > self.start_time && self.stop_time - step < self.stop_time;
         if resolved && span / step < u64::MAX as f64 {
             return Ok(step);
@@ -317,6 +320,48 @@ impl Scenario {
         let message =
             format!("a step of {step:e} s is too small for a run from {} to {} s", self.start_time, self.stop_time);
         Err(self.bad(Problem::general(message).help("times that close are the same number: choose a larger --step")))
+    }
+
+    /// A step near the proposed one that is made of the steps inside FMUs and of those that systems impose.
+    fn fitting_step(&self, proposed: f64) -> f64 {
+        let imposed = |part: &Part| {
+            let inner = part.unit().and_then(|prepared| prepared.internal_step());
+            part.restrictions.and_then(|r| r.imposed_step).or(inner)
+        };
+        let longest = self.parts.iter().filter_map(imposed).fold(0.0, f64::max);
+        if longest > 0.0 { longest * (proposed / longest).round().max(1.0) } else { proposed }
+    }
+
+    /// An FMU whose answers are too noisy for the tolerance of a method that chooses its steps by them.
+    fn noisy(&self, name: &str, options: &RunOptions, found: &[Capabilities]) -> Option<String> {
+        let limits = Limits::of(found, self.stop_time - self.start_time);
+        let asked = options.tolerance.unwrap_or(method::DEFAULT_TOLERANCE);
+        if limits.tolerance <= asked || !["missiles", "dovetail"].contains(&name) || !method::is_adaptive(name, options)
+        {
+            return None;
+        }
+        let worst = found.iter().enumerate().max_by(|(_, a), (_, b)| a.precision.noise.total_cmp(&b.precision.noise));
+        let (system, noise) = worst.map(|(k, c)| (self.parts[k].name(), c.precision.noise))?;
+        Some(format!(
+            "the answers of `{system}` have a noise of {noise:.1e} (one step against two halves): steps were chosen for a tolerance of \
+             {:.1e} instead of {asked:.1e}; a smaller --integrator-tolerance may make them better",
+            limits.tolerance
+        ))
+    }
+
+    /// FMUs whose own step does not fit the run, although they take any.
+    fn unfitting(&self, step: f64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (name, prepared) in self.units() {
+            let Some(inner) = prepared.internal_step().filter(|inner| !prepared.fits(*inner, step)) else { continue };
+            if prepared.capabilities(step).step_rule == StepRule::Free {
+                warnings.push(format!(
+                    "`{name}` steps by {inner} s inside, and neither all steps nor the whole run are multiples of that: it may answer for \
+                     other times than it is asked for"
+                ));
+            }
+        }
+        warnings
     }
 
     /// Options that were given and do not matter to the method.

@@ -205,6 +205,17 @@ impl Scenario {
         self.units().iter().any(|(_, prepared)| prepared.only_once())
     }
 
+    /// Patterns of variables as they are meant: where the model is a single FMU its variables may be named without its name.
+    pub fn patterns(&self, given: &[String]) -> Vec<String> {
+        let ([part], true) = (&self.parts[..], self.source.text.is_empty()) else { return given.to_vec() };
+        let name = part.name();
+        let qualified = |pattern: &String| match pattern.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')) {
+            false if !pattern.contains(['*', '$']) => format!("{name}.{pattern}"),
+            _ => pattern.clone(),
+        };
+        given.iter().map(qualified).collect()
+    }
+
     /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
     pub fn blame(&self, error: &Error) -> BadModel {
         let variables = match error {
@@ -237,7 +248,9 @@ impl Scenario {
 /// Start and end of the run, from the command line or else from the file.
 fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
     let start = changes.start_time.or(header.start_time.as_ref().map(|t| *t.get_ref())).unwrap_or(0.0);
-    let Some(stop) = changes.stop_time.or(header.stop_time.as_ref().map(|t| *t.get_ref())) else {
+    let unless_given = changes.stop_time_unless_given.map(|size| start + size);
+    let given = changes.stop_time.or(header.stop_time.as_ref().map(|t| *t.get_ref()));
+    let Some(stop) = given.or(unless_given) else {
         return Err(Problem::general("the model does not say when to stop")
             .help("add `stop-time = 10.0` to [model], or give --stop-time"));
     };

@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dovetail_core::Mapping;
-use dovetail_fmi::description::{Strictness, UnitDefinition, Value, Variable};
+use dovetail_core::{Mapping, glob};
+use dovetail_fmi::description::{Causality, Description, Strictness, UnitDefinition, Value, Variable};
 use dovetail_fmi::{Knowledge, Prepared, Probing, Settings, Unit, UnitError, Use};
 use dovetail_workers::Fleet;
 
@@ -14,6 +14,9 @@ use crate::overrides::Overrides;
 
 /// Without a step given, a run is about so many steps long.
 const DEFAULT_STEPS: f64 = 500.0;
+
+/// The solvers of FMUs are asked for this while they are tried, unless the user has asked for something else.
+const PROBE_TOLERANCE: f64 = 1e-8;
 
 /// The FMUs of a model.
 pub(crate) struct Shelf {
@@ -26,6 +29,10 @@ pub(crate) struct Shelf {
     known: VecDeque<Knowledge>,
     /// Processes in which units are tried out.
     helpers: Option<Fleet>,
+    /// What is to be recorded.
+    record: Vec<String>,
+    /// What the solvers of units are asked for while they are tried.
+    tolerance: f64,
 }
 
 /// How a model uses an FMU.
@@ -45,7 +52,21 @@ impl Shelf {
     pub fn new(changes: &Overrides, span: (f64, f64)) -> Self {
         let strictness = if changes.strict { Strictness::Strict } else { Strictness::Lenient };
         let (known, helpers) = (changes.known.clone().into(), changes.helpers.clone());
-        Self { strictness, span, units: HashMap::new(), prepared: HashMap::new(), known, helpers }
+        Self {
+            strictness,
+            span,
+            units: HashMap::new(),
+            prepared: HashMap::new(),
+            known,
+            helpers,
+            record: changes.record.clone(),
+            tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
+        }
+    }
+
+    /// Patterns of the variables that are to be recorded.
+    pub fn patterns(&self) -> &[String] {
+        &self.record
     }
 
     /// The times of the run, where they become known only now.
@@ -81,6 +102,8 @@ impl Shelf {
             stop,
             imposed_step: usage.imposed_step,
             sub_steps: usage.sub_steps.max(1),
+            probe_tolerance: Some(self.tolerance),
+            without_event_mode: false,
             continuous: usage.continuous,
             recorded: usage.recorded,
         };
@@ -99,6 +122,26 @@ impl Shelf {
         self.prepared.insert(key, prepared.clone());
         Ok(prepared)
     }
+}
+
+/// The variables of an FMU that are asked for by these patterns and that no run shows by itself. A pattern with wildcards that fits
+/// an input, an output or a state means those. A single FMU's variables can be named without its name.
+pub(crate) fn recorded(name: &str, description: &Description, patterns: &[String], alone: bool) -> Vec<String> {
+    let shown = |v: &Variable| matches!(v.causality, Causality::Input | Causality::Output);
+    let states = description.structure.derivatives.iter();
+    let states: Vec<usize> = states.filter_map(|u| description.variables[u.variable].derivative_of).collect();
+    let hidden = description.variables.iter().enumerate().filter(|(k, v)| !shown(v) && !states.contains(k));
+    let hidden: Vec<&str> = hidden.map(|(_, v)| v.name.as_str()).collect();
+    let fits = |pattern: &str, variable: &str| {
+        glob::matches(pattern, &format!("{name}.{variable}")) || (alone && glob::matches(pattern, variable))
+    };
+    let known = |pattern: &&String| {
+        let mut all = description.variables.iter().enumerate().filter(|(k, v)| shown(v) || states.contains(k));
+        !all.any(|(_, v)| fits(pattern, &v.name))
+    };
+    let wanted: Vec<&String> = patterns.iter().filter(known).collect();
+    let is_wanted = |variable: &&&str| wanted.iter().any(|pattern| fits(pattern, variable));
+    hidden.iter().filter(is_wanted).map(|variable| (*variable).to_owned()).collect()
 }
 
 /// What is to be said of a unit before a run.

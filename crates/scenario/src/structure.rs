@@ -12,13 +12,13 @@ use dovetail_ssp::{
     Transform, UnitDef,
 };
 
-use crate::connect::finish;
+use crate::connect::{finish, held_inputs};
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::part::{Part, PartModel};
 use crate::scenario::Scenario;
-use crate::shelf::{self, Shelf, Usage, warnings};
+use crate::shelf::{self, Shelf, Usage, recorded, warnings};
 use crate::unit::texts;
 use crate::unit_alone::times;
 
@@ -62,7 +62,7 @@ fn build(path: &Path, structure: &Structure, span: (f64, f64), changes: &Overrid
         connections: connected.connections,
         warnings: odd,
         parts,
-        proposed_step: None,
+        proposed_step: structure.experiment.step_size.filter(|size| *size > 0.0 && *size < span.1 - span.0),
         choices: Choices::default(),
         source: SourceText { path: path.display().to_string(), text: String::new() },
         places: Vec::new(),
@@ -84,8 +84,9 @@ impl Unpacked {
             return Ok((path.join(DEFAULT_SSD), path.to_owned()));
         }
         if path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("ssd")) {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            return Ok((path.to_owned(), folder.to_owned()));
+            // A description outside of any package may refer to files beside and above it.
+            let file = path.canonicalize().map_err(|error| format!("the file cannot be read: {error}"))?;
+            return Ok((file, PathBuf::from("/")));
         }
         let root = self.unpack(path)?;
         Ok((root.join(DEFAULT_SSD), root))
@@ -143,7 +144,8 @@ fn part(component: &Component, set: Values, shelf: &mut Shelf, odd: &mut Vec<Str
         values.push((parameter.name.clone(), value(parameter, measure).map_err(&bad)?));
     }
     values.extend(set);
-    let usage = Usage { interface, values, ..Usage::default() };
+    let recorded = recorded(name, unit.description(), shelf.patterns(), false);
+    let usage = Usage { interface, values, recorded, ..Usage::default() };
     let prepared = shelf.prepare(&component.source, usage).map_err(|error| bad(error.to_string()))?;
     odd.extend(warnings(name, &prepared));
     let model = PartModel::Unit { name: name.clone(), prepared };
@@ -217,7 +219,7 @@ impl<'a> Wiring<'a> {
         let mut held = Vec::new();
         let names = self.interfaces.iter().flat_map(|i| i.inputs.iter().map(move |input| i.qualified(&input.name)));
         held.extend(names.zip(&self.fed).filter(|(_, fed)| !**fed).map(|(name, _)| name));
-        let said = (!held.is_empty()).then(|| format!("nothing feeds {}: held at its start value", list_names(&held)));
+        let said = (!held.is_empty()).then(|| held_inputs(&held));
         Ok((self.sources, self.mappings, said.into_iter().collect()))
     }
 

@@ -121,6 +121,10 @@ fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
     for (key, span) in [interface, sub_steps].into_iter().flatten() {
         problems.push(Problem::at(span, format!("`{key}` belongs to FMUs, and this system is given as equations")));
     }
+    let probe = table.probe.map(|_| "probe");
+    for key in probe.into_iter().chain((!table.continuous.is_empty()).then_some("continuous")) {
+        problems.push(Problem::general(format!("`{key}` belongs to FMUs, and this system is given as equations")));
+    }
 }
 
 /// From a place in a text of the model to one in the file.

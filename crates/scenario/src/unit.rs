@@ -4,13 +4,13 @@ use std::path::Path;
 
 use dovetail_core::Restrictions;
 use dovetail_fmi::Use;
-use dovetail_fmi::description::Value;
+use dovetail_fmi::description::{Description, Value};
 use toml::Spanned;
 
 use crate::diagnostic::Problem;
 use crate::file::{Given, SystemTable};
 use crate::part::{Part, PartModel};
-use crate::shelf::{Shelf, Usage, warnings};
+use crate::shelf::{Shelf, Usage, recorded, warnings};
 use crate::system::{is_system_name, restrictions};
 
 /// More parts of a step than this are a mistake.
@@ -40,13 +40,20 @@ pub(crate) fn check(
         values: values(table),
         imposed_step: restrictions.and_then(|r| r.imposed_step),
         sub_steps: table.sub_steps.as_ref().map_or(1, |parts| *parts.get_ref()),
-        ..Usage::default()
+        continuous: table.continuous.clone(),
+        recorded: Vec::new(),
+        unprobed: table.probe == Some(false),
     };
     let path = folder.join(file.get_ref());
-    let prepared = shelf.prepare(&path, usage).map_err(|error| {
+    let in_words = |error: dovetail_fmi::UnitError| {
         let message = format!("the FMU `{}` of system `{}`: {error}", file.get_ref(), name.get_ref());
         vec![Problem::at(place(table, file, &error), message)]
-    })?;
+    };
+    let unit = shelf.open(&path).map_err(in_words)?;
+    check_continuous(unit.description(), table, file)?;
+    let recorded = recorded(name.get_ref(), unit.description(), shelf.patterns(), false);
+    let usage = Usage { recorded, ..usage };
+    let prepared = shelf.prepare(&path, usage).map_err(in_words)?;
     let warnings = warnings(name.get_ref(), &prepared);
     let prepared_use = prepared.used();
     let model = PartModel::Unit { name: name.get_ref().clone(), prepared };
@@ -77,6 +84,23 @@ fn place(table: &SystemTable, file: &Spanned<String>, error: &dovetail_fmi::Unit
     let mut given = table.parameters.iter().chain(&table.states).chain(&table.inputs);
     let found = given.find(|(key, _)| key.get_ref() == name);
     found.map_or_else(|| file.span(), |(key, value)| key.span().start..value.span().end)
+}
+
+/// What is called continuous must be a real of the FMU.
+fn check_continuous(
+    description: &Description,
+    table: &SystemTable,
+    file: &Spanned<String>,
+) -> Result<(), Vec<Problem>> {
+    let reals = || description.variables.iter().filter(|v| v.value_type.is_float()).map(|v| v.name.as_str());
+    let unknown = table.continuous.iter().filter(|name| !reals().any(|real| real == *name));
+    let problems: Vec<Problem> = unknown
+        .map(|name| {
+            let message = format!("`continuous` names `{name}`, which is no real variable of the FMU");
+            Problem::at(file.span(), message).suggest(name, reals())
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
 /// What only equations have.

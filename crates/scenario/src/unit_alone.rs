@@ -9,7 +9,7 @@ use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::part::{Part, PartModel};
 use crate::scenario::{Scenario, possible};
-use crate::shelf::{Shelf, Usage, warnings};
+use crate::shelf::{Shelf, Usage, recorded, warnings};
 use crate::unit::texts;
 
 /// Makes a model of the FMU in a file.
@@ -23,8 +23,9 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
     shelf.set_span((start, stop));
     let name = system_name(&unit.description().model_name, path);
     let values = own_values(&name, changes).map_err(bad)?;
-    let prepared =
-        shelf.prepare(path, Usage { interface: changes.interface, values, ..Usage::default() }).map_err(refused)?;
+    let recorded = recorded(&name, unit.description(), &changes.record, true);
+    let usage = Usage { interface: changes.interface, values, recorded, ..Usage::default() };
+    let prepared = shelf.prepare(path, usage).map_err(refused)?;
     let interface = prepared.interface(&name);
     let sources = interface.inputs.iter().map(|input| Source::Constant(input.start)).collect();
     let warnings = warnings(&name, &prepared);
@@ -48,7 +49,8 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
 pub(crate) fn times(changes: &Overrides, start: Option<f64>, stop: Option<f64>) -> Result<(f64, f64), Problem> {
     let start = changes.start_time.or(start).unwrap_or(0.0);
     let unless_given = changes.stop_time_unless_given.map(|size| start + size);
-    let stop = changes.stop_time.or(stop).or(unless_given).ok_or_else(|| {
+    // A default experiment that ends where it begins says nothing.
+    let stop = changes.stop_time.or(stop.filter(|stop| *stop > start)).or(unless_given).ok_or_else(|| {
         Problem::general("the file does not say when to stop: it has no default experiment").help("give --stop-time")
     })?;
     possible(start, stop)

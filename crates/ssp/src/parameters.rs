@@ -210,6 +210,9 @@ fn mapped<'a>(
         // The prefix comes before the mapping; files that forget it there are understood all the same.
         let bare = || parameters.get(format!("{prefix}{}", entry.source).as_str());
         let Some(parameter) = parameters.get(entry.source.as_str()).or_else(bare) else {
+            if entry.source.is_empty() {
+                continue; // a blank that some tools leave
+            }
             let message = format!("the parameter set has no `{}` to map to `{}`", entry.source, entry.target);
             library.warnings.at(&entry.place, &message);
             continue;

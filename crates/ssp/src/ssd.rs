@@ -100,6 +100,8 @@ pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspEr
     if let Some(node) = child(root, "DefaultExperiment") {
         experiment.start_time = reader.number(node, "startTime")?;
         experiment.stop_time = reader.number(node, "stopTime")?;
+        let mut algorithms = node.descendants().filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
+        experiment.step_size = algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
     }
     let name = root.attribute("name").unwrap_or("").to_string();
     Ok(Description { name, description: root.attribute("description").map(String::from), experiment, systems, ids })

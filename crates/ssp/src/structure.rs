@@ -31,6 +31,8 @@ pub struct Experiment {
     pub start_time: Option<f64>,
     /// Stop time.
     pub stop_time: Option<f64>,
+    /// The step that an annotation of the Open Simulation Platform proposes.
+    pub step_size: Option<f64>,
 }
 
 /// A component that is a simulation unit.

@@ -6,13 +6,17 @@ use std::path::{Path, PathBuf};
 
 use zip::ZipArchive;
 
+use super::duplicates;
 use super::error::{ArchiveError, EntryProblem, printable};
 use super::plan::{Limits, Plan, PlannedFile, not_zip, plan};
 
 /// Unpacks `file`, which the user knows as `path`, into the folder `target`, which must be empty.
 pub(super) fn extract(path: &Path, file: &mut File, target: &Path, limits: &Limits) -> Result<Plan, ArchiveError> {
     recognise(path, file)?;
-    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, error))?;
+    if open(path, file)?.has_duplicate_names() {
+        refuse_differing(path, file)?;
+    }
+    let mut archive = open(path, file)?;
     if archive.is_empty() {
         return Err(ArchiveError::NotZip { path: path.to_owned(), why: "it is one without any files".into() });
     }
@@ -28,6 +32,25 @@ pub(super) fn extract(path: &Path, file: &mut File, target: &Path, limits: &Limi
         unpack(path, &mut archive, file, target, &mut buffer)?;
     }
     Ok(plan)
+}
+
+fn open<'f>(path: &Path, file: &'f mut File) -> Result<ZipArchive<BufReader<&'f mut File>>, ArchiveError> {
+    ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, error))
+}
+
+/// Entries of one name do no harm where their content is the same.
+fn refuse_differing(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
+    let why = match duplicates::differing(file) {
+        Ok(None) => return Ok(()),
+        Ok(Some(entry)) => {
+            format!(
+                "it has two entries `{}` with different content, and it is not clear which one counts",
+                printable(&entry)
+            )
+        }
+        Err(_) => "it has two entries of the same name, and it is not clear which one counts".to_owned(),
+    };
+    Err(ArchiveError::TooMuch { path: path.to_owned(), why })
 }
 
 /// On file systems that do not tell cases apart, a folder may be there under a similar name, which does no harm.

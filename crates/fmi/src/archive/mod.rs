@@ -5,6 +5,7 @@
 
 mod cache;
 mod clean;
+mod duplicates;
 mod entry;
 mod error;
 mod extract;

@@ -60,9 +60,6 @@ pub(super) fn plan<R: Read + Seek>(
     if archive.len() > limits.entries {
         return Err(too_much(format!("it has {} entries, and {} are allowed", archive.len(), limits.entries)));
     }
-    if archive.has_duplicate_names() {
-        return Err(too_much("it has two entries of the same name, so that it is not clear which one counts".into()));
-    }
     let mut planner = Planner::default();
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|error| not_zip(path, &error))?;

@@ -23,7 +23,7 @@ impl<I: Instance> CoSimulation<I> {
     pub(super) fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
         // The question comes first and decides for every step whether it is timed.
         let quick = self.instance.is_quick();
-        if self.glider.is_none() || !quick || self.phase != Phase::Stepping || self.rolls_back {
+        if self.glider.is_none() || !quick || self.phase != Phase::Stepping || self.rolls_back || self.displaced {
             return false;
         }
         if self.needs_preparation && !self.prepare_to_glide(inputs) {

@@ -18,6 +18,16 @@ impl<I: Instance> CoSimulation<I> {
     /// Fills the matrices, a column for each state and each continuous input.
     fn fill(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.return_to_now()?;
+        if self.abilities.derivatives_leave_traces {
+            self.save()?;
+        }
+        let filled = self.fill_here(into);
+        // What comes next starts from the saved state.
+        self.displaced |= self.abilities.derivatives_leave_traces;
+        filled
+    }
+
+    fn fill_here(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         // Nothing is set: the unit could not be read then. Where its inputs move during a step, it tells where they have come to.
         if self.abilities.inputs != InputWay::Held {
             self.instance.get_floats(&self.layout.smooth_inputs, &mut self.buffers.inputs)?;

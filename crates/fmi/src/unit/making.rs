@@ -21,9 +21,7 @@ impl Prepared {
     /// A system of this name, and what can be known of it while it runs.
     pub fn system(&self, name: &str, conditions: &Conditions) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
         let mut abilities = self.abilities.clone();
-        if self.needs_constant_step() {
-            abilities.step = StepRule::Imposed(conditions.step);
-        }
+        abilities.step = self.step_rule(conditions.step);
         match self.system_with(name, &abilities, conditions) {
             // A unit that nobody has tried: once more, in a fresh instance and without asking.
             Err(UnitError::EarlyInputs(_)) if !self.only_once() => {
@@ -43,10 +41,37 @@ impl Prepared {
             linearize: abilities.linearizes || exchange,
             input_degree: abilities.input_degree(),
             output_derivatives: abilities.output_derivatives(),
-            step_rule: if self.needs_constant_step() { StepRule::Imposed(step) } else { abilities.step },
+            step_rule: self.step_rule(step),
             presence: Presence { initialization_mode: true, responds: exchange || abilities.event_mode },
             precision: if exchange { Precision::default() } else { abilities.precision },
         }
+    }
+
+    /// The communication steps it takes in a run with steps of this size. A step inside the unit is a wish where the unit takes any: a
+    /// run that does not fit is not refused for it.
+    fn step_rule(&self, step: f64) -> StepRule {
+        if self.needs_constant_step() {
+            return StepRule::Imposed(step);
+        }
+        match self.internal_step() {
+            Some(inner) if self.kind().variable_step && !self.fits(inner, step) => StepRule::Free,
+            _ => self.abilities.step,
+        }
+    }
+
+    /// The step inside the unit, where it tells one and nobody imposes another.
+    pub fn internal_step(&self) -> Option<f64> {
+        let inner = self.kind().fixed_internal_step.filter(|size| *size > 0.0);
+        inner.filter(|_| self.used == Use::CoSimulation && self.settings.imposed_step.is_none())
+    }
+
+    /// Whether steps and the whole run are made of the unit's own steps.
+    pub fn fits(&self, inner: f64, step: f64) -> bool {
+        let whole = |length: f64| {
+            let count = (length / inner).round();
+            count >= 1.0 && (length - count * inner).abs() <= 1e-9 * length
+        };
+        whole(step) && whole(self.settings.stop - self.settings.start)
     }
 
     /// Whether all communication steps must be alike, and nobody has said how long.
@@ -149,14 +174,19 @@ impl Prepared {
             co_simulation: self.used == Use::CoSimulation,
             token: &self.unit.description.token,
             resources: &resources,
-            event_mode: kind.event_mode,
-            early_return: self.declared.returns_early,
+            event_mode: kind.event_mode && self.abilities_of_instances().event_mode,
+            early_return: self.abilities_of_instances().returns_early,
             intermediate: if follows { &self.layout.smooth_inputs } else { &[] },
             journal,
         })?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
         Ok((instance, monitor))
+    }
+
+    /// What instances are made for: as declared, but for what the probe could not make them with.
+    fn abilities_of_instances(&self) -> &Abilities {
+        if self.settings.without_event_mode { &self.abilities } else { &self.declared }
     }
 
     /// Parameters and start values: structural ones in a mode of their own, the others before initialisation.

@@ -95,6 +95,10 @@ pub struct Settings {
     pub imposed_step: Option<f64>,
     /// Parts of a communication step, each under the mean of its inputs; 1 for none.
     pub sub_steps: u64,
+    /// The relative tolerance that the unit's own solver is asked for while it is tried.
+    pub probe_tolerance: Option<f64>,
+    /// Event mode is not used, although the unit declares it (3.0).
+    pub without_event_mode: bool,
     /// Reals that are declared discrete and are continuous.
     pub continuous: Vec<String>,
     /// Variables that are neither inputs, outputs nor states, and are to be recorded.
@@ -128,15 +132,15 @@ pub struct Conditions {
 
 impl Conditions {
     /// Those under which units are tried out.
-    fn of_the_probe(step: f64) -> Self {
-        Self { step, tolerance: 1e-10, asked_tolerance: None, log: None, inputs: None }
+    fn of_the_probe(step: f64, settings: &Settings) -> Self {
+        Self { step, tolerance: 1e-10, asked_tolerance: settings.probe_tolerance, log: None, inputs: None }
     }
 }
 
 /// A unit that was tried and is ready for systems to be made of it.
 pub struct Prepared {
     unit: Arc<Unit>,
-    settings: Settings,
+    pub(crate) settings: Settings,
     used: Use,
     pub(crate) layout: Arc<Layout>,
     values: Vec<(usize, Vec<Value>)>,
@@ -191,6 +195,9 @@ impl Unit {
         let order = asked.map_or_else(|| vec![Use::CoSimulation, Use::ModelExchange], |used| vec![used]);
         order.iter().find_map(|&used| Some((used, offered(used)?))).ok_or_else(|| {
             UnitError::Other(match asked {
+                Some(used) if self.description.scheduled_execution && self.has_nothing_else() => {
+                    format!("it does not offer {used}, but Scheduled Execution only, which Dovetail does not run")
+                }
                 Some(used) => format!("it does not offer {used}"),
                 None if self.description.scheduled_execution => {
                     "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model Exchange"
@@ -199,6 +206,10 @@ impl Unit {
                 None => "it offers neither Co-Simulation nor Model Exchange".into(),
             })
         })
+    }
+
+    fn has_nothing_else(&self) -> bool {
+        self.description.co_simulation.is_none() && self.description.model_exchange.is_none()
     }
 
     fn library(&self, identifier: &str) -> Result<Arc<Library>, UnitError> {
@@ -252,7 +263,7 @@ impl Unit {
     ) -> Result<Observation, Mishap> {
         let prepared = self.lay_out(settings, step)?;
         prepared.check_library()?;
-        prepared.experiment(experiment, &Conditions::of_the_probe(step))
+        prepared.experiment(experiment, &Conditions::of_the_probe(step, &prepared.settings))
     }
 
     /// The unit as it declares itself, before it is loaded.
@@ -273,6 +284,9 @@ impl Unit {
         let abilities = match used {
             Use::CoSimulation => {
                 let mut abilities = Abilities::declared(&self.description, kind, &layout, step);
+                if settings.without_event_mode {
+                    abilities = abilities.without_event_mode(kind);
+                }
                 if let Some(size) = settings.imposed_step {
                     abilities.step = StepRule::Imposed(size);
                 }
@@ -284,7 +298,8 @@ impl Unit {
             }
             Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
         };
-        let warnings = layout.left_out.iter().map(|text| format!("{text}; it is left out")).collect();
+        let left_out = layout.left_out.iter().map(|text| format!("{text}; it is left out"));
+        let warnings = left_out.chain(layout.doubt(&self.description)).collect();
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
         Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings })
@@ -399,9 +414,14 @@ struct InHost {
 }
 
 impl Laboratory for InHost {
+    fn avoid_event_mode(&mut self) {
+        self.prepared.settings.without_event_mode = true;
+        self.prepared.declared = self.prepared.declared.clone().without_event_mode(self.prepared.kind());
+    }
+
     fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
         self.prepared.check_library()?;
-        self.prepared.experiment(experiment, &Conditions::of_the_probe(self.step))
+        self.prepared.experiment(experiment, &Conditions::of_the_probe(self.step, &self.prepared.settings))
     }
 }
 

@@ -17,7 +17,13 @@ impl Prepared {
         let tried = probe::probe(laboratory, self.abilities.clone(), co_simulation, movable, step);
         let Verdict { abilities, findings, reactions, warnings } =
             tried.map_err(|mishap| UnitError::Other(mishap.to_string()))?;
+        if self.abilities.event_mode && !abilities.event_mode {
+            self.settings.without_event_mode = true;
+        }
         (self.abilities, self.findings) = (abilities, findings);
+        if self.settings.without_event_mode {
+            self.abilities = self.abilities.clone().without_event_mode(self.kind());
+        }
         self.warnings.extend(warnings);
         let failed = self.findings.iter().filter(|finding| !finding.holds);
         let failed =

@@ -5,6 +5,7 @@
 
 use dovetail_core::{Grid, MacroStep};
 
+use super::StepBounds;
 use crate::shape::Shape;
 
 /// Tighter than this the error is rounding.
@@ -32,6 +33,7 @@ const FIRST_STEPS: usize = 6;
 /// The chooser of steps.
 pub(super) struct Controller {
     grid: Grid,
+    bounds: StepBounds,
     tolerance: f64,
     /// The next step; none at the start of a stretch without events.
     size: Option<f64>,
@@ -59,9 +61,11 @@ pub(super) struct Parts {
 }
 
 impl Controller {
-    pub fn new(grid: Grid, tolerance: f64) -> Self {
+    /// Steps over the span of `grid`, within bounds.
+    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds) -> Self {
         Self {
             grid,
+            bounds,
             tolerance: tolerance.max(TIGHTEST),
             size: None,
             since_event: 0,
@@ -104,7 +108,7 @@ impl Controller {
             known if known.is_finite() => (0.3 * self.tolerance.powf(0.25) * known).min(0.1 * span).min(rest / 3.0),
             _ => (FROM_REST * span).min(rest / 3.0), // everything rests: nothing tells what is to come
         });
-        let size = size.min(trust).max(self.shortest(reached));
+        let size = size.min(trust).min(self.bounds.longest).max(self.shortest(reached));
         self.size = Some(size);
         if rest <= 1.01 * size {
             return MacroStep::new(reached, limit);
@@ -117,7 +121,7 @@ impl Controller {
 
     fn shortest(&self, time: f64) -> f64 {
         let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
-        (SHORTEST * self.span()).max(16.0 * f64::EPSILON * time.abs()).max(in_vain)
+        (SHORTEST * self.span()).max(16.0 * f64::EPSILON * time.abs()).max(in_vain).max(self.bounds.shortest)
     }
 
     /// Whether a step may be refused once more.

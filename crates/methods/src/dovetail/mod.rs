@@ -43,7 +43,7 @@ use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
 use memory::Memory;
-pub use options::{DovetailOptions, Inputs, Relinearize};
+pub use options::{DovetailOptions, Inputs, Relinearize, StepBounds};
 use restart::Restart;
 use safety::Safety;
 use telling::Tally;
@@ -140,7 +140,7 @@ impl<'a> Dovetail<'a> {
         let global_error = GlobalError::new(connections, count);
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance))),
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds))),
         };
         Self {
             connections,

@@ -13,6 +13,23 @@ pub struct DovetailOptions {
     pub corrected: bool,
     /// Steps are chosen so that the error stays within this, relative to the range of each state; none: they are fixed.
     pub tolerance: Option<f64>,
+    /// No step of its own choice is shorter or longer than these.
+    pub bounds: StepBounds,
+}
+
+/// Between which sizes steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepBounds {
+    /// None is shorter.
+    pub shortest: f64,
+    /// None is longer.
+    pub longest: f64,
+}
+
+impl Default for StepBounds {
+    fn default() -> Self {
+        Self { shortest: 0.0, longest: f64::INFINITY }
+    }
 }
 
 /// Of what degree inputs are.

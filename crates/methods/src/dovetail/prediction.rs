@@ -1,11 +1,13 @@
 //! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
 
-use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
+use dovetail_core::{Error, Knot, LinearizeTask, MacroStep, Past, Verdict, Workers};
 
 use super::controller::Parts;
 use super::restart::{Restart, SingularInterface};
 use super::{Dovetail, Inputs, Steps};
+use crate::coupling::Variable;
 use crate::global::{MOST_ORDERS, Unsolved};
+use crate::ranges::scale_from_rest;
 
 /// Rounds of questions about the present, at most, until an interface agrees after an event.
 const MOST_ROUNDS: usize = 8;
@@ -27,6 +29,15 @@ fn return_within(most: f64, returned: [f64; MOST_ORDERS], variable: usize, count
     for (slot, number) in into[variable..].iter_mut().step_by(count).zip(returned) {
         *slot = if factor.is_nan() { 0.0 } else { factor * number };
     }
+}
+
+/// Systems in a row through which feedthrough is followed to see what will move.
+const FEEDTHROUGH_ROUNDS: usize = 4;
+
+/// For each state of a system, what it will become if it is zero.
+fn from_rest((local, rate): (&LinearizeTask, &f64)) -> Vec<f64> {
+    let here = &local.linearization;
+    (0..here.x.len()).map(|state| scale_from_rest(here, state, *rate)).collect()
 }
 
 impl Dovetail<'_> {
@@ -97,6 +108,47 @@ impl Dovetail<'_> {
         self.outputs.include(self.coupling.start.iter().map(|knot| knot.value));
         let local = self.global.local();
         self.states.include(local.iter().flat_map(|task| task.linearization.x.iter().copied()));
+        self.look_out_from_rest();
+    }
+
+    /// States and outputs that are zero have the scale of what they will become.
+    fn look_out_from_rest(&mut self) {
+        if !self.states.rest() && !self.outputs.rest() {
+            return;
+        }
+        let mut states: Vec<Vec<f64>> = self.global.local().iter().zip(&self.safety.rates).map(from_rest).collect();
+        let mut outputs = vec![0.0; self.coupling.variables.len()];
+        // From states to outputs, and through feedthrough from one system to the next.
+        for _ in 0..FEEDTHROUGH_ROUNDS {
+            for (variable, place) in self.coupling.variables.iter().enumerate() {
+                outputs[variable] = self.output_scale(*place, &states[place.system], &outputs);
+            }
+        }
+        for (system, scales) in states.iter_mut().enumerate() {
+            self.scale_by_fed(system, scales, &outputs);
+        }
+        self.states.expect_from_rest(states.iter().flatten().copied());
+        self.outputs.expect_from_rest(outputs.into_iter());
+    }
+
+    /// What an output will become, given what the states of its system and the inputs that are fed will.
+    fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
+        let here = &self.global.local()[variable.system].linearization;
+        let by_states = states.iter().enumerate().map(|(j, scale)| (here.c[(variable.position, j)] * scale).abs());
+        let columns = self.global.columns[variable.system].iter();
+        let by_inputs = columns.map(|c| (here.d[(variable.position, c.input)] * outputs[c.variable]).abs());
+        by_states.sum::<f64>() + by_inputs.sum::<f64>()
+    }
+
+    /// A state of which nothing else is known has the scale of the outputs that it feeds.
+    fn scale_by_fed(&self, system: usize, scales: &mut [f64], outputs: &[f64]) {
+        let here = &self.global.local()[system].linearization;
+        for (state, scale) in scales.iter_mut().enumerate().filter(|(_, scale)| **scale == 0.0) {
+            for (variable, place) in self.coupling.variables.iter().enumerate().filter(|(_, p)| p.system == system) {
+                let gain = here.c[(place.position, state)].abs();
+                *scale = if gain > 0.0 { scale.max(outputs[variable] / gain) } else { *scale };
+            }
+        }
     }
 
     /// Of what degree inputs are. Slopes at the start of a first step say little where it is long for some system, and curvatures

@@ -11,6 +11,7 @@
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
+use crate::dovetail::StepBounds;
 use crate::global::Global;
 use crate::ranges::{Ranges, rounded, time_scale};
 
@@ -35,6 +36,7 @@ const GROWTH: f64 = 2.0;
 /// The chooser of steps.
 pub(super) struct Controller {
     grid: Grid,
+    bounds: StepBounds,
     /// What a step may leave in the states, and by how much its interface may be wrong; relative to the range of each variable.
     lasting: f64,
     passing: f64,
@@ -77,12 +79,13 @@ struct Tally {
 }
 
 impl Controller {
-    /// Steps over the span of `grid`, for so many coupling variables and states.
-    pub fn new(grid: Grid, tolerance: f64, variables: usize, states: usize) -> Self {
+    /// Steps over the span of `grid`, within bounds, for so many coupling variables and states.
+    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, variables: usize, states: usize) -> Self {
         let tolerance = tolerance.max(TIGHTEST);
         let nothing = vec![Signal::constant(0.0); variables];
         Self {
             grid,
+            bounds,
             // Equal local errors: at order 4 their number grows as tol^(-1/4).
             lasting: 0.15 * tolerance.powf(1.25),
             passing: 0.2 * tolerance,
@@ -112,7 +115,12 @@ impl Controller {
             known if known.is_finite() => 0.3 * self.tolerance.powf(0.25) * known,
             _ => FROM_REST * span, // everything rests: nothing tells what is to come
         };
-        let size = self.size.unwrap_or_else(|| wanted().min(0.1 * span).min(rest / 3.0)).max(shortest(span, reached));
+        let size = self
+            .size
+            .unwrap_or_else(|| wanted().min(0.1 * span).min(rest / 3.0))
+            .min(self.bounds.longest)
+            .max(shortest(span, reached))
+            .max(self.bounds.shortest);
         self.size = Some(size);
         self.outputs.include(coupling.start.iter().map(|knot| knot.value));
         self.states.include(global.local().iter().flat_map(|task| task.linearization.x.iter().copied()));
@@ -132,7 +140,7 @@ impl Controller {
     /// Below this a step is not cut any more.
     fn short_enough(&self, time: f64) -> f64 {
         let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
-        shortest(self.span(), time).max(in_vain)
+        shortest(self.span(), time).max(in_vain).max(self.bounds.shortest)
     }
 
     /// Whether the step, solved, promises to be accurate; if not the next one is shorter.

@@ -17,6 +17,7 @@ use dovetail_core::{
 
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
+use crate::dovetail::StepBounds;
 use crate::global::{Global, Reach, Unsolved, check_needs};
 use crate::jacobi::meeting_event;
 use crate::plan::Plan;
@@ -36,6 +37,8 @@ pub struct MissilesOptions {
     pub estimator: EstimatorOptions,
     /// Steps are chosen so that the error stays about within this, relative to the range of each output; none: they are fixed.
     pub tolerance: Option<f64>,
+    /// No step of its own choice is shorter or longer than these.
+    pub bounds: StepBounds,
 }
 
 /// The method, with its buffers.
@@ -80,7 +83,9 @@ impl<'a> Missiles<'a> {
         let count = coupling.variables.len();
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, count, states))),
+            Some(tolerance) => {
+                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, count, states)))
+            }
         };
         Self {
             connections,

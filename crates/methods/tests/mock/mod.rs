@@ -11,7 +11,7 @@ use dovetail_core::{
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
     Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Ifosmondi,
-    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, initialize,
+    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds, initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
 
@@ -359,7 +359,8 @@ fn make<'a>(
 ) -> Box<dyn Method + 'a> {
     let grid = Grid::new(0.0, stop, step);
     let missiles = |tolerance| {
-        let options = MissilesOptions { estimator: EstimatorOptions::default(), tolerance };
+        let options =
+            MissilesOptions { estimator: EstimatorOptions::default(), tolerance, bounds: StepBounds::default() };
         Missiles::new(connections, grid, options, capabilities)
     };
     match name {
