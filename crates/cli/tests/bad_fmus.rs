@@ -15,12 +15,14 @@ const EXPECTED: &[(&str, i32, &str)] = &[
     ("error", 1, "returned error; it said: it went wrong at 0.5"),
     ("fatal", 1, "returned fatal"),
     ("nan", 1, "is NaN at t = "),
-    ("terminate", 1, "asked for the end of the simulation"),
+    ("terminate", 0, "asked for the end of the simulation at t = 0.5"),
     ("segfault", 1, "crashed the unit by a segmentation fault"),
     ("abort", 1, "crashed the unit by a call of abort()"),
     ("division", 1, "arithmetic exception"),
     ("stack-overflow", 1, "crashed the unit by a segmentation fault"),
     ("exit", 1, "ended the whole program by calling exit()"),
+    ("exit-in-instantiate", 2, "its process exited with code"),
+    ("abort-in-constructor", 2, "its process was killed by signal 6 (abort)"),
     ("no-instance", 2, "gave no instance"),
     ("wrong-token", 2, "gave no instance"),
     ("library-elsewhere", 2, "no library for this machine"),
@@ -97,5 +99,17 @@ fn results_are_kept_when_a_unit_crashes() {
         assert_eq!(done.status.code(), Some(1));
         let rows = std::fs::read_to_string(&file).unwrap().lines().count();
         assert!(rows >= 24, "{rows} rows are kept");
+    }
+}
+
+#[test]
+fn what_hangs_before_the_run_is_ended_and_said() {
+    use dovetail_fixtures::{Fault, Fixture, Model, Version};
+    for fault in [Fault::HangInInstantiate, Fault::Hang(0.0)] {
+        let unit = Fixture::new(Model::Prey, Version::Two).fault(fault).build();
+        let done = run(&unit, &["--workers", "processes", "--step-timeout", "0.5"]);
+        let err = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(2), "{err}");
+        assert!(err.contains("it did not answer within 0.5 s while it was tried out"), "{err}");
     }
 }

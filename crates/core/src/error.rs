@@ -80,6 +80,26 @@ pub enum Error {
         why: String,
     },
 
+    /// Steps are so short that the end is never reached.
+    #[error(
+        "{method} makes no headway at t = {t} s: {attempts} attempts moved on by {moved:.1e} s, and {left:.1e} s are left. Something \
+         jumps to and fro there, or the answers of a system are too noisy for the tolerance; try a larger --tolerance, a fixed --step, \
+         or --method jacobi",
+        t = readable(*.time)
+    )]
+    NoHeadway {
+        /// Which method.
+        method: &'static str,
+        /// How many attempts.
+        attempts: u64,
+        /// How far they have moved on.
+        moved: f64,
+        /// When.
+        time: f64,
+        /// How much time is left.
+        left: f64,
+    },
+
     /// A method needs what a system does not have.
     #[error("{method} needs {need}, which `{system}` does not have; {instead}")]
     MissingCapability {

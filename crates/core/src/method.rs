@@ -40,8 +40,22 @@ pub trait Method {
         MethodQuality::default()
     }
 
+    /// Another method that should be used from here on, if the method itself finds so.
+    fn advice(&self) -> Option<Advice> {
+        None
+    }
+
     /// Tries to move on from where the past ends, at most to `until`.
     fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error>;
+}
+
+/// Another method that should be used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// Its name.
+    pub method: &'static str,
+    /// Why.
+    pub reason: String,
 }
 
 /// What a method knows of how good its result is.

@@ -78,7 +78,15 @@ pub(crate) fn reactions<I: Instance>(
             break; // a unit that has refused something is not asked any further
         };
         let sound = !column.moved_states;
-        look.compare(&mut seen, abilities, known, &layout.states[known], sound.then_some(column))?;
+        let name = &layout.states[known];
+        match look.compare(&mut seen, abilities, known, name, sound.then_some(column)) {
+            // In initialization mode states need not be knowns.
+            Err(CallError::Refused { .. }) if mode == Mode::Initialization => {
+                seen.incomparable.extend(layout.states[known..].iter().cloned());
+                break;
+            }
+            compared => compared?,
+        }
     }
     seen.complete = inputs <= MOST_MOVED && inputs == layout.inputs.len();
     Ok(seen)
@@ -221,10 +229,16 @@ impl<'a, I: Instance> Look<'a, I> {
         column: Option<Column>,
     ) -> Result<(), CallError> {
         let mut told = vec![f64::NAN; abilities.unknowns.len()];
-        self.seed[known] = 1.0;
-        let asked = self.instance.directional(&abilities.unknowns, &abilities.knowns, &self.seed, &mut told);
-        self.seed[known] = 0.0;
-        asked?;
+        let scalar = abilities.knowns.len() == self.seed.len();
+        if scalar {
+            // Alone: in initialization mode the others need not be knowns.
+            self.instance.directional(&abilities.unknowns, &abilities.knowns[known..=known], &[1.0], &mut told)?;
+        } else {
+            self.seed[known] = 1.0;
+            let asked = self.instance.directional(&abilities.unknowns, &abilities.knowns, &self.seed, &mut told);
+            self.seed[known] = 0.0;
+            asked?;
+        }
         let Some(column) = column else {
             seen.incomparable.push(name.to_owned());
             return Ok(());

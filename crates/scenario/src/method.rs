@@ -2,8 +2,8 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Heeding, Ifosmondi,
-    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
+    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, Fallback, GaussSeidel,
+    Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -99,8 +99,27 @@ pub(crate) fn estimate(system: Box<dyn System>, options: EstimatorOptions) -> Bo
     }
 }
 
-/// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.
+/// The method of this name, watched: where `auto` has chosen it, another one takes over when it should be left; otherwise a run that
+/// makes no headway ends.
 pub(crate) fn make<'a>(
+    scenario: &'a Scenario,
+    options: &RunOptions,
+    name: &str,
+    step: f64,
+    capabilities: &[Capabilities],
+) -> Result<Box<dyn Method + 'a>, Problem> {
+    let own = unwatched(scenario, options, name, step, capabilities)?;
+    if ["jacobi", "gauss-seidel"].contains(&name) {
+        return Ok(own); // they keep to their grid
+    }
+    let (options, capabilities) = (options.clone(), capabilities.to_vec());
+    let auto = options.method == "auto";
+    let other = move |name: &str| unwatched(scenario, &options, name, step, &capabilities).ok();
+    Ok(Box::new(Fallback::new(own, step, auto.then(|| Box::new(other) as _))))
+}
+
+/// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.
+fn unwatched<'a>(
     scenario: &'a Scenario,
     options: &RunOptions,
     name: &str,
@@ -139,13 +158,7 @@ pub(crate) fn make<'a>(
         "dovetail" => {
             let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
             let chosen = DovetailOptions { tolerance, bounds: limits.steps, ..options.dovetail };
-            let own = Dovetail::new(connections, grid, chosen, capabilities);
-            if options.method != "auto" {
-                return Ok(Box::new(own));
-            }
-            // It says by itself when another method should be used.
-            let (options, capabilities) = (options.clone(), capabilities.to_vec());
-            Box::new(Heeding::new(own, move |name| make(scenario, &options, name, step, &capabilities).ok()))
+            Box::new(Dovetail::new(connections, grid, chosen, capabilities))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })

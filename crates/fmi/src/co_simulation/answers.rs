@@ -31,7 +31,7 @@ impl<I: Instance> CoSimulation<I> {
                 .zip(&group.positions)
                 .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
         }
-        (response.reached, response.ends) = (arrival.reached, arrival.ends);
+        (response.reached, response.ends) = (arrival.reached, arrival.ends || self.over);
         response.next_event = if self.event_pending { arrival.reached } else { self.next_event };
         let told = self.phase == Phase::Stepping && (self.stepped || self.abilities.slopes_at_start);
         if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown && told {
@@ -105,6 +105,7 @@ impl<I: Instance> CoSimulation<I> {
         let mut ends = false;
         if self.meets_event(time, inputs) {
             ends = self.handle_event(inputs, 0.0)?;
+            self.over |= ends;
             self.note_applied(inputs);
             self.saved = false;
         }
@@ -126,6 +127,7 @@ impl<I: Instance> CoSimulation<I> {
             self.note_applied(inputs);
         }
         let ends = self.begin_stepping(time)?;
+        self.over |= ends;
         self.read_present(time, ends, inputs, response)
     }
 

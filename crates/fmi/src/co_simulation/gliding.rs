@@ -48,7 +48,7 @@ impl<I: Instance> CoSimulation<I> {
         (response.reached, response.next_event, self.now) = (step.end, f64::INFINITY, step.end);
         (self.saved, self.stepped) = (false, true);
         if let Some(reached) = self.ended.take() {
-            (response.reached, response.ends) = (reached, true);
+            (response.reached, response.ends, self.now, self.over) = (reached, true, reached, true);
         }
         !self.remembers || self.finish(step, inputs, response)
     }

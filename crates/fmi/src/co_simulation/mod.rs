@@ -97,6 +97,8 @@ pub(crate) struct CoSimulation<I: Instance> {
     trouble: Option<CallError>,
     /// Where a prepared step has ended because the unit asks for the end of the run.
     ended: Option<f64>,
+    /// It has asked for it.
+    over: bool,
     /// Someone may ask for slopes or a linearisation after a step.
     remembers: bool,
     tried: Tried,
@@ -150,6 +152,7 @@ impl<I: Instance> CoSimulation<I> {
             },
             trouble: None,
             ended: None,
+            over: false,
             remembers: abilities.linearizes || abilities.slopes != Slopes::Unknown,
             glider: gliding::is_plain(&abilities, &layout)
                 .then(|| Glider::new(instance.component(), instance.environment(), &layout)),
@@ -312,10 +315,11 @@ impl<I: Instance> CoSimulation<I> {
                 self.save()?; // a discarded step can then be taken in smaller parts
             }
             let arrival = self.integrate(step, inputs)?;
+            self.over |= arrival.ends;
             self.answer(step, arrival, inputs, response)?;
         }
         self.remember_end(step, inputs);
-        (self.now, self.saved) = (step.end, false);
+        (self.now, self.saved) = (response.reached, false);
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 //! Its predictions stand on the linearisations. Where these say too little, another method does better: IFOSMONDI, where all systems
 //! can roll back, since it only believes what it has tried; else MISSILES, whose inputs do not follow every error at once.
 
+use dovetail_core::Advice;
+
 use super::Dovetail;
 use super::integration::BAD;
 
@@ -11,21 +13,7 @@ const HOPELESS_LOOP: f64 = 1e3;
 /// So many steps that cannot be cut any more and still miss are no accident.
 const MOST_MISSES: u32 = 5;
 
-/// Another method that should be used.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Advice {
-    /// Its name.
-    pub method: &'static str,
-    /// Why.
-    pub reason: String,
-}
-
 impl Dovetail<'_> {
-    /// The method that should be used instead from here on, if any.
-    pub fn advice(&self) -> Option<&Advice> {
-        self.tally.advice.as_ref()
-    }
-
     /// Looks whether the step just taken makes another method advisable.
     pub(super) fn consider_leaving(&mut self, missed: f64, shortest: bool) {
         if self.tally.advice.is_some() {

@@ -27,8 +27,8 @@ mod safety;
 mod telling;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
-    Workers,
+    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule,
+    Verdict, Workers,
 };
 
 use crate::costarica::{Control, EstimatorOptions};
@@ -38,7 +38,6 @@ use crate::jacobi::meeting_event;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
-pub use advice::Advice;
 use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
@@ -245,6 +244,10 @@ impl Method for Dovetail<'_> {
         self.arrive(workers)?;
         let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
         Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+    }
+
+    fn advice(&self) -> Option<Advice> {
+        self.tally.advice.clone()
     }
 
     fn derivatives(&self) -> usize {

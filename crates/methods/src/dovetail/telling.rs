@@ -1,8 +1,8 @@
 //! What the method tells: signals with every step, and at the end how far the result can be trusted.
 
-use dovetail_core::{EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
+use dovetail_core::{Advice, EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
 
-use super::{Advice, Dovetail, Steps};
+use super::{Dovetail, Steps};
 use crate::ranges::rounded;
 
 /// With a fixed step, an estimated error of more than this part of a range is warned of.

@@ -1,0 +1,178 @@
+//! A method that is left for another one where it says so itself, or where it makes no headway.
+//!
+//! Methods meet at communication times: there one can take over from another, since all that a method needs of what was is in the
+//! systems, and in the past. Where there is nobody to take over, a run that makes no headway ends with the reason.
+
+use dovetail_core::{Advice, Capabilities, Error, Exchange, Method, MethodQuality, Past, Verdict, Workers, readable};
+
+/// Attempts after which the pace is looked at.
+const WINDOW: u64 = 10_000;
+/// Steps that are shorter than the usual one by this factor, all through a window, make no headway.
+const CREEPING: f64 = 1e-4;
+
+/// Makes the method of a name, or says that there is none.
+type Maker<'a> = Box<dyn Fn(&str) -> Option<Box<dyn Method + 'a>> + 'a>;
+
+/// A method, and the one that has taken over.
+pub struct Fallback<'a> {
+    own: Box<dyn Method + 'a>,
+    make: Option<Maker<'a>>,
+    other: Option<Successor<'a>>,
+    /// Whether there is nobody to take over.
+    alone: bool,
+    pace: Pace,
+    /// What is told of a step by a method that has taken over: none of what was announced.
+    nothing: Vec<f64>,
+}
+
+struct Successor<'a> {
+    method: Box<dyn Method + 'a>,
+    since: f64,
+    reason: String,
+}
+
+/// How fast a run gets on.
+struct Pace {
+    /// A usual step.
+    usual: f64,
+    attempts: u64,
+    /// Where the window began.
+    since: f64,
+}
+
+impl Pace {
+    /// An attempt from `reached` begins; by how much the last attempts have moved on, if that is next to nothing.
+    fn look(&mut self, reached: f64) -> Option<f64> {
+        if self.attempts == 0 {
+            self.since = reached;
+        }
+        self.attempts += 1;
+        if self.attempts <= WINDOW {
+            return None;
+        }
+        let moved = reached - self.since;
+        self.attempts = 0;
+        (moved < CREEPING * self.usual * WINDOW as f64).then_some(moved)
+    }
+}
+
+impl<'a> Fallback<'a> {
+    /// A method whose steps are usually about `usual`. `make` makes other methods when they are needed; without it, a run that makes no
+    /// headway ends.
+    pub fn new(own: Box<dyn Method + 'a>, usual: f64, make: Option<Maker<'a>>) -> Self {
+        let nothing = vec![f64::NAN; own.signals().len()];
+        let pace = Pace { usual, attempts: 0, since: f64::NAN };
+        Self { own, make, other: None, alone: false, pace, nothing }
+    }
+
+    /// Lets another method take over, if that is advised and possible.
+    fn hand_over(&mut self, advice: Advice, past: &Past, workers: &dyn Workers) -> bool {
+        let systems = workers.interfaces().len();
+        let together = (0..systems).all(|system| past.reached_by(system) == past.reached());
+        if self.alone || !together {
+            return false;
+        }
+        let made = self.make.as_ref().and_then(|make| make(advice.method));
+        let successor = made.filter(|method| method.check(workers.capabilities()).is_ok());
+        self.alone = successor.is_none();
+        let (since, reason) = (past.reached(), advice.reason);
+        if let Some(method) = successor {
+            self.other = Some(Successor { method, since, reason });
+            self.pace.attempts = 0;
+        }
+        !self.alone
+    }
+
+    /// What to do about a pace at which the end is never reached.
+    fn give_way(&mut self, moved: f64, past: &Past, until: f64, workers: &dyn Workers) -> Result<(), Error> {
+        let rollback = workers.capabilities().iter().all(|c| c.trial);
+        let method = match self.current() {
+            "dovetail" | "missiles" if rollback => "ifosmondi",
+            _ => "jacobi",
+        };
+        let reason = format!("{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s", self.current());
+        if self.make.is_some() && self.hand_over(Advice { method, reason }, past, workers) {
+            return Ok(());
+        }
+        let (time, left) = (past.reached(), until - past.reached());
+        Err(Error::NoHeadway { method: self.current(), attempts: WINDOW, moved, time, left })
+    }
+
+    fn current(&self) -> &'static str {
+        self.other.as_ref().map_or_else(|| self.own.name(), |other| other.method.name())
+    }
+}
+
+impl Method for Fallback<'_> {
+    fn name(&self) -> &'static str {
+        self.own.name()
+    }
+
+    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
+        self.own.check(capabilities)
+    }
+
+    fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+        let open = self.make.is_some() && self.other.is_none() && !self.alone;
+        if let Some(advice) = if open { self.own.advice() } else { None } {
+            self.hand_over(advice, past, workers);
+        }
+        if let Some(moved) = self.pace.look(past.reached()) {
+            self.give_way(moved, past, until, workers)?;
+        }
+        let Some(other) = &mut self.other else { return self.own.attempt(past, until, workers) };
+        Ok(match other.method.attempt(past, until, workers)? {
+            Verdict::Accepted(exchange) => Verdict::Accepted(Exchange { signals: &self.nothing, ..exchange }),
+            verdict => verdict,
+        })
+    }
+
+    fn derivatives(&self) -> usize {
+        self.own.derivatives()
+    }
+
+    fn looks_back(&self) -> bool {
+        self.make.is_some() || self.own.looks_back()
+    }
+
+    fn signals(&self) -> Vec<String> {
+        self.own.signals()
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let Some(Successor { method, since, reason }) = &self.other else { return self.own.warnings() };
+        let mut all = vec![format!(
+            "from t = {} s on {} has taken over: {reason}; what is said of errors ends there",
+            readable(*since),
+            method.name()
+        )];
+        all.extend(method.warnings());
+        all
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let mut all = self.own.remarks();
+        all.extend(self.other.iter().flat_map(|other| other.method.remarks()));
+        all
+    }
+
+    fn quality(&self) -> MethodQuality {
+        let own = self.own.quality();
+        // An estimate that ends before the run does is none.
+        if self.other.is_some() { MethodQuality { estimated_error: None, ..own } } else { own }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_is_judged_by_whole_windows() {
+        let mut pace = Pace { usual: 1.0, attempts: 0, since: f64::NAN };
+        let slow: Vec<_> = (0..=2 * WINDOW).filter_map(|n| pace.look(5.0 + 1e-6 * n as f64)).collect();
+        assert_eq!(slow.len(), 1);
+        let mut pace = Pace { usual: 1.0, attempts: 0, since: f64::NAN };
+        assert!((0..=10 * WINDOW).all(|n| pace.look(1e-3 * n as f64).is_none()));
+    }
+}
