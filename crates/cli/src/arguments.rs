@@ -238,7 +238,7 @@ impl ChangeArguments {
         )
     }
 
-    /// The same for a model that need not say when it ends: nothing is run.
+    /// The same for an FMU or a structure, which need not say when a run ends: nothing is run.
     pub fn load_to_check(&self, model: &Path) -> Result<Scenario, Failure> {
         let stop_time_unless_given = Some(1.0);
         self.load_with(
@@ -249,7 +249,14 @@ impl ChangeArguments {
 
     fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
         let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
+        // What the solvers of FMUs are asked for in the run is what they are tried with.
+        let number =
+            |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok()).filter(|r| *r > 0.0);
+        let coupling = number(&self.tolerance).map(|tolerance| 0.01 * tolerance);
+        let probe_tolerance =
+            number(&self.integrator_tolerance).or(coupling).map(|tolerance| tolerance.clamp(1e-12, 1e-4));
         let changes = Overrides {
+            probe_tolerance,
             values,
             start_time: self.start_time,
             stop_time: self.stop_time,

@@ -87,6 +87,7 @@ impl Found<'_> {
             match (finding.holds, finding.confirmed) {
                 (false, _) => writeln!(text, "Not used: {} ({}).", finding.capability, finding.what),
                 (true, false) => writeln!(text, "Not confirmed: {} ({}).", finding.capability, finding.what),
+                (true, true) if finding.capability == "linearization" => writeln!(text, "Note: {}.", finding.what),
                 (true, true) => Ok(()),
             }
             .unwrap_or(());

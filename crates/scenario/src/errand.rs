@@ -14,7 +14,7 @@ use crate::rehearsal::{Rehearsal, RehearsalErrand};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Errand {
     /// An experiment with an FMU.
-    Probe(ProbeErrand),
+    Probe(Box<ProbeErrand>),
     /// The start of a run, on instances that are then thrown away.
     Rehearse(Box<RehearsalErrand>),
 }

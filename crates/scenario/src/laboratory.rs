@@ -78,7 +78,8 @@ impl<'a> ChildLaboratory<'a> {
                 .helper()
                 .map_err(|error| Mishap::Refused(format!("no process could be started to try it out in: {error}")))?,
         };
-        let errand = Errand::Probe(ProbeErrand { experiment: experiment.clone(), ..self.errand.clone() });
+        let errand = ProbeErrand { experiment: experiment.clone(), ..self.errand.clone() };
+        let errand = Errand::Probe(Box::new(errand));
         let limit = self.fleet.limit().unwrap_or(LIMIT);
         let done: Result<Observation, Mishap> = errand::run(&mut helper, &errand, limit).map_err(mishap)?;
         let spoiled = self.single || self.found_single || matches!(done, Err(Mishap::Crashed(_)));

@@ -248,9 +248,7 @@ impl Scenario {
 /// Start and end of the run, from the command line or else from the file.
 fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
     let start = changes.start_time.or(header.start_time.as_ref().map(|t| *t.get_ref())).unwrap_or(0.0);
-    let unless_given = changes.stop_time_unless_given.map(|size| start + size);
-    let given = changes.stop_time.or(header.stop_time.as_ref().map(|t| *t.get_ref()));
-    let Some(stop) = given.or(unless_given) else {
+    let Some(stop) = changes.stop_time.or(header.stop_time.as_ref().map(|t| *t.get_ref())) else {
         return Err(Problem::general("the model does not say when to stop")
             .help("add `stop-time = 10.0` to [model], or give --stop-time"));
     };
