@@ -19,6 +19,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         interface: arguments.interface.map(InterfaceArgument::named),
         stop_time_unless_given: Some(1.0),
         helpers: processes::helpers(None),
+        inspecting: true,
         ..Overrides::default()
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
@@ -43,7 +44,9 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         text += &unit.to_text();
         text.push('\n');
     }
-    let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
+    if found.iter().all(|unit| unit.prepared.unusable().is_none()) {
+        let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
+    }
     if let Some(chosen) = chosen.filter(|_| found.len() > 1) {
         let _ = writeln!(text, "auto chooses {chosen}{}.", reason.map_or_else(String::new, |r| format!(": {r}")));
     }
@@ -194,6 +197,7 @@ impl Found<'_> {
             "name": self.name,
             "model_name": description.model_name,
             "fmi_version": description.fmi_version,
+            "usable": self.prepared.unusable().is_none(),
             "interface": if self.prepared.used() == Use::CoSimulation { "co-simulation" } else { "model-exchange" },
             "generation_tool": description.generation_tool,
             "inputs": inputs.collect::<Vec<_>>(),

@@ -29,6 +29,8 @@ pub struct Overrides {
     /// Processes in which FMUs are tried out; none: that happens in this process.
     #[serde(skip)]
     pub helpers: Option<Fleet>,
+    /// An FMU that cannot be run is described all the same.
+    pub inspecting: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
     pub known: Vec<Knowledge>,
 }

@@ -33,6 +33,8 @@ pub(crate) struct Shelf {
     record: Vec<String>,
     /// What the solvers of units are asked for while they are tried.
     tolerance: f64,
+    /// Units that cannot be run are described all the same.
+    inspecting: bool,
 }
 
 /// How a model uses an FMU.
@@ -61,6 +63,7 @@ impl Shelf {
             helpers,
             record: changes.record.clone(),
             tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
+            inspecting: changes.inspecting,
         }
     }
 
@@ -115,7 +118,10 @@ impl Shelf {
             (None, Some(fleet)) => {
                 let single = unit.choose(settings.interface)?.1.only_once_per_process;
                 let mut laboratory = ChildLaboratory::new(fleet, path, self.strictness, &settings, step, single);
-                unit.prepare(settings, step, Probing::There(&mut laboratory))?
+                match unit.prepare(settings.clone(), step, Probing::There(&mut laboratory)) {
+                    Err(UnitError::Other(why)) if self.inspecting => unit.describe(settings, step, &why)?,
+                    prepared => prepared?,
+                }
             }
         };
         let prepared = Arc::new(prepared);

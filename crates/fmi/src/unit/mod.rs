@@ -148,6 +148,8 @@ pub struct Prepared {
     pub(crate) declared: Abilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
+    /// Why it cannot be run here.
+    unusable: Option<String>,
 }
 
 impl std::fmt::Debug for Prepared {
@@ -247,10 +249,21 @@ impl Unit {
                 prepared.warnings.push(text.to_owned());
             }
             Probing::Here => {
+                let text = "it was tried out in this process: no program is set that could serve as another one";
+                prepared.warnings.push(text.to_owned());
                 let untried = self.lay_out(prepared.settings.clone(), step)?;
                 prepared.probe(&mut InHost { prepared: untried, step }, step)?;
             }
         }
+        Ok(prepared)
+    }
+
+    /// Lays out a unit that could not be tried, to show what it declares; `why` it cannot be run.
+    pub fn describe(self: &Arc<Self>, settings: Settings, step: f64, why: &str) -> Result<Prepared, UnitError> {
+        let mut prepared = self.prepare(settings, step, Probing::Declared)?;
+        prepared.abilities = prepared.abilities.clone().without_promises(true);
+        prepared.warnings.push(format!("it cannot be run here: {why}"));
+        prepared.unusable = Some(why.to_owned());
         Ok(prepared)
     }
 
@@ -302,7 +315,7 @@ impl Unit {
         let warnings = left_out.chain(layout.doubt(&self.description)).collect();
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
-        Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings })
+        Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings, unusable: None })
     }
 
     /// Arrays whose sizes a user sets may grow beyond what can be connected.
@@ -368,6 +381,11 @@ impl Prepared {
     /// What the user should know.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// Why it cannot be run here, where it was laid out all the same.
+    pub fn unusable(&self) -> Option<&str> {
+        self.unusable.as_deref()
     }
 
     /// Whether only one system of it can live in a process, whether it says so or was found to be so.

@@ -14,7 +14,8 @@ impl Prepared {
     pub(super) fn probe(&mut self, laboratory: &mut dyn Laboratory, step: f64) -> Result<(), UnitError> {
         let co_simulation = self.used == Use::CoSimulation;
         let movable = !self.layout.smooth_input_positions.is_empty();
-        let tried = probe::probe(laboratory, self.abilities.clone(), co_simulation, movable, step);
+        let smooth = &self.layout.smooth_output_positions;
+        let tried = probe::probe(laboratory, self.abilities.clone(), co_simulation, movable, smooth, step);
         let Verdict { abilities, findings, reactions, warnings } =
             tried.map_err(|mishap| UnitError::Other(mishap.to_string()))?;
         if self.abilities.event_mode && !abilities.event_mode {

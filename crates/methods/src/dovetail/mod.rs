@@ -73,6 +73,7 @@ pub struct Dovetail<'a> {
     outputs: Ranges,
     states: Ranges,
     ends: Ends,
+    outlook: Outlook,
     predictions: Predictions,
     tally: Tally,
     signals: Vec<f64>,
@@ -106,6 +107,13 @@ struct Ends {
     missed: Vec<f64>,
     /// Room.
     right: Vec<f64>,
+}
+
+/// Room for what will become of states, system by system, and of outputs that are zero.
+#[derive(Default)]
+struct Outlook {
+    states: Vec<Vec<f64>>,
+    outputs: Vec<f64>,
 }
 
 /// Where steps come from.
@@ -162,6 +170,10 @@ impl<'a> Dovetail<'a> {
             outputs: Ranges::new(count),
             states: Ranges::new(states),
             ends: Ends { solution, uncorrected, integrated, expected, difference, returned, missed, right },
+            outlook: Outlook {
+                states: connections.interfaces().iter().map(|i| vec![0.0; i.states.len()]).collect(),
+                outputs: vec![0.0; count],
+            },
             predictions: Predictions::new(count),
             tally: Tally::default(),
         }

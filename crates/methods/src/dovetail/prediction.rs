@@ -1,10 +1,10 @@
 //! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
 
-use dovetail_core::{Error, Knot, LinearizeTask, MacroStep, Past, Verdict, Workers};
+use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
 
 use super::controller::Parts;
 use super::restart::{Restart, SingularInterface};
-use super::{Dovetail, Inputs, Steps};
+use super::{Dovetail, Inputs, Outlook, Steps};
 use crate::coupling::Variable;
 use crate::global::{MOST_ORDERS, Unsolved};
 use crate::ranges::scale_from_rest;
@@ -33,12 +33,6 @@ fn return_within(most: f64, returned: [f64; MOST_ORDERS], variable: usize, count
 
 /// Systems in a row through which feedthrough is followed to see what will move.
 const FEEDTHROUGH_ROUNDS: usize = 4;
-
-/// For each state of a system, what it will become if it is zero.
-fn from_rest((local, rate): (&LinearizeTask, &f64)) -> Vec<f64> {
-    let here = &local.linearization;
-    (0..here.x.len()).map(|state| scale_from_rest(here, state, *rate)).collect()
-}
 
 impl Dovetail<'_> {
     /// The start of the run.
@@ -116,8 +110,12 @@ impl Dovetail<'_> {
         if !self.states.rest() && !self.outputs.rest() {
             return;
         }
-        let mut states: Vec<Vec<f64>> = self.global.local().iter().zip(&self.safety.rates).map(from_rest).collect();
-        let mut outputs = vec![0.0; self.coupling.variables.len()];
+        let Outlook { mut states, mut outputs } = std::mem::take(&mut self.outlook);
+        for ((scales, local), rate) in states.iter_mut().zip(self.global.local()).zip(&self.safety.rates) {
+            let here = &local.linearization;
+            scales.iter_mut().enumerate().for_each(|(state, scale)| *scale = scale_from_rest(here, state, *rate));
+        }
+        outputs.fill(0.0);
         // From states to outputs, and through feedthrough from one system to the next.
         for _ in 0..FEEDTHROUGH_ROUNDS {
             for (variable, place) in self.coupling.variables.iter().enumerate() {
@@ -128,7 +126,8 @@ impl Dovetail<'_> {
             self.scale_by_fed(system, scales, &outputs);
         }
         self.states.expect_from_rest(states.iter().flatten().copied());
-        self.outputs.expect_from_rest(outputs.into_iter());
+        self.outputs.expect_from_rest(outputs.iter().copied());
+        self.outlook = Outlook { states, outputs };
     }
 
     /// What an output will become, given what the states of its system and the inputs that are fed will.
