@@ -300,6 +300,7 @@ const MOST_ROWS: f64 = 1e9;
 impl SharedArguments {
     /// Reads the model with the changes made.
     pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
+        self.placement()?; // what cannot be is said before FMUs are tried out
         self.changes.load(model, &self.record, self.step_timeout)
     }
 

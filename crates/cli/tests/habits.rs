@@ -279,3 +279,75 @@ fn a_unit_that_is_not_probed_is_believed() {
     let calls = std::fs::read_to_string(&log).unwrap();
     assert_eq!(calls.matches("fmi2Instantiate").count(), 1, "one instance is made, the one of the run");
 }
+
+/// A model of FMUs in a row, each fed by the one before it.
+fn chain(folder: &Path, units: &[(&str, PathBuf)], links: &[(&str, &str)], more: &str) -> PathBuf {
+    let mut text = "[model]\nstop-time = 1.0\n".to_owned();
+    for (name, fmu) in units {
+        text += &format!("[systems.{name}]\nfmu = {:?}\n", fmu.display().to_string());
+    }
+    for (from, to) in links {
+        text += &format!("[[connections]]\nfrom = {from:?}\nto = {to:?}\n");
+    }
+    let file = folder.join("chain.toml");
+    std::fs::write(&file, text + more).unwrap();
+    file
+}
+
+#[test]
+fn an_output_that_comes_late_reaches_the_initial_equations_of_its_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in VERSIONS {
+        for kind in [Kind::CoSimulation, Kind::ModelExchange] {
+            let late = Fixture::new(Model::Prey, version).kind(kind).habit(Habit::LateOutputs).build();
+            let settled = Fixture::new(Model::Settled, version).kind(kind).build();
+            let units = [("late", late), ("settled", settled)];
+            let model = chain(folder.path(), &units, &[("late.population", "settled.u")], "");
+            for workers in [&[][..], &["--workers", "threads"], &["--workers", "processes"]] {
+                let run = Run::of(&model, "jacobi", &[&["--step", "0.1"], workers].concat()).unwrap();
+                let x = run.column("settled.y")[0];
+                assert!((x - 1.0).abs() < 1e-9, "{version:?} {kind:?} {workers:?}: it starts from {x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_start_does_not_depend_on_the_order_of_the_systems() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in VERSIONS {
+        let settled = Fixture::new(Model::Settled, version).build();
+        let units = ["s5", "s4", "s3", "s2", "s1"].map(|name| (name, settled.clone()));
+        let links = [("s1.y", "s2.u"), ("s2.y", "s3.u"), ("s3.y", "s4.u"), ("s4.y", "s5.u")];
+        let model = chain(folder.path(), &units, &links, "[[connections]]\nvalue = 2.0\nto = \"s1.u\"\n");
+        let run = Run::of(&model, "jacobi", &["--step", "0.1"]).unwrap();
+        assert_eq!(run.column("s5.y")[0], 2.0, "{version:?}");
+    }
+}
+
+#[test]
+fn slopes_that_are_there_after_a_step_only_are_not_asked_for_earlier() {
+    let folder = tempfile::tempdir().unwrap();
+    for version in VERSIONS {
+        let fixture = Fixture::new(Model::Prey, version).kind(Kind::CoSimulation).habit(Habit::SlopesAfterStepOnly);
+        let fmu = match version {
+            Version::Two => fixture.input_derivatives(false),
+            Version::Three => fixture.intermediate_update(false),
+        };
+        let model = example(folder.path(), "lotka-volterra", "prey", &fmu.build(), "");
+        for method in METHODS {
+            let run = Run::of(&model, method, &["--stop-time", "0.5"]);
+            assert!(run.is_ok(), "{version:?} by {method}: {:?}", run.err());
+        }
+    }
+}
+
+#[test]
+fn derivatives_are_not_called_wrong_where_outputs_come_late() {
+    for version in VERSIONS {
+        let fmu = Fixture::new(Model::Prey, version).habit(Habit::LateOutputs).build().display().to_string();
+        let done = dovetail(&["inspect", &fmu, "--json"]);
+        let found: Value = serde_json::from_slice(&done.stdout).unwrap();
+        assert_eq!(found["units"][0]["probed"]["directional_derivatives"], true, "{found:#}");
+    }
+}

@@ -71,7 +71,11 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
 
     /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
     pub fn run(&mut self, start: &[Task], until: f64) -> Result<Ending, Error> {
-        let ended = self.begin(start).and_then(|()| self.proceed(until));
+        let ends = start.iter().find(|task| task.response.ends).map(|task| task.system);
+        let ended = self.begin(start).and_then(|()| match ends {
+            Some(system) => Ok(Ending::Requested { system }),
+            None => self.proceed(until),
+        });
         let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
         ended.and_then(|ending| finished.map(|()| ending))
     }

@@ -110,6 +110,9 @@ impl<S: System> System for Restricted<S> {
                     *shifted = signal.shifted(part as f64 * size);
                 }
                 self.system.advance(MacroStep::new(start, end), &self.inputs, response)?;
+                if response.ends {
+                    break;
+                }
             }
         }
         self.forget_derivatives(response);

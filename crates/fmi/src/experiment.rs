@@ -27,6 +27,8 @@ pub enum Experiment {
         early: bool,
         /// Whether directional derivatives are asked for.
         directional: bool,
+        /// Whether they can be compared in initialization mode: not where outputs come later.
+        comparable: bool,
     },
     /// Steps of these sizes.
     Steps {
@@ -110,6 +112,9 @@ pub enum Mishap {
     /// The unit said no.
     #[error("{0}")]
     Refused(String),
+    /// There is no instance.
+    #[error("{0}")]
+    NoInstance(String),
     /// It crashed, or ended its process: nothing more can be done where that happened.
     #[error("{0}")]
     Crashed(String),
@@ -122,6 +127,7 @@ impl From<UnitError> for Mishap {
     fn from(error: UnitError) -> Self {
         match &error {
             UnitError::Call(CallError::Crashed { .. } | CallError::Dead { .. }) => Self::Crashed(error.to_string()),
+            UnitError::Call(CallError::NotInstantiated { .. }) => Self::NoInstance(error.to_string()),
             _ => Self::Refused(error.to_string()),
         }
     }
@@ -147,7 +153,7 @@ impl Prepared {
     pub(crate) fn experiment(&self, experiment: &Experiment, conditions: &Conditions) -> Result<Observation, Mishap> {
         match experiment {
             Experiment::Start { early, offset } => self.start(*early, *offset, conditions),
-            Experiment::Reactions { early, directional } => self.react(*early, *directional),
+            Experiment::Reactions { early, directional, comparable } => self.react(*early, *directional, *comparable),
             Experiment::Steps { early, course, sizes } => self.steps(*early, *course, sizes, conditions),
             Experiment::ShorterSteps { early, tried, offset, sizes } => {
                 self.shorter_steps(*early, *tried, *offset, sizes, conditions)
@@ -405,7 +411,11 @@ impl Subject {
     }
 
     fn advance(&mut self, step: MacroStep) -> Result<(), Mishap> {
-        Ok(self.system.advance(step, &self.inputs, &mut self.response)?)
+        self.system.advance(step, &self.inputs, &mut self.response)?;
+        if self.response.ends {
+            return Err(Mishap::Refused("it asks for the end of the simulation".to_owned()));
+        }
+        Ok(())
     }
 
     fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, Mishap> {

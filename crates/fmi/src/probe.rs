@@ -103,7 +103,7 @@ pub(crate) struct Probe<'a> {
 
 /// Whether there was no instance to ask anything of.
 fn is_refusal_to_start(mishap: &Mishap) -> bool {
-    matches!(mishap, Mishap::Refused(why) if why.contains("gave no instance"))
+    matches!(mishap, Mishap::NoInstance(_))
 }
 
 /// The largest relative difference.
@@ -146,7 +146,16 @@ pub(crate) fn probe(
         smooth: smooth.to_vec(),
     };
     let baseline = probe.start()?;
-    let reactions = probe.reactions()?;
+    let reactions = match probe.reactions() {
+        // A unit that starts and steps may still refuse other inputs than its own.
+        Err(mishap) if baseline.is_some() && !matches!(mishap, Mishap::Silent(_)) => {
+            probe
+                .warnings
+                .push(format!("what its outputs depend on could not be tried ({mishap}): its description counts"));
+            Reactions::default()
+        }
+        reactions => reactions?,
+    };
     if let (true, Some(baseline)) = (co_simulation, &baseline) {
         probe.co_simulation(baseline);
     }
@@ -232,12 +241,13 @@ impl Probe<'_> {
     fn reactions(&mut self) -> Result<Reactions, Mishap> {
         const NAME: &str = "directional derivatives";
         let (early, directional) = (self.early(), self.abilities.directional);
-        let mut seen = self.try_out(Experiment::Reactions { early, directional });
+        let comparable = !self.abilities.late_outputs;
+        let mut seen = self.try_out(Experiment::Reactions { early, directional, comparable });
         if let (Err(mishap), true) = (&seen, directional) {
             // It may be the derivatives that fail: once more without them.
             self.findings.push(Finding::fails(NAME, mishap.to_string()));
             self.abilities.directional = false;
-            seen = self.try_out(Experiment::Reactions { early, directional: false });
+            seen = self.try_out(Experiment::Reactions { early, directional: false, comparable });
         }
         let reactions = seen?.reactions.unwrap_or_default();
         if self.abilities.directional {
@@ -403,7 +413,9 @@ impl Probe<'_> {
             Err(why) => return Finding::fails(NAME, why.to_string()),
         };
         let after_steps = &seen.slopes[1.min(seen.slopes.len())..];
-        let moved = seen.readings.windows(2).any(|pair| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]));
+        // Not in the first step, where outputs may have moved because the inputs jumped.
+        let moves = |pair: &[Vec<f64>]| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]);
+        let moved = seen.readings.windows(2).skip(1).any(moves);
         if after_steps.iter().flatten().any(|slope| !slope.is_finite()) {
             return Finding::fails(NAME, "they are not finite numbers");
         }
@@ -421,6 +433,9 @@ impl Probe<'_> {
                 NAME,
                 "they are further from the slopes of its outputs than what its directional derivatives give",
             );
+        }
+        if !moved {
+            return Finding::believed(NAME, "nothing moves by itself where it was tried");
         }
         Finding::holds(NAME, "they are finite and move")
     }

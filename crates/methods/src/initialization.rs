@@ -39,7 +39,7 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    start_values(connections, workers, time, derivatives, &[]).map(|values| values.tasks)
+    start_values(connections, workers, time, derivatives, &Beforehand::default()).map(|values| values.tasks)
 }
 
 /// The start of a run.
@@ -62,20 +62,31 @@ pub struct Late {
     pub value: f64,
 }
 
-/// The same, where something is known beforehand: `assumed` are outputs (stacked) whose values inside the initialization mode
-/// do not count, with values found by an earlier try.
+/// What is known of a start before it is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Beforehand<'a> {
+    /// Outputs (stacked) whose values inside the initialization mode do not count, with values found by an earlier try.
+    pub assumed: &'a [(usize, f64)],
+    /// For each system, values of its inputs to begin with; none: their start values.
+    pub inputs: Option<&'a [Vec<f64>]>,
+}
+
+/// The same, where something is known beforehand.
 pub fn start_values(
     connections: &Connections,
     workers: &mut dyn Workers,
     time: f64,
     derivatives: usize,
-    assumed: &[(usize, f64)],
+    known: &Beforehand<'_>,
 ) -> Result<StartValues, Error> {
     let modes = workers.capabilities().iter().any(|c| c.presence.initialization_mode);
     // In the mode only values are asked for.
     let mut start = Start::new(connections, workers, time, if modes { 0 } else { derivatives });
     start.insists = true;
-    start.assumed = assumed.to_vec();
+    start.assumed = known.assumed.to_vec();
+    for (task, inputs) in start.tasks.iter_mut().zip(known.inputs.unwrap_or_default()) {
+        task.inputs.iter_mut().zip(inputs).for_each(|(signal, value)| *signal = Signal::constant(*value));
+    }
     start.settle(workers)?;
     let mut late = Vec::new();
     if modes {
@@ -199,8 +210,10 @@ impl<'a> Start<'a> {
         outputs.dedup();
         let late =
             outputs.into_iter().map(|output| Late { output, before: before[output], value: self.outputs[output] });
-        late.filter(|Late { before, value, .. }| (before - value).abs() > LATE * before.abs().max(value.abs()))
-            .collect()
+        late.filter(|Late { before, value, .. }| {
+            (before - value).abs() > LATE * before.abs().max(value.abs()).max(1e-6)
+        })
+        .collect()
     }
 
     /// What depends on what at once, as far as the systems can answer to it.
@@ -233,10 +246,20 @@ impl<'a> Start<'a> {
                 self.held[members[0]] = self.outputs[members[0]];
             }
         }
-        self.publish();
-        // An output without feedthrough was right from the first; its readers still have to be told, and asked once more.
-        everyone.iter().for_each(|&system| self.dispatch(system));
-        self.ask(workers, &everyone)
+        // An output without feedthrough was right from the first; its readers still have to be told, and asked once more. In an
+        // initialization mode it may follow an input all the same, through initial equations: then its readers have to be told again.
+        for _ in 0..MOST_ROUNDS.max(everyone.len()) {
+            self.publish();
+            let before = self.outputs.clone();
+            everyone.iter().for_each(|&system| self.dispatch(system));
+            self.ask(workers, &everyone)?;
+            let modes = !self.begun && workers.capabilities().iter().any(|c| c.presence.initialization_mode);
+            let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= LATE * a.abs().max(b.abs());
+            if !modes || before.iter().zip(&self.outputs).all(same) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// One output, from all that is known.

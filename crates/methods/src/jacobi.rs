@@ -70,7 +70,8 @@ pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
 /// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
 /// asked once more, at the same time and under the same held inputs.
 pub(crate) fn cross_event(now: f64, tasks: &mut [Task], workers: &mut dyn Workers) -> Result<(), Error> {
-    if tasks.iter().any(|task| task.response.next_event <= now) {
+    let ends = tasks.iter().any(|task| task.response.ends);
+    if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(now));
         workers.advance(tasks)?;
     }

@@ -51,6 +51,8 @@ pub(crate) struct ChildLaboratory<'a> {
     /// Only one instance may be made in a process: the unit says so, or was found to be so.
     single: bool,
     found_single: bool,
+    /// It did not answer in time.
+    silent: Option<String>,
 }
 
 impl<'a> ChildLaboratory<'a> {
@@ -67,7 +69,7 @@ impl<'a> ChildLaboratory<'a> {
         let (strict, settings) = (strictness == Strictness::Strict, settings.clone());
         let experiment = Experiment::Start { early: true, offset: 0.0 };
         let errand = ProbeErrand { path, strict, settings, step, experiment };
-        Self { fleet, errand, helper: None, single, found_single: false }
+        Self { fleet, errand, helper: None, single, found_single: false, silent: None }
     }
 
     fn attempt(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
@@ -82,7 +84,8 @@ impl<'a> ChildLaboratory<'a> {
         let errand = Errand::Probe(Box::new(errand));
         let limit = self.fleet.limit().unwrap_or(LIMIT);
         let done: Result<Observation, Mishap> = errand::run(&mut helper, &errand, limit).map_err(mishap)?;
-        let spoiled = self.single || self.found_single || matches!(done, Err(Mishap::Crashed(_)));
+        let spoiled =
+            self.single || self.found_single || matches!(done, Err(Mishap::Crashed(_) | Mishap::NoInstance(_)));
         self.helper = Some(helper).filter(|_| !spoiled);
         done
     }
@@ -101,16 +104,23 @@ fn mishap(refusal: Refusal) -> Mishap {
 
 impl Laboratory for ChildLaboratory<'_> {
     fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+        if let Some(why) = &self.silent {
+            return Err(Mishap::Silent(why.clone())); // what hangs once is not waited for again
+        }
         let again_in_one_process = self.helper.is_some();
         match self.attempt(experiment) {
+            Err(Mishap::Silent(why)) => {
+                self.silent = Some(why.clone());
+                Err(Mishap::Silent(why))
+            }
             // Perhaps only because it was not the first instance of that process.
-            Err(Mishap::Crashed(why)) if again_in_one_process => {
+            Err(Mishap::Crashed(why) | Mishap::NoInstance(why)) if again_in_one_process => {
                 let alone = self.attempt(experiment);
                 if alone.is_ok() {
                     self.found_single = true;
                 }
                 alone.map_err(|mishap| match mishap {
-                    Mishap::Refused(_) => mishap,
+                    Mishap::Refused(_) | Mishap::NoInstance(_) => mishap,
                     _ => Mishap::Crashed(why),
                 })
             }

@@ -4,7 +4,7 @@
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
 use dovetail_core::{SingleThread, Source, Workers, readable};
-use dovetail_methods::start_values;
+use dovetail_methods::{Beforehand, start_values};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::BadModel;
@@ -20,6 +20,8 @@ use crate::worker::{Copy, RemoteMaking};
 const MOST_ROUNDS: usize = 5;
 /// It has settled when no input changes by more than this, relative.
 const SETTLED: f64 = 1e-9;
+/// Values smaller than this are not told apart.
+const LEAST: f64 = 1e-6;
 /// So long a child process may take for it, where the user has not set a limit.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(60);
 
@@ -77,7 +79,11 @@ pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order)
         };
         let settled = is_settled(&known, &tried);
         known.inputs = Some(tried.inputs);
-        known.assumed = tried.late.iter().map(|(output, value, _)| (*output, *value)).collect();
+        // What was found late stays so: it agrees now because it was assumed.
+        for &(output, value, _) in &tried.late {
+            known.assumed.retain(|(late, _)| *late != output);
+            known.assumed.push((output, value));
+        }
         if settled {
             return known;
         }
@@ -157,13 +163,15 @@ fn rehearse_here(
     assumed: &[(usize, f64)],
 ) -> Result<Rehearsal, String> {
     let estimated = vec![false; making.len()];
+    let inputs: Vec<Vec<f64>> = making.iter().map(|m| m.inputs.clone().unwrap_or_default()).collect();
     let systems =
         Systems::of(scenario, options, &Order { making, estimated }).map_err(|bad: BadModel| bad.to_string())?;
     let mut workers: Box<dyn Workers> = match systems {
         Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
         there @ Systems::There(_) => there.place(&options.placement).map_err(|problem| problem.message)?.0,
     };
-    let start = start_values(&scenario.connections, workers.as_mut(), scenario.start_time, 0, assumed);
+    let known = Beforehand { assumed, inputs: Some(&inputs) };
+    let start = start_values(&scenario.connections, workers.as_mut(), scenario.start_time, 0, &known);
     let start = start.map_err(|error| error.to_string())?;
     let inputs = start.tasks.iter().map(|task| task.inputs.iter().map(|signal| signal.value(0.0)).collect());
     let late = start.late.iter().map(|late| (late.output, late.value, late.before));
@@ -171,7 +179,8 @@ fn rehearse_here(
 }
 
 fn is_settled(known: &Known, tried: &Rehearsal) -> bool {
-    let same = |a: f64, b: f64| (a - b).abs() <= SETTLED * a.abs().max(b.abs()) || (a.is_nan() && b.is_nan());
+    let same =
+        |a: f64, b: f64| (a - b).abs() <= SETTLED * a.abs().max(b.abs()).max(LEAST) || (a.is_nan() && b.is_nan());
     let before = known.inputs.iter().flatten().flatten();
     let inputs = before.zip(tried.inputs.iter().flatten()).all(|(before, now)| same(*before, *now));
     inputs && tried.late.iter().all(|(_, value, before)| same(*value, *before))

@@ -8,7 +8,7 @@ use dovetail_core::{
     StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::{Costs, Notes};
-use dovetail_methods::start_values;
+use dovetail_methods::{Beforehand, start_values};
 use dovetail_workers::Lost;
 
 use crate::diagnostic::{BadModel, Problem};
@@ -183,7 +183,8 @@ impl Scenario {
         let systems = Systems::of(self, options, &order)?;
         let (mut workers, witnesses) = systems.place(&options.placement).map_err(|problem| self.bad(problem))?;
         let derivatives = method.derivatives();
-        let start = start_values(&self.connections, workers.as_mut(), self.start_time, derivatives, &known.assumed)
+        let beforehand = Beforehand { assumed: &known.assumed, inputs: known.inputs.as_deref() };
+        let start = start_values(&self.connections, workers.as_mut(), self.start_time, derivatives, &beforehand)
             .map_err(|error| self.blame(&error))?;
         let step = (!method::is_adaptive(method.name(), options)).then_some(step);
         let mut session = Session {

@@ -102,6 +102,9 @@ impl<I: Instance> CoSimulation<I> {
         } else {
             self.return_to_now()?;
         }
+        if self.over {
+            return self.read_present(self.now, true, inputs, response);
+        }
         let mut ends = false;
         if self.meets_event(time, inputs) {
             ends = self.handle_event(inputs, 0.0)?;
@@ -164,7 +167,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The inputs as they are at the end of a step, for whoever linearises there.
     pub(super) fn remember_end(&mut self, step: MacroStep, inputs: &[Signal]) {
-        if self.abilities.linearizes {
+        if self.abilities.linearizes || self.abilities.event_mode {
             for (applied, signal) in self.applied.iter_mut().zip(inputs) {
                 *applied = signal.value(step.size());
             }

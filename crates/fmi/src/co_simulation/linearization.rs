@@ -67,7 +67,8 @@ impl<I: Instance> CoSimulation<I> {
             seed[column] = 0.0;
             layout.place_column(column, &self.buffers.column, into);
         }
-        if let (Slopes::Told(_), InputWay::Held) = (self.abilities.slopes, self.abilities.inputs) {
+        let told = self.stepped || self.abilities.slopes_at_start;
+        if let (Slopes::Told(_), InputWay::Held, true) = (self.abilities.slopes, self.abilities.inputs, told) {
             self.fill_time(into)?;
         }
         Ok(())
@@ -81,7 +82,7 @@ impl<I: Instance> CoSimulation<I> {
         self.instance.output_derivatives(&self.layout.smooth_outputs, &self.buffers.orders[..count], told)?;
         for (&slope, &at) in told.iter().zip(&self.layout.smooth_output_positions) {
             let flow: f64 = into.c.row(at).iter().zip(into.f.iter()).map(|(c, f)| c * f).sum();
-            let rest = slope - flow;
+            let rest = if slope.is_finite() { slope - flow } else { 0.0 };
             // Rounding is no motion.
             into.g_time[at] = if rest.abs() <= 1e-9 * (slope.abs() + flow.abs()) { 0.0 } else { rest };
         }

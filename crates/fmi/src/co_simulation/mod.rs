@@ -75,8 +75,9 @@ pub(crate) struct CoSimulation<I: Instance> {
     version: Version,
     span: Span,
     phase: Phase,
-    /// A step was taken or tried.
+    /// A step has led to where the instance stands; and to where it was saved.
     stepped: bool,
+    saved_stepped: bool,
     now: f64,
     next_event: f64,
     /// The unit waits for an event to be handled.
@@ -153,7 +154,7 @@ impl<I: Instance> CoSimulation<I> {
             trouble: None,
             ended: None,
             over: false,
-            remembers: abilities.linearizes || abilities.slopes != Slopes::Unknown,
+            remembers: abilities.linearizes || abilities.event_mode || abilities.slopes != Slopes::Unknown,
             glider: gliding::is_plain(&abilities, &layout)
                 .then(|| Glider::new(instance.component(), instance.environment(), &layout)),
             needs_preparation: abilities.inputs != InputWay::Held || abilities.rollback && version == Version::Two,
@@ -165,6 +166,7 @@ impl<I: Instance> CoSimulation<I> {
             span,
             phase: Phase::Made,
             stepped: false,
+            saved_stepped: false,
             now: f64::NAN,
             next_event: f64::INFINITY,
             event_pending: false,
@@ -270,7 +272,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Back to the saved state. Which inputs are in force there is not known.
     fn restore(&mut self) -> Result<(), CallError> {
         self.instance.restore()?;
-        (self.polynomial, self.displaced) = (true, false);
+        (self.polynomial, self.displaced, self.stepped) = (true, false, self.saved_stepped);
         self.discrete.copy_from_slice(&self.saved_discrete);
         Ok(())
     }
@@ -281,6 +283,7 @@ impl<I: Instance> CoSimulation<I> {
             self.instance.save()?;
             self.saved = true;
             self.saved_discrete.copy_from_slice(&self.discrete);
+            self.saved_stepped = self.stepped;
         }
         Ok(())
     }

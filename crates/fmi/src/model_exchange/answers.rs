@@ -150,6 +150,10 @@ impl<I: Instance> ModelExchange<I> {
         if self.phase == Phase::Initializing {
             return self.ask_before_the_run(time, inputs, response);
         }
+        if self.ends {
+            self.end.values.copy_from_slice(&self.now.values);
+            return self.answer(self.now.time, 0.0, inputs, response);
+        }
         self.now.time = time;
         self.enter_step(time, inputs)?;
         self.end.values.copy_from_slice(&self.now.values);

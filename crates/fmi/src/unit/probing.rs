@@ -35,23 +35,32 @@ impl Prepared {
     }
 
     /// Moves inputs and states of an instance, to see what reacts.
-    pub(crate) fn react(&self, early: bool, directional: bool) -> Result<Observation, Mishap> {
+    pub(crate) fn react(&self, early: bool, directional: bool, comparable: bool) -> Result<Observation, Mishap> {
         let seen = match self.unit.description.version {
-            Version::Two => {
-                self.reactions_of(self.instance2("probe", None, early.then_some(&self.starts()))?.0, directional)?
-            }
-            Version::Three => {
-                self.reactions_of(self.instance3("probe", None, early.then_some(&self.starts()))?.0, directional)?
-            }
+            Version::Two => self.reactions_of(
+                self.instance2("probe", None, early.then_some(&self.starts()))?.0,
+                directional,
+                comparable,
+            )?,
+            Version::Three => self.reactions_of(
+                self.instance3("probe", None, early.then_some(&self.starts()))?.0,
+                directional,
+                comparable,
+            )?,
         };
         Ok(Observation { reactions: Some(seen), ..Observation::default() })
     }
 
-    fn reactions_of<I: Instance>(&self, mut instance: I, directional: bool) -> Result<Reactions, CallError> {
+    fn reactions_of<I: Instance>(
+        &self,
+        mut instance: I,
+        directional: bool,
+        comparable: bool,
+    ) -> Result<Reactions, CallError> {
         instance.enter_initialization(self.settings.start, self.settings.stop, None)?;
         let exchange = self.used == Use::ModelExchange;
         // In initialization mode first: what reacts there must be known where start values are found.
-        let compares = directional && !exchange;
+        let compares = directional && comparable && !exchange;
         let mut seen = reactions(&mut instance, &self.layout, &self.abilities, Mode::Initialization, compares)?;
         if !exchange {
             // Whether it can be left from here is not the question: the initial equations were solved for other inputs on the way.

@@ -245,7 +245,8 @@ impl<'a> F3ornits<'a> {
                 let parts = self.parts(k);
                 let task = &mut self.tasks[k];
                 // One that stopped early does not go on.
-                task.due = part < parts && (part == 0 || task.response.reached == task.step.end);
+                let goes_on = task.response.reached == task.step.end && !task.response.ends;
+                task.due = part < parts && (part == 0 || goes_on);
                 if parts > 1 && task.due {
                     let elapsed = |part: usize| part as f64 / parts as f64 * step.size();
                     let start = if part == 0 { step.start } else { task.step.end };
