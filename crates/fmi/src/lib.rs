@@ -20,6 +20,7 @@ mod journal;
 mod knowledge;
 mod layout;
 mod library;
+mod measures;
 mod model_exchange;
 mod numbers;
 mod probe;
