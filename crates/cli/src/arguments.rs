@@ -49,11 +49,11 @@ pub(crate) struct RunArguments {
     pub model: PathBuf,
 
     /// Coupling method [default: the model's, or else auto]
-    #[arg(long, value_name = "M")]
+    #[arg(long, short, value_name = "M")]
     pub method: Option<String>,
 
     /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, short, value_name = "H", allow_negative_numbers = true)]
     pub step: Option<String>,
 
     #[command(flatten)]
@@ -151,8 +151,8 @@ pub(crate) struct SharedArguments {
     #[arg(long, value_name = "GLOB")]
     pub record: Vec<String>,
 
-    /// Write the results to a file
-    #[arg(long, value_name = "FILE.csv|FILE.parquet")]
+    /// Write the results to a file, or with - to standard output
+    #[arg(long, short, value_name = "FILE.csv|FILE.parquet|-")]
     pub output: Option<PathBuf>,
 
     /// Write a row every H instead of one for each communication time
@@ -300,7 +300,12 @@ const MOST_ROWS: f64 = 1e9;
 impl SharedArguments {
     /// Reads the model with the changes made.
     pub fn load(&self, model: &Path) -> Result<Scenario, Failure> {
-        self.placement()?; // what cannot be is said before FMUs are tried out
+        // What cannot be is said before FMUs are tried out.
+        self.placement()?;
+        output::check_endings(self.output.as_deref(), self.report.as_deref())?;
+        if self.json && self.output.as_deref().is_some_and(output::is_standard) {
+            return Err(Failure::misuse("--json and --output - both write to standard output: choose one"));
+        }
         self.changes.load(model, &self.record, self.step_timeout)
     }
 

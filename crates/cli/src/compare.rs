@@ -18,6 +18,9 @@ use crate::{interrupt, output, processes};
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let asked = Asked::of(arguments)?;
+    if shared.output.as_deref().is_some_and(output::is_standard) {
+        return Err(Failure::misuse("--output - is for a single run: compare writes a file for each"));
+    }
     let scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
     let start =

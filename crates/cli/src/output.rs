@@ -1,7 +1,7 @@
 //! Where results go: files and standard output.
 
 use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -48,10 +48,39 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     })
 }
 
+/// Results that go to standard output.
+pub(crate) fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Refuses files whose names promise what will not be in them. A name without an ending promises nothing.
+pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Result<(), Failure> {
+    let check = |flag: &str, path: Option<&Path>, known: &[&str]| {
+        let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+        match (path, ending) {
+            (Some(path), Some(ending)) if !known.contains(&ending.as_str()) => Err(Failure::misuse(format!(
+                "{flag} {}: files that end in .{ending} are not written; known are .{}",
+                path.display(),
+                known.join(" and .")
+            ))),
+            _ => Ok(()),
+        }
+    };
+    check("--output", results, &["csv", "parquet"])?;
+    check("--report", page, &["html", "htm"])
+}
+
 /// Opens a result file for these variables.
 pub(crate) fn open(path: &Path, names: &[String], interval: Option<f64>) -> Result<Box<dyn Sink>, Failure> {
     let refuse = |error: std::io::Error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
-    let file: Box<dyn Sink> = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
+    let file: Box<dyn Sink> = if is_standard(path) {
+        let out = match OUTPUT.get() {
+            Some(out) => out.try_clone(),
+            None => rustix::io::dup(rustix::stdio::stdout()).map(File::from).map_err(Into::into),
+        };
+        let file = out.and_then(|out| CsvFile::new(BufWriter::new(out), names));
+        Box::new(file.map_err(refuse)?)
+    } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
         parquet(path, names)?
     } else {
         let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));

@@ -27,7 +27,11 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     if shared.json {
         output::print(&format!("{:#}\n", done.summary.to_json()))?;
     } else if !shared.quiet {
-        output::print(&done.summary.to_text())?;
+        let summary = done.summary.to_text();
+        match file.is_some_and(output::is_standard) {
+            true => eprint!("{summary}"),
+            false => output::print(&summary)?,
+        }
     }
     done.summary.message.map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
 }

@@ -109,6 +109,26 @@ fn what_is_recorded_does_not_change_what_is_computed() {
 }
 
 #[test]
+fn a_file_is_what_its_name_says() {
+    let folder = Folder::new();
+    let model = example("spring");
+    dovetail(&["run", &model, "--output", &folder.name("out.xlsx")]).exits(2).says(&[".xlsx", ".csv and .parquet"]);
+    dovetail(&["run", &model, "--report", &folder.name("page.pdf")]).exits(2).says(&[".pdf", ".html"]);
+    dovetail(&["run", &model, "--output", "-", "--json"]).exits(2).says(&["standard output"]);
+    assert!(!std::path::Path::new(&folder.name("out.xlsx")).exists());
+}
+
+#[test]
+fn results_go_to_standard_output_where_that_is_asked_for() {
+    let folder = Folder::new();
+    let (model, file) = (example("spring"), folder.name("out.csv"));
+    dovetail(&["run", &model, "--step", "0.1", "--output", &file]).exits(0);
+    let piped = dovetail(&["run", &model, "--step", "0.1", "-o", "-"]).exits(0);
+    assert_eq!(piped.out, std::fs::read_to_string(&file).unwrap());
+    assert!(piped.err.contains("steps"), "the summary is there too: {}", piped.err);
+}
+
+#[test]
 fn no_output_changes_the_final_values() {
     let folder = Folder::new();
     let (file, page) = (folder.name("out.csv"), folder.name("page.html"));
