@@ -151,12 +151,14 @@ proptest! {
         }
     }
 
-    /// A first-order expansion has a radius of second order, a second-order one of third.
+    /// A first-order expansion has a radius of second order, a second-order one of third. What products of terms lose goes by the sizes of
+    /// the coefficients, which may exceed the range of the form (a linear and a square term of one symbol offset each other), times a
+    /// second derivative: at most 20.2, that of exp at 3.
     #[test]
     fn expansions_are_as_tight_as_their_order((sample, mut a, _) in forms(1e-3)) {
         let shape = sample.shape;
         a[shape.radius()] = 0.0;
-        let (centre, reach) = (a[0], shape.deviation(&a).magnitude());
+        let (centre, reach) = (a[0], a[1..].iter().map(|c| c.abs()).sum::<f64>());
         let (mut out, mut scratch) = (vec![0.0; shape.width()], Vec::new());
         let errors = a[shape.first_error()..shape.radius()].iter().map(|e| e.abs()).sum::<f64>();
         let products = a[1 + shape.primaries..shape.first_error()].iter().map(|q| q.abs()).sum::<f64>();
@@ -167,7 +169,7 @@ proptest! {
                 true => reach.powi(3) + (errors + products) * reach,
                 false => reach * reach,
             };
-            prop_assert!(out[shape.radius()] <= 1e-13 + 20.0 * lost, "{function:?} {} {lost}", out[shape.radius()]);
+            prop_assert!(out[shape.radius()] <= 1e-13 + 20.2 * lost, "{function:?} {} {lost}", out[shape.radius()]);
         }
     }
 
