@@ -119,17 +119,9 @@ impl Abilities {
             step: imposed.map_or(StepRule::Free, StepRule::Imposed),
             event_mode: three && kind.event_mode,
             returns_early: three && (kind.event_mode || kind.might_return_early),
-            sub_steps: 1,
             directional,
-            slopes_at_start: true,
-            derivatives_leave_traces: false,
-            early_inputs: true,
-            enters_with_inputs: false,
-            late_outputs: false,
-            single: kind.only_once_per_process,
-            precision: Precision::default(),
-            knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
-            unknowns: [layout.derivative_references.as_slice(), &layout.asked_outputs].concat(),
+            // The rest is the same for both interfaces until it is tried.
+            ..Self::of_model_exchange(kind, layout)
         }
     }
 
