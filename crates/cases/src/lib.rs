@@ -1,4 +1,5 @@
-//! The models of `examples/`, with what is known of their solutions, and families of models for benchmarks.
+//! The models of `examples/`, with what is known of their solutions, families of models for benchmarks, and models on which nothing was
+//! tuned.
 //!
 //! Each model has one source, its file; tests and benchmarks take it from here.
 
@@ -8,6 +9,7 @@ mod known;
 mod measured;
 mod rough;
 mod text;
+mod unseen;
 
 pub use allocations::{AllocationWatch, Counting, allocations};
 pub use families::{chain, ring};
@@ -15,6 +17,7 @@ pub use known::Known;
 pub use measured::{Measured, measure_run};
 pub use rough::{ROUGH, Rough};
 pub use text::{connections, model};
+pub use unseen::{Unseen, unseen};
 
 use dovetail_scenario::{Overrides, Scenario, SourceText};
 

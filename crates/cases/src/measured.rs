@@ -46,6 +46,18 @@ impl Measured {
         found.unwrap_or_else(|| panic!("BUG: no error is known for {variable}"))
     }
 
+    /// The state or output with the largest NRMSE, and that as a part of its range.
+    pub fn worst(&self) -> (&str, f64) {
+        let known = self.errors.iter().filter_map(|(name, error)| Some((name.as_str(), error.nrmse? / 100.0)));
+        known.max_by(|one, other| one.1.total_cmp(&other.1)).unwrap_or(("", 0.0))
+    }
+
+    /// The largest error of a state or output as the run itself estimates it, over the true one.
+    pub fn estimated_over_true(&self, variable: &str) -> Option<f64> {
+        let estimate = self.end.quality.estimated_error.as_ref()?.iter().find(|(name, _)| name == variable)?.1.max;
+        Some(estimate / self.errors.iter().find(|(name, _)| name == variable)?.1.max)
+    }
+
     /// By how much a state or output is too small, at each communication time.
     pub fn deviation(&self, variable: &str) -> &[f64] {
         let found = self.deviations.iter().find(|(name, _)| name == variable);

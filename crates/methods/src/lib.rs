@@ -18,6 +18,7 @@ mod missiles;
 mod plan;
 mod predictions;
 mod ranges;
+mod rates;
 mod shape;
 
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};

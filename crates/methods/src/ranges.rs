@@ -4,14 +4,15 @@ use dovetail_core::Linearization;
 
 use crate::coupling::Coupling;
 use crate::global::Global;
+use crate::rates::Rates;
 
 /// Three digits are enough to tell.
 pub(crate) fn rounded(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// In what time states move or turn by as much as they are large.
-pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
+/// In what time states move or turn by as much as they are large, or, from rest, by as much as they will be.
+pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global, rates: &Rates) -> f64 {
     let mut shortest = f64::INFINITY;
     for (task, local) in coupling.tasks.iter().zip(global.local()) {
         let here = &local.linearization;
@@ -20,8 +21,9 @@ pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global) -> f64 {
             let slopes = coupling.start_slopes(task.system).enumerate();
             let outer: f64 = slopes.map(|(j, slope)| here.b[(i, j)] * slope).sum();
             let turn = inner + outer + here.f_time[i];
-            let scales = [x.abs() / rate.abs(), (x.abs() / turn.abs()).sqrt()];
-            // A state at zero tells nothing.
+            let size = if *x == 0.0 { scale_from_rest(here, i, rates.of(task.system)) } else { x.abs() };
+            let scales = [size / rate.abs(), (size / turn.abs()).sqrt()];
+            // A state at zero that is not about to move says nothing.
             shortest = scales.iter().filter(|scale| **scale > 0.0).fold(shortest, |least, scale| least.min(*scale));
         }
     }
@@ -73,6 +75,13 @@ impl Ranges {
         self.all.iter_mut().zip(moves).for_each(|(range, ahead)| range.ahead = ahead.abs());
     }
 
+    /// What the step will make of the variables that are zero and have never moved.
+    pub fn expect_from_zero(&mut self, ends: impl Iterator<Item = f64>) {
+        for (range, end) in self.all.iter_mut().zip(ends).filter(|(range, end)| range.rests() && end.is_finite()) {
+            range.ahead = range.ahead.max(end.abs());
+        }
+    }
+
     /// How far the variables would move by the end of the run, if they went on like this: until they have moved they are measured by
     /// that, or by a tenth of their value, whichever is less.
     pub fn look_out(&mut self, moves: impl Iterator<Item = f64>) {
@@ -85,8 +94,7 @@ impl Ranges {
     /// What the variables will become that are zero and have never moved: from rest they have the scale of that.
     pub fn expect_from_rest(&mut self, scales: impl Iterator<Item = f64>) {
         for (range, scale) in self.all.iter_mut().zip(scales) {
-            let rests = range.low == 0.0 && range.high == 0.0;
-            if rests && scale.is_finite() {
+            if range.rests() && scale.is_finite() {
                 range.outlook = range.outlook.max(scale);
             }
         }
@@ -94,7 +102,7 @@ impl Ranges {
 
     /// Whether some variable is zero and has never moved.
     pub fn rest(&self) -> bool {
-        self.all.iter().any(|range| range.low == 0.0 && range.high == 0.0)
+        self.all.iter().any(Range::rests)
     }
 
     /// What errors of one variable are measured by.
@@ -107,6 +115,7 @@ impl Ranges {
         let floor = LEAST_OF_ALL * self.all.iter().map(Range::scale).fold(0.0, f64::max);
         // What has never moved and is not about to has no range to be measured by.
         let share = |(error, range): (&f64, &Range)| match range.scale().max(floor) {
+            _ if error.is_nan() => f64::INFINITY, // an error that is not known is not zero
             0.0 => 0.0,
             scale => error.abs() / scale,
         };
@@ -119,6 +128,11 @@ impl Ranges {
 }
 
 impl Range {
+    /// Whether it is zero and has never moved.
+    fn rests(&self) -> bool {
+        self.low == 0.0 && self.high == 0.0
+    }
+
     fn scale(&self) -> f64 {
         let value = self.low.abs().max(self.high.abs());
         (self.high - self.low).max(self.ahead).max(self.outlook).max(LEAST_OF_VALUE * value)

@@ -6,6 +6,7 @@ use super::controller::Parts;
 use super::integration::BAD;
 use super::restart::Restart;
 use super::{Dovetail, Relinearize, Steps};
+use crate::shape::Shape;
 
 /// Predictions that miss by less than this part of a range let steps grow again.
 const GOOD: f64 = 0.005;
@@ -28,8 +29,9 @@ impl Dovetail<'_> {
         self.global.localize(step.end, workers)?;
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
-        self.local_error.interpolate(&self.coupling, &self.ends.integrated[..solved], &mut self.global);
-        self.local_error.judge_ends(&self.coupling, &self.ends.missed[..solved], &mut self.global);
+        let (ends, rates) = (&self.ends.integrated[..solved], &self.rates);
+        self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
+        self.local_error.judge_taken_ends(&self.coupling, &self.ends.missed[..solved], &self.rates, &mut self.global);
         self.local_error.learn(&self.coupling);
         self.choose_linearizations();
         let event = self.coupling.at_event();
@@ -58,7 +60,7 @@ impl Dovetail<'_> {
         missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
         let known = solved.min(measured);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
-        let stiff = self.safety.is_stiff(step.size());
+        let stiff = self.rates.is_long_for_any(step.size());
         let told = if stiff { measured.min(2 * self.coupling.start.len()) } else { measured };
         let looked = self.tally.looked.then_some(&self.safety.differences[..]);
         self.memory.learn(step.start, step.size(), &ends.difference[..told], &ends.missed[..known], looked);
@@ -96,14 +98,23 @@ impl Dovetail<'_> {
             points: self.memory.points(),
         };
         if let Some(error) = &mut self.global_error {
-            // Of a first step with quintics the interpolation error was not known: it is about that of the next.
-            let times = if errors.known { 1.0 + f64::from(std::mem::take(&mut self.tally.unknown)) } else { 0.0 };
-            self.tally.unknown = self.tally.unknown.saturating_add(u32::from(!errors.known));
+            // The interpolation error of a first step may not be known: it is that of the next, but for their sizes.
+            let grown = |size: f64| size.powi(2 * self.coupling.shape().orders() as i32 + 1);
+            // Of a parabola it is known well enough to refuse one that is too long, not to judge one that nobody could refuse.
+            let judged = self.coupling.shape() != Shape::Parabola || matches!(self.steps, Steps::Adaptive(_));
+            let times = if errors.known && judged {
+                self.tally.unknown = 0;
+                1.0 + std::mem::take(&mut self.tally.unmeasured) / grown(step.size())
+            } else {
+                self.tally.unknown += 1;
+                self.tally.unmeasured += grown(step.size());
+                0.0
+            };
             // One step can stand for a few others, not for a run in which every step begins at an event.
             self.tally.unsure |= self.tally.unknown > MOST_UNKNOWN;
             error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
             error.tell_outputs(&self.coupling, &self.global);
-            let change = error.change(&self.states);
+            let change = error.change(step.size(), &self.states);
             // One step to the next tells nothing of steps much shorter.
             self.tally.trust = (step.size() / change).sqrt().max(0.3 * step.size());
         }

@@ -142,15 +142,17 @@ impl GlobalError {
         self.before.copy_from(&self.coupled);
     }
 
-    /// By how much `A_c` has changed since, in units of the ranges of the states.
-    pub fn change(&self, ranges: &Ranges) -> f64 {
+    /// By how much `A_c` has changed over a step of this size, in units of the ranges of the states. A state that follows fast what
+    /// drives it keeps no more of a change than one time constant lets it.
+    pub fn change(&self, size: f64, ranges: &Ranges) -> f64 {
         let count = self.states.len();
         let difference = |i: usize, j: usize| (self.coupled[(i, j)] - self.before[(i, j)]).abs();
         // A state that stays at zero by symmetry has no range, and must not ask for steps of no length.
         let least = LEAST_RANGE * (0..count).map(|i| ranges.scale(i)).fold(0.0, f64::max);
         let scaled = |i: usize| {
             let row = |j: usize| difference(i, j) * ranges.scale(j);
-            (0..count).map(row).sum::<f64>() / ranges.scale(i).max(least)
+            let damping = 1.0 + size * (-self.coupled[(i, i)]).max(0.0);
+            (0..count).map(row).sum::<f64>() / (damping * ranges.scale(i).max(least))
         };
         (0..count).filter(|&i| ranges.scale(i).max(least) > 0.0).map(scaled).fold(0.0, f64::max)
     }

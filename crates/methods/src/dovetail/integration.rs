@@ -2,8 +2,9 @@
 
 use dovetail_core::{Error, MacroStep, Workers};
 
-use super::controller::PATIENCE;
+use super::controller::{PATIENCE, Parts};
 use super::{Dovetail, Steps};
+use crate::coupling::Variable;
 use crate::shape::Shape;
 
 /// Corrections of one step at most.
@@ -32,6 +33,10 @@ impl Dovetail<'_> {
                 Ok(false) => return Ok(false), // the next one ends at the event
                 Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
             }
+            if self.learns_from_rest() && !self.holds_its_promise(step) {
+                self.tally.refused_after += 1;
+                return Ok(false);
+            }
             let missed = self.compare();
             if missed > last || (missed.is_nan() && last.is_finite()) {
                 self.take_back_correction();
@@ -51,6 +56,29 @@ impl Dovetail<'_> {
         }
         workers.advance(&mut self.coupling.tasks)?;
         Ok(true)
+    }
+
+    /// Where nothing said what would become of states and outputs that were zero, the first tentative step does; whether there were any.
+    fn learns_from_rest(&mut self) -> bool {
+        if !self.states.rest() && !self.outputs.rest() {
+            return false;
+        }
+        let tasks = &self.coupling.tasks;
+        self.states.expect_from_rest(tasks.iter().flat_map(|task| task.response.states.iter().map(|x| x.abs())));
+        let answer = |variable: &Variable| tasks[variable.system].response.outputs[variable.position].value.abs();
+        self.outputs.expect_from_rest(self.coupling.variables.iter().map(answer));
+        true
+    }
+
+    /// Whether the step still promises to be accurate, now that it is known what has become of what was at rest.
+    fn holds_its_promise(&mut self, step: MacroStep) -> bool {
+        self.judge_interpolation();
+        let interpolation = self.states.largest_share(&self.local_error.interpolation);
+        let expected = Parts { interpolation, total: interpolation, ..Parts::default() };
+        match &mut self.steps {
+            Steps::Fixed(_) => true,
+            Steps::Adaptive(controller) => controller.admits(step, self.coupling.shape(), expected),
+        }
     }
 
     /// A correction has made it worse: the inputs before it were better.

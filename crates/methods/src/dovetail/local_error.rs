@@ -10,6 +10,7 @@ use dovetail_core::{Knot, Signal};
 
 use crate::coupling::Coupling;
 use crate::global::{Global, MOST_ORDERS};
+use crate::rates::Rates;
 use crate::shape::Shape;
 
 /// Coefficients of a disturbance, in elapsed time: up to the sixth power.
@@ -20,6 +21,8 @@ pub(super) struct LocalError {
     /// The interface at the start of the step before, and that step's size; none after an event.
     before: Vec<Knot>,
     before_size: Option<f64>,
+    /// By how much slopes at the start of the step are wrong that were kept from the end of the step before.
+    kept_slopes: Vec<f64>,
     whole: Vec<Signal>,
     disturbance: Vec<[f64; TERMS]>,
     effect: Vec<f64>,
@@ -28,7 +31,7 @@ pub(super) struct LocalError {
     pub ends: Vec<f64>,
     /// The same of ends that are only expected to be wrong.
     pub foreseen: Vec<f64>,
-    /// Whether the interpolation error could be told: not on a first step with quintics.
+    /// Whether the interpolation error is known: not on a first step with quintics, nor where curvatures are not known.
     pub known: bool,
 }
 
@@ -37,6 +40,7 @@ impl LocalError {
         Self {
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
+            kept_slopes: vec![0.0; variables],
             whole: vec![Signal::constant(0.0); variables],
             disturbance: vec![[0.0; TERMS]; variables],
             effect: vec![0.0; MOST_ORDERS * variables],
@@ -50,6 +54,7 @@ impl LocalError {
     /// An event: what was says nothing of what comes.
     pub fn forget(&mut self) {
         self.before_size = None;
+        self.kept_slopes.fill(0.0);
     }
 
     /// The step has been taken.
@@ -58,24 +63,34 @@ impl LocalError {
         self.before_size = Some(coupling.step.size());
     }
 
-    /// The interpolation error of a step that has been solved.
-    pub fn interpolate(&mut self, coupling: &Coupling<'_>, solution: &[f64], global: &mut Global) {
+    /// The interpolation error of a step that has been solved; `rates` say how fast the systems are.
+    pub fn interpolate(&mut self, coupling: &Coupling<'_>, solution: &[f64], rates: &Rates, global: &mut Global) {
         let (size, shape) = (coupling.step.size(), coupling.shape());
-        self.known = shape != Shape::Parabola;
+        self.known = true;
         for (c, start) in coupling.start.iter().enumerate() {
             let input = shape.between(size, *start, shape.knot_of(solution, c));
             self.whole[c] = input;
-            let height = match (self.before_size, shape) {
-                (_, Shape::Parabola) => None,
-                (Some(before_size), _) => Some(height(shape, size, &input, before_size, self.before[c])),
+            let disturbance = match (self.before_size, shape) {
+                (_, Shape::Parabola) => Some(missed_start(
+                    size,
+                    start.slope - input.derivative(1, 0.0),
+                    rates.of(coupling.variables[c].system),
+                )),
+                (Some(before_size), _) => {
+                    let mut before = self.before[c];
+                    if rates.is_long(coupling.variables[c].system, size) {
+                        before.slope = f64::NAN;
+                    }
+                    Some(bump(shape, size, height(shape, size, &input, before_size, before)))
+                }
                 // W'' is 2 at the start: what a cubic does not know of the curvature there.
                 (None, Shape::Cubic) if start.curvature.is_finite() => {
-                    Some(0.5 * size * size * (start.curvature - input.derivative(2, 0.0)))
+                    Some(bump(shape, size, 0.5 * size * size * (start.curvature - input.derivative(2, 0.0))))
                 }
                 _ => None,
             };
-            self.known &= height.is_some();
-            self.disturbance[c] = bump(shape, size, height.unwrap_or(0.0));
+            self.known &= disturbance.is_some();
+            self.disturbance[c] = disturbance.unwrap_or_default();
         }
         let unknowns = solution.len();
         global.disturb(&self.disturbance, Some(&self.whole), &mut self.effect[..unknowns]);
@@ -102,6 +117,18 @@ impl LocalError {
     /// What wrong ends leave in the states, by how much integrated outputs miss the predicted ones.
     pub fn judge_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
         self.push_ends(coupling, misses, global);
+        global.disturb_states(&self.disturbance, None, &mut self.ends);
+    }
+
+    /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with them is undone in the next step, which
+    /// starts with them.
+    pub fn judge_taken_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], rates: &Rates, global: &mut Global) {
+        self.push_ends(coupling, misses, global);
+        let (size, count) = (coupling.step.size(), coupling.variables.len());
+        for (c, variable) in coupling.variables.iter().enumerate() {
+            add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
+            self.kept_slopes[c] = if rates.is_long(variable.system, size) { self.effect[count + c] } else { 0.0 };
+        }
         global.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
@@ -139,6 +166,20 @@ fn height(shape: Shape, size: f64, input: &Signal, before_size: f64, before: Kno
     let q = (before.value - input.value(-before_size)) / weight;
     let bend = (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
     if bend.is_finite() { q + bend * (0.5 - s) } else { q }
+}
+
+/// What a parabola misses that knows nothing of the slope at its start, by that slope: as a cubic would follow it, `s (1 − s)²`, or,
+/// where the system has forgotten it long before the end of the step, with as much under the curve as it leaves in that time.
+fn missed_start(size: f64, slope: f64, rate: f64) -> [f64; TERMS] {
+    let mut disturbance = [0.0; TERMS];
+    add_slope(size, slope * (12.0 / (size * rate).powi(2)).min(1.0), &mut disturbance);
+    disturbance
+}
+
+/// Inputs that start with another slope: `slope · h s (1 − s)²`.
+fn add_slope(size: f64, slope: f64, disturbance: &mut [f64; TERMS]) {
+    let added = [slope, -2.0 * slope / size, slope / (size * size)];
+    disturbance[1..].iter_mut().zip(added).for_each(|(sum, c)| *sum += c);
 }
 
 /// `height · W`, in elapsed time.

@@ -38,6 +38,7 @@ use crate::jacobi::meeting_event;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
+use crate::rates::Rates;
 use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
@@ -62,6 +63,7 @@ pub struct Dovetail<'a> {
     restart: Restart,
     memory: Memory,
     safety: Safety,
+    rates: Rates,
     local_error: LocalError,
     /// Where there are not too many states.
     global_error: Option<GlobalError>,
@@ -155,6 +157,7 @@ impl<'a> Dovetail<'a> {
             restart: Restart::new(&coupling, &global, quintics),
             memory: Memory::new(count, options.tolerance.is_none()),
             safety: Safety::new(connections, count),
+            rates: Rates::new(connections),
             local_error: LocalError::new(count, states),
             signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],
             global_error,
@@ -180,11 +183,11 @@ impl<'a> Dovetail<'a> {
     }
 
     fn plan_step(&mut self, reached: f64, event: f64) -> MacroStep {
-        let (coupling, global) = (&self.coupling, &self.global);
+        let (coupling, global, rates) = (&self.coupling, &self.global, &self.rates);
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
-                let scale = || crate::ranges::time_scale(coupling, global);
+                let scale = || crate::ranges::time_scale(coupling, global, rates);
                 controller.step(reached, event, self.tally.trust, scale)
             }
         }

@@ -95,7 +95,7 @@ impl Dovetail<'_> {
 
     /// The systems stand elsewhere: what the next steps are measured by.
     pub(super) fn stand(&mut self) {
-        self.safety.locate(&self.global);
+        self.rates.locate(&self.global);
         if let Some(error) = &mut self.global_error {
             error.locate(&self.global);
         }
@@ -111,9 +111,9 @@ impl Dovetail<'_> {
             return;
         }
         let Outlook { mut states, mut outputs } = std::mem::take(&mut self.outlook);
-        for ((scales, local), rate) in states.iter_mut().zip(self.global.local()).zip(&self.safety.rates) {
-            let here = &local.linearization;
-            scales.iter_mut().enumerate().for_each(|(state, scale)| *scale = scale_from_rest(here, state, *rate));
+        for (system, (scales, local)) in states.iter_mut().zip(self.global.local()).enumerate() {
+            let (here, rate) = (&local.linearization, self.rates.of(system));
+            scales.iter_mut().enumerate().for_each(|(state, scale)| *scale = scale_from_rest(here, state, rate));
         }
         outputs.fill(0.0);
         // From states to outputs, and through feedthrough from one system to the next.
@@ -153,7 +153,7 @@ impl Dovetail<'_> {
     /// Of what degree inputs are. Slopes at the start of a first step say little where it is long for some system, and curvatures
     /// never say anything there; what a cubic misses on a first step is known, of a quintic it is not.
     pub(super) fn choose_inputs(&mut self, step: MacroStep) {
-        let stiff = self.safety.is_stiff(step.size());
+        let stiff = self.rates.is_long_for_any(step.size());
         let first = self.memory.kept() == 0;
         self.coupling.smooth = !(first && stiff);
         let tries = match &self.steps {
@@ -175,9 +175,15 @@ impl Dovetail<'_> {
                 self.solve()?;
             }
         }
-        let unknowns = self.unknowns();
-        self.local_error.interpolate(&self.coupling, &self.ends.solution[..unknowns], &mut self.global);
+        self.judge_interpolation();
         Ok(())
+    }
+
+    /// What inputs that end as solved miss within the step.
+    pub(super) fn judge_interpolation(&mut self) {
+        let unknowns = self.unknowns();
+        let (ends, rates) = (&self.ends.solution[..unknowns], &self.rates);
+        self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
     }
 
     /// Solves `(I − K) z = r + d` for the change over the step.
@@ -210,6 +216,14 @@ impl Dovetail<'_> {
         self.outputs.expect(moves);
         let rates = || self.global.local().iter().flat_map(|task| task.linearization.f.iter());
         self.states.expect(rates().map(|rate| rate * step.size()));
+        if self.states.rest() {
+            let global = &self.global;
+            let ends = self.coupling.tasks.iter().zip(global.local()).flat_map(|(task, local)| {
+                let states = 0..local.linearization.x.len();
+                states.map(move |state| global.estimate_state(task.system, state, &task.inputs))
+            });
+            self.states.expect_from_zero(ends);
+        }
         if let Steps::Adaptive(controller) = &self.steps {
             let rest = controller.rest(step.start);
             self.states.look_out(rates().map(|rate| rate * rest));
@@ -293,7 +307,7 @@ impl Dovetail<'_> {
     pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
         let shape = self.coupling.shape();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
-            if self.safety.rates[variable.system] * size > super::safety::STIFF {
+            if self.rates.is_long(variable.system, size) {
                 let Knot { slope, .. } =
                     shape.knot_of(&self.ends.solution[..shape.orders() * self.coupling.start.len()], c);
                 self.coupling.start[c].slope = slope;

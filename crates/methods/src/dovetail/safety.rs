@@ -12,7 +12,7 @@
 //! where the memory has nothing to say, or has said worse things so far, this is what the next prediction is made with.
 
 use dovetail_core::{Connections, Error, LinearizeTask, Workers};
-use dovetail_numerics::{Lu, spectral_bound};
+use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
 
 use super::Ends;
@@ -33,8 +33,6 @@ pub(super) struct Safety {
     misses: Vec<f64>,
     /// By how much values, then slopes, then curvatures will differ from what linear operators say.
     pub differences: Vec<f64>,
-    /// For each system a bound on the size of its eigenvalues.
-    pub rates: Vec<f64>,
 }
 
 struct Room {
@@ -56,23 +54,7 @@ impl Safety {
             growth: vec![0.0; most],
             misses: vec![0.0; variables],
             differences: vec![0.0; MOST_ORDERS * variables],
-            rates: vec![0.0; interfaces.len()],
         }
-    }
-
-    /// The systems stand elsewhere: how fast they are there.
-    pub fn locate(&mut self, global: &Global) {
-        for (rate, local) in self.rates.iter_mut().zip(global.local()) {
-            let a = &local.linearization.a;
-            if let Some(room) = self.rooms.iter_mut().find(|room| room.matrix.nrows() == a.nrows()) {
-                *rate = spectral_bound(a, &mut room.matrix);
-            }
-        }
-    }
-
-    /// Whether a step of this size is long for some system: then slopes say little.
-    pub fn is_stiff(&self, size: f64) -> bool {
-        self.rates.iter().any(|rate| rate * size > STIFF)
     }
 
     /// Looks at the end of the step that is placed; none where some system cannot tell f and g elsewhere, else how far the prediction
@@ -143,6 +125,3 @@ impl Safety {
         }
     }
 }
-
-/// A step is long for a system whose eigenvalues times its size exceed this.
-pub(super) const STIFF: f64 = 10.0;

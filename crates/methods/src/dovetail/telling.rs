@@ -21,8 +21,9 @@ pub(super) struct Tally {
     pub refused_after: u64,
     /// Linearisations that were kept although there were newer ones.
     pub kept: u64,
-    /// First steps whose interpolation error is not known yet.
+    /// First steps whose interpolation error is not known yet, and their sizes to the power with which that error grows.
     pub unknown: u32,
+    pub unmeasured: f64,
     /// Whether there were too many of them for the error of the run to be known.
     pub unsure: bool,
     /// Whether the estimate became too large to be added to the results.
@@ -47,6 +48,7 @@ impl Default for Tally {
             refused_after: 0,
             kept: 0,
             unknown: 0,
+            unmeasured: 0.0,
             unsure: false,
             uncorrected: false,
             missed: 0.0,

@@ -8,12 +8,13 @@
 //! Each part is measured twice: as the error of the interface at the end of the step, which the next step may repair, against the
 //! tolerance; and as what the states of all systems keep of it, which adds up over the run, against a smaller target.
 
-use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
+use dovetail_core::{Connections, Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
 use crate::dovetail::StepBounds;
 use crate::global::Global;
 use crate::ranges::{Ranges, rounded, time_scale};
+use crate::rates::Rates;
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;
@@ -48,6 +49,7 @@ pub(super) struct Controller {
     before_size: Option<f64>,
     outputs: Ranges,
     states: Ranges,
+    rates: Rates,
     /// The error that the solved step promises, in units of what is allowed.
     promised: f64,
     rejections: usize,
@@ -79,8 +81,9 @@ struct Tally {
 }
 
 impl Controller {
-    /// Steps over the span of `grid`, within bounds, for so many coupling variables and states.
-    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, variables: usize, states: usize) -> Self {
+    /// Steps over the span of `grid`, within bounds, for so many coupling variables.
+    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, connections: &Connections, variables: usize) -> Self {
+        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let tolerance = tolerance.max(TIGHTEST);
         let nothing = vec![Signal::constant(0.0); variables];
         Self {
@@ -95,6 +98,7 @@ impl Controller {
             before_size: None,
             outputs: Ranges::new(variables),
             states: Ranges::new(states),
+            rates: Rates::new(connections),
             promised: 0.0,
             rejections: 0,
             struggle: 0,
@@ -111,7 +115,10 @@ impl Controller {
         let stop = self.grid.time(self.grid.count());
         let limit = if event > reached { event.min(stop) } else { stop };
         let (span, rest) = (self.span(), limit - reached);
-        let wanted = || match time_scale(coupling, global) {
+        if self.size.is_none() {
+            self.rates.locate(global);
+        }
+        let wanted = || match time_scale(coupling, global, &self.rates) {
             known if known.is_finite() => 0.3 * self.tolerance.powf(0.25) * known,
             _ => FROM_REST * span, // everything rests: nothing tells what is to come
         };

@@ -79,12 +79,11 @@ impl<'a> Missiles<'a> {
         // Where disturbances are followed, operators are for quartics too, and those of the states are there.
         let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false, keeps: false };
         let global = Global::new(connections, &coupling, capabilities, options.estimator, reach);
-        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let count = coupling.variables.len();
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
             Some(tolerance) => {
-                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, count, states)))
+                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, connections, count)))
             }
         };
         Self {

@@ -1,0 +1,55 @@
+//! How fast systems are by themselves: bounds on the sizes of their eigenvalues.
+
+use dovetail_core::Connections;
+use dovetail_numerics::spectral_bound;
+use nalgebra::DMatrix;
+
+use crate::global::Global;
+
+/// Of larger systems it is not asked: they count as slow.
+const MOST_STATES: usize = 64;
+/// A step is long for a system whose eigenvalues times its size exceed this.
+const STIFF: f64 = 10.0;
+
+/// A bound for each system, with room to compute it in.
+pub(crate) struct Rates {
+    all: Vec<f64>,
+    /// For each number of states that occurs.
+    rooms: Vec<DMatrix<f64>>,
+}
+
+impl Rates {
+    pub fn new(connections: &Connections) -> Self {
+        let interfaces = connections.interfaces();
+        let mut sizes: Vec<usize> = interfaces.iter().map(|interface| interface.states.len()).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let rooms = sizes.iter().filter(|size| **size <= MOST_STATES).map(|size| DMatrix::zeros(*size, *size));
+        Self { all: vec![0.0; interfaces.len()], rooms: rooms.collect() }
+    }
+
+    /// The systems stand elsewhere: how fast they are there.
+    pub fn locate(&mut self, global: &Global) {
+        for (rate, local) in self.all.iter_mut().zip(global.local()) {
+            let a = &local.linearization.a;
+            if let Some(room) = self.rooms.iter_mut().find(|room| room.nrows() == a.nrows()) {
+                *rate = spectral_bound(a, room);
+            }
+        }
+    }
+
+    /// How fast a system is.
+    pub fn of(&self, system: usize) -> f64 {
+        self.all[system]
+    }
+
+    /// Whether a step of this size is long for a system: then its slopes say little.
+    pub fn is_long(&self, system: usize, size: f64) -> bool {
+        self.all[system] * size > STIFF
+    }
+
+    /// Whether it is long for any.
+    pub fn is_long_for_any(&self, size: f64) -> bool {
+        (0..self.all.len()).any(|system| self.is_long(system, size))
+    }
+}
