@@ -8,8 +8,10 @@ use dovetail_core::Advice;
 use super::Dovetail;
 use super::integration::BAD;
 
-/// Where a loop through feedthrough magnifies by more than this, an interface follows from its states only by chance.
+/// Where a loop through feedthrough magnifies by more than this, an interface follows from its states only by chance; and by more than
+/// this where Newton on the interface has not come to an end.
 const HOPELESS_LOOP: f64 = 1e3;
+const DOUBTFUL_LOOP: f64 = 20.0;
 /// So many steps that cannot be cut any more and still miss are no accident.
 const MOST_MISSES: u32 = 5;
 
@@ -20,8 +22,9 @@ impl Dovetail<'_> {
             return;
         }
         self.tally.misses = if missed > BAD && shortest { self.tally.misses + 1 } else { 0 };
-        let magnification = self.global_error.as_ref().map_or(1.0, |error| error.magnification);
-        let reason = if magnification > HOPELESS_LOOP {
+        let magnification = self.magnification();
+        let most = if self.tally.disagrees { DOUBTFUL_LOOP } else { HOPELESS_LOOP };
+        let reason = if magnification > most {
             format!("a loop through feedthrough is close to singular and magnifies {magnification:.0} times")
         } else if self.tally.misses >= MOST_MISSES {
             "predictions are poor however short the steps are".to_owned()

@@ -6,6 +6,7 @@ use super::controller::Parts;
 use super::integration::BAD;
 use super::restart::Restart;
 use super::{Dovetail, Relinearize, Steps};
+use crate::global::Column;
 use crate::shape::Shape;
 
 /// Predictions that miss by less than this part of a range let steps grow again.
@@ -33,10 +34,13 @@ impl Dovetail<'_> {
         self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
         self.local_error.judge_taken_ends(&self.coupling, &self.ends.missed[..solved], &self.rates, &mut self.global);
         self.local_error.learn(&self.coupling);
-        self.choose_linearizations();
         let event = self.coupling.at_event();
         self.coupling.stops.accepted(step);
         self.restart_from_integrated(step.end)?;
+        if !event {
+            self.agree(step, workers)?;
+        }
+        self.choose_linearizations();
         self.keep_stiff_slopes(step.size());
         self.stand();
         self.judge(step);
@@ -118,6 +122,7 @@ impl Dovetail<'_> {
             // One step to the next tells nothing of steps much shorter.
             self.tally.trust = (step.size() / change).sqrt().max(0.3 * step.size());
         }
+        let magnification = self.magnification();
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
             Steps::Fixed(plan) if missed > BAD && step.size() > plan.grid().size() / 64.0 && self.abilities.free => {
@@ -126,6 +131,7 @@ impl Dovetail<'_> {
             Steps::Fixed(_) => {}
             Steps::Adaptive(controller) => {
                 controller.accept(step, self.coupling.shape(), parts);
+                controller.allow_for_loops(magnification);
                 if let Some(error) = &self.global_error {
                     controller.steer(step.end, self.states.largest_share(&error.states));
                 }
@@ -147,8 +153,20 @@ impl Dovetail<'_> {
         Ok(())
     }
 
-    /// What is recorded of coupled outputs is what the next step starts from.
+    /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody follows from the same inputs.
     fn tell_consistent_outputs(&mut self) {
+        for (task, (columns, local)) in
+            self.coupling.tasks.iter_mut().zip(self.global.columns.iter().zip(self.global.local()))
+        {
+            let here = &local.linearization;
+            for (output, knot) in task.response.outputs.iter_mut().enumerate() {
+                let by_input = |column: &Column| {
+                    here.d[(output, column.input)] * (self.coupling.start[column.variable].value - here.u[column.input])
+                };
+                let moved: f64 = columns.iter().map(by_input).sum();
+                knot.value += if moved.is_finite() { moved } else { 0.0 };
+            }
+        }
         for (variable, knot) in self.coupling.variables.iter().zip(&self.coupling.start) {
             self.coupling.tasks[variable.system].response.outputs[variable.position] = *knot;
         }

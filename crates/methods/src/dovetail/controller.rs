@@ -24,6 +24,9 @@ const MOST_REFUSALS: usize = 8;
 const MARGINS: [f64; 2] = [1.5, 3.0];
 /// By how much the error may, where a step can be corrected or taken back.
 pub(super) const PATIENCE: f64 = 5.0;
+/// Loops that magnify by more than this ask for shorter steps, and beyond the second number for no shorter ones.
+const MAGNIFYING: f64 = 5.0;
+const MOST_MAGNIFYING: f64 = 1e3;
 const SAFETY: f64 = 0.9;
 const GROWTH: f64 = 1.5;
 /// After an event the first size is a guess.
@@ -45,6 +48,8 @@ pub(super) struct Controller {
     /// `κ`, and the largest recent global error.
     share: f64,
     global: f64,
+    /// The largest magnification by loops so far.
+    magnification: f64,
     /// The shortest and the longest step taken.
     pub extent: (f64, f64),
 }
@@ -74,6 +79,7 @@ impl Controller {
             struggle: 0,
             share: 1.0,
             global: 0.0,
+            magnification: 1.0,
             extent: (f64::INFINITY, 0.0),
         }
     }
@@ -95,7 +101,7 @@ impl Controller {
     /// What a step may leave in the states: `θ`.
     pub fn allowed(&self, shape: Shape) -> f64 {
         let order = if shape == Shape::Quintic { 5.0 } else { 4.0 };
-        self.share * 0.15 * self.tolerance.powf(1.0 + 1.0 / order)
+        self.share * 0.15 * self.tolerance.powf(1.0 + 1.0 / order) / (self.magnification / MAGNIFYING).max(1.0)
     }
 
     /// The next step: of the chosen size, within `trust`, or to the next event or the end where that is near. `scale` is the time in
@@ -165,6 +171,11 @@ impl Controller {
         self.steps += 1;
         self.refusals = 0;
         self.extent = (self.extent.0.min(step.size()), self.extent.1.max(step.size()));
+    }
+
+    /// Loops magnify errors of states by so much: what goes round in them is to keep to the tolerance too.
+    pub fn allow_for_loops(&mut self, magnification: f64) {
+        self.magnification = self.magnification.max(magnification.min(MOST_MAGNIFYING));
     }
 
     /// The global error as estimated at `time`, in units of the ranges, steers what steps may leave.

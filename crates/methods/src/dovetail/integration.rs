@@ -15,6 +15,8 @@ const POOR: [f64; 2] = [2e-4, 1e-4];
 const NEGLIGIBLE: f64 = 5e-5;
 /// A correction goes on only if the one before it left no more than this part.
 const FALLING: f64 = 0.5;
+/// A step that moves a state by more than so many times its range has failed.
+const FAR: f64 = 1e3;
 /// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.
 pub(super) const BAD: f64 = 0.02;
 
@@ -41,6 +43,11 @@ impl Dovetail<'_> {
             if missed > last || (missed.is_nan() && last.is_finite()) {
                 self.take_back_correction();
                 break;
+            }
+            if self.leaves_its_range() && self.halve(step) {
+                self.memory.forget();
+                self.tally.refused_after += 1;
+                return Ok(false);
             }
             // A step that can be made to agree with itself may still be too long for what happens in it: it is cut first.
             if (missed > BAD || missed.is_nan()) && self.halve(step) {
@@ -79,6 +86,17 @@ impl Dovetail<'_> {
             Steps::Fixed(_) => true,
             Steps::Adaptive(controller) => controller.admits(step, self.coupling.shape(), expected),
         }
+    }
+
+    /// Whether some state has left its range by far in this one step.
+    fn leaves_its_range(&self) -> bool {
+        let before = self.global.local().iter().flat_map(|local| local.linearization.x.iter());
+        let after = self.coupling.tasks.iter().flat_map(|task| task.response.states.iter());
+        let far = |(state, (after, before)): (usize, (&f64, &f64))| {
+            let scale = self.states.scale(state);
+            scale > 0.0 && (after - before).abs() > FAR * scale
+        };
+        after.zip(before).enumerate().any(far)
     }
 
     /// A correction has made it worse: the inputs before it were better.

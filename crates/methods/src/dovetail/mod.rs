@@ -14,6 +14,7 @@
 //!   run (`global_error`).
 
 mod advice;
+mod agreement;
 mod arrival;
 mod controller;
 mod global_error;
@@ -27,7 +28,7 @@ mod safety;
 mod telling;
 
 use dovetail_core::{
-    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule,
+    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Task,
     Verdict, Workers,
 };
 
@@ -79,6 +80,8 @@ pub struct Dovetail<'a> {
     predictions: Predictions,
     tally: Tally,
     signals: Vec<f64>,
+    /// Room for questions about the present.
+    present: Vec<Task>,
 }
 
 /// What the systems permit.
@@ -90,6 +93,8 @@ struct Abilities {
     free: bool,
     /// Curvatures are known, and inputs of degree five are taken.
     quintics: bool,
+    /// All answer questions about the present.
+    responds: bool,
 }
 
 /// The interface at the end of the step: values, slopes and curvatures of all coupling variables.
@@ -168,6 +173,7 @@ impl<'a> Dovetail<'a> {
                 revocable: capabilities.iter().all(|c| c.trial),
                 free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
                 quintics,
+                responds: capabilities.iter().all(|c| c.presence.responds),
             },
             begun: false,
             outputs: Ranges::new(count),
@@ -179,6 +185,7 @@ impl<'a> Dovetail<'a> {
             },
             predictions: Predictions::new(count),
             tally: Tally::default(),
+            present: connections.tasks(if quintics { 2 } else { 1 }),
         }
     }
 

@@ -3,16 +3,11 @@
 use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
 
 use super::controller::Parts;
-use super::restart::{Restart, SingularInterface};
 use super::{Dovetail, Inputs, Outlook, Steps};
 use crate::coupling::Variable;
 use crate::global::{MOST_ORDERS, Unsolved};
 use crate::ranges::scale_from_rest;
 
-/// Rounds of questions about the present, at most, until an interface agrees after an event.
-const MOST_ROUNDS: usize = 8;
-/// It agrees when no value changes by more than this, relative.
-const AGREED: f64 = 1e-12;
 /// A step whose prediction will be off by more than this part of a range is cut.
 const TOO_FAR: f64 = 0.01;
 /// A look ahead that differs from the memory by more than this part of a range has seen something new.
@@ -54,39 +49,7 @@ impl Dovetail<'_> {
         self.coupling.shape().orders() * self.coupling.variables.len()
     }
 
-    /// Newton on the interface, by questions about the present: at the start of the run, and on the far side of an event.
-    pub(super) fn settle(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
-        let measured = self.measured();
-        for _ in 0..MOST_ROUNDS {
-            self.coupling.ask_about_present(time, workers)?;
-            self.global.localize(time, workers)?;
-            Restart::measure(&self.coupling, &self.global, &mut self.ends.integrated[..measured]);
-            self.restart_from_integrated(time)?;
-            let tasks = &self.coupling.tasks;
-            let used = |system: usize, input: usize| tasks[system].inputs[input].value(0.0);
-            let agrees = |system: usize, column: &crate::global::Column| {
-                let (used, now) = (used(system, column.input), self.coupling.start[column.variable].value);
-                (used - now).abs() <= AGREED * used.abs().max(now.abs())
-            };
-            if self.global.columns.iter().enumerate().all(|(system, all)| all.iter().all(|one| agrees(system, one))) {
-                break;
-            }
-        }
-        self.global.keep(|_, _, _| false);
-        self.memory.forget();
-        self.local_error.forget();
-        self.stand();
-        Ok(())
-    }
-
-    /// The interface that agrees with the states as integrated.
-    pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
-        let (measured, scale) = (self.measured(), self.usual_size());
-        let solved = self.restart.solve(&mut self.coupling, &self.global, &self.ends.integrated[..measured], scale);
-        solved.map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))
-    }
-
-    fn usual_size(&self) -> f64 {
+    pub(super) fn usual_size(&self) -> f64 {
         match &self.steps {
             Steps::Fixed(plan) => plan.grid().size(),
             Steps::Adaptive(controller) => controller.usual_size(),

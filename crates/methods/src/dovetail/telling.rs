@@ -32,6 +32,8 @@ pub(super) struct Tally {
     pub missed: f64,
     /// Steps, one after the other, that could not be cut any more and missed.
     pub misses: u32,
+    /// Whether Newton on the interface did not come to an end at the last step.
+    pub disagrees: bool,
     /// Another method that should be used.
     pub advice: Option<Advice>,
     /// The longest step for which the linearisations say something.
@@ -53,6 +55,7 @@ impl Default for Tally {
             uncorrected: false,
             missed: 0.0,
             misses: 0,
+            disagrees: false,
             advice: None,
             trust: f64::INFINITY,
         }

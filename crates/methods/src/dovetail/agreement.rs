@@ -1,0 +1,115 @@
+//! An interface that agrees with the states as they stand: by the linearisations, or by Newton, asking the systems about the present.
+
+use dovetail_core::{Error, MacroStep, Workers};
+
+use super::Dovetail;
+use super::restart::{Restart, SingularInterface};
+use crate::global::Unsolved;
+
+/// Rounds of questions about the present, at most, until an interface agrees.
+const MOST_ROUNDS: usize = 8;
+/// After an event it agrees when no value changes by more than this, relative.
+const AGREED: f64 = 1e-12;
+/// What the linearisations leave of a miss may be this part of the tolerance; and this part of a range where steps are fixed.
+const NEGLIGIBLE: f64 = 1e-2;
+const NEGLIGIBLE_OF_RANGE: f64 = 1e-9;
+
+impl Dovetail<'_> {
+    /// Newton on the interface, by questions about the present: at the start of the run, and on the far side of an event.
+    pub(super) fn settle(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        let measured = self.measured();
+        for _ in 0..MOST_ROUNDS {
+            self.coupling.ask_about_present(time, workers)?;
+            self.global.localize(time, workers)?;
+            Restart::measure(&self.coupling, &self.global, &mut self.ends.integrated[..measured]);
+            self.restart_from_integrated(time)?;
+            let tasks = &self.coupling.tasks;
+            let used = |system: usize, input: usize| tasks[system].inputs[input].value(0.0);
+            let agrees = |system: usize, column: &crate::global::Column| {
+                let (used, now) = (used(system, column.input), self.coupling.start[column.variable].value);
+                (used - now).abs() <= AGREED * used.abs().max(now.abs())
+            };
+            if self.global.columns.iter().enumerate().all(|(system, all)| all.iter().all(|one| agrees(system, one))) {
+                break;
+            }
+        }
+        self.global.keep(|_, _, _| false);
+        self.memory.forget();
+        self.local_error.forget();
+        self.stand();
+        Ok(())
+    }
+
+    /// The interface that agrees with the states as integrated, by the linearisations.
+    pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
+        let (measured, scale) = (self.measured(), self.usual_size());
+        let solved = self.restart.solve(&mut self.coupling, &self.global, &self.ends.integrated[..measured], scale);
+        solved.map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))
+    }
+
+    /// The same by Newton, where outputs bend so much with the inputs that what the linearisations leave could be seen.
+    pub(super) fn agree(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<(), Error> {
+        if !self.abilities.responds || !self.bends() {
+            return Ok(());
+        }
+        let bend = |c: usize| {
+            let change = (self.coupling.start[c].value - self.ends.solution[c]) / self.outputs.scale(c);
+            if change.is_finite() { change * change } else { 0.0 }
+        };
+        let left = (0..self.coupling.start.len()).map(bend).fold(0.0, f64::max) * self.magnification();
+        let negligible = self.options.tolerance.map_or(NEGLIGIBLE_OF_RANGE, |tolerance| NEGLIGIBLE * tolerance);
+        if left <= negligible {
+            return Ok(());
+        }
+        // The tasks of the step stay as they are: they are what was done.
+        std::mem::swap(&mut self.coupling.tasks, &mut self.present);
+        let agreed = self.ask_until_agreed(step.end, negligible, workers);
+        std::mem::swap(&mut self.coupling.tasks, &mut self.present);
+        self.coupling.step = step;
+        self.tally.disagrees = !agreed?;
+        if !self.tally.disagrees {
+            for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
+                task.response.outputs.copy_from_slice(&present.response.outputs);
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks until no value changes by more than a part of its range; false where that does not come about.
+    fn ask_until_agreed(&mut self, time: f64, part: f64, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let (measured, scale) = (self.measured(), self.usual_size());
+        for _ in 0..MOST_ROUNDS {
+            self.ends.right.iter_mut().zip(&self.coupling.start).for_each(|(before, knot)| *before = knot.value);
+            let count = self.coupling.start.len();
+            self.coupling.ask_about_present(time, workers)?;
+            self.global.localize(time, workers)?;
+            Restart::measure(&self.coupling, &self.global, &mut self.ends.uncorrected[..measured]);
+            let solved =
+                self.restart.solve(&mut self.coupling, &self.global, &self.ends.uncorrected[..measured], scale);
+            solved
+                .map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))?;
+            let moved = self.coupling.start.iter().zip(&mut self.ends.right);
+            moved.for_each(|(knot, before)| *before = knot.value - *before);
+            if self.outputs.largest_share(&self.ends.right[..count]) <= part {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether some system has a nonlinear feedthrough.
+    fn bends(&self) -> bool {
+        let passes = |system: usize, d: &nalgebra::DMatrix<f64>| {
+            let rows = &self.global.rows[system];
+            let columns = &self.global.columns[system];
+            rows.iter().any(|row| columns.iter().any(|column| d[(row.position, column.input)] != 0.0))
+        };
+        let local = self.global.local().iter().map(|local| &local.linearization).enumerate();
+        local.filter(|(_, here)| here.affine == 0).any(|(system, here)| passes(system, &here.d))
+    }
+
+    /// By how much loops through feedthrough magnify what goes round in them.
+    pub(super) fn magnification(&self) -> f64 {
+        self.global_error.as_ref().map_or(1.0, |error| error.magnification.max(1.0))
+    }
+}
