@@ -66,6 +66,7 @@ impl Dovetail<'_> {
         let agreed = self.ask_until_agreed(step.end, negligible, workers);
         std::mem::swap(&mut self.coupling.tasks, &mut self.present);
         self.coupling.step = step;
+        self.global.keep(|_, _, _| false);
         self.tally.disagrees = !agreed?;
         if !self.tally.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {

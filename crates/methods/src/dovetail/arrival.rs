@@ -34,13 +34,13 @@ impl Dovetail<'_> {
         self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
         self.local_error.judge_taken_ends(&self.coupling, &self.ends.missed[..solved], &self.rates, &mut self.global);
         self.local_error.learn(&self.coupling);
+        self.choose_linearizations();
         let event = self.coupling.at_event();
         self.coupling.stops.accepted(step);
         self.restart_from_integrated(step.end)?;
         if !event {
             self.agree(step, workers)?;
         }
-        self.choose_linearizations();
         self.keep_stiff_slopes(step.size());
         self.stand();
         self.judge(step);
