@@ -89,6 +89,7 @@ fn summarize(
             residual: residual.largest(),
             residual_variable,
             estimated_error: end.quality.estimated_error,
+            interface_error: end.quality.interface_error,
             warnings: end.warnings,
             remarks: end.remarks,
             discrepancy: end.quality.discrepancy,

@@ -69,6 +69,8 @@ pub struct MethodQuality {
     pub refused: Option<Refused>,
     /// For each variable (`system.name`) an estimate of its global error, absolute, where the method has one.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+    /// The largest local error of an input, relative to its range, where the method knows that.
+    pub interface_error: Option<f64>,
 }
 
 /// An estimate of the global error of a variable, absolute.

@@ -311,7 +311,7 @@ impl<'a> Start<'a> {
     fn disagreement(&self, output: usize) -> f64 {
         let (known, now) = (self.held[output], self.outputs[output]);
         match self.connections.output(output).nature {
-            Nature::Continuous if (known - now).abs() <= 1e-9 * (1.0 + now.abs()) => 0.0,
+            Nature::Continuous if (known - now).abs() <= 1e-9 * known.abs().max(now.abs()) => 0.0,
             Nature::Text => f64::from(u8::from(known != now)),
             _ if known == now || !self.connections.feeds_held(output) => 0.0,
             _ => (known - now).abs(),
@@ -509,9 +509,12 @@ impl<'a> Start<'a> {
         let mut probe = self.tasks[system].clone();
         let mut gains = DMatrix::zeros(outputs, inputs);
         let first = self.connections.inputs_of(system).start;
+        let largest = probe.inputs.iter().map(|signal| signal.value(0.0).abs()).fold(0.0, f64::max);
         for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
-            let gap = 1e-6 * (1.0 + value.abs());
+            // Of an input that is zero nothing is known: it may be as large as the others.
+            let size = [value.abs(), largest, 1.0].into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
+            let gap = 1e-6 * size;
             probe.inputs[input] = Signal::constant(value + gap);
             workers.advance(std::slice::from_mut(&mut probe))?;
             for (output, knot) in probe.response.outputs.iter().enumerate() {
@@ -558,6 +561,7 @@ impl Equations for SlopeEquations<'_, '_> {
     }
 
     fn converged(&self, slopes: &[f64], residual: &[f64]) -> bool {
-        residual.iter().zip(slopes).all(|(r, s)| r.abs() <= 1e-11 * (1.0 + s.abs()))
+        let largest = slopes.iter().fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
+        residual.iter().zip(slopes).all(|(r, s)| r.abs() <= 1e-11 * s.abs().max(1e-2 * largest))
     }
 }

@@ -52,6 +52,18 @@ impl Plan {
     }
 }
 
+/// A step of this size, or to the limit where that is near: two equal parts rather than one and a sliver.
+pub(crate) fn towards(reached: f64, limit: f64, size: f64) -> MacroStep {
+    let rest = limit - reached;
+    if rest <= 1.01 * size {
+        return MacroStep::new(reached, limit);
+    }
+    let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
+    // Far from zero the clock is coarse: then a step is what the clock makes of it.
+    let rounded = MacroStep::new(reached, part.end);
+    if (rounded.size() - part.size()).abs() > 1e-12 * part.size() { rounded } else { part }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -40,6 +40,15 @@ impl Predictions {
         }
     }
 
+    /// A miss of a variable as a part of its range so far; all of it where it has not moved yet.
+    pub fn share(&self, variable: usize, miss: f64) -> f64 {
+        let known = &self.variables[variable];
+        match known.high - known.low {
+            range if range > 0.0 => miss.abs() / range,
+            _ => f64::from(u8::from(miss != 0.0)),
+        }
+    }
+
     /// The largest miss of each variable.
     pub fn misses(&self) -> impl Iterator<Item = f64> {
         self.variables.iter().map(|known| known.miss)

@@ -110,9 +110,14 @@ impl Ranges {
         self.all[variable].scale()
     }
 
+    /// What errors of any variable are measured by at least.
+    pub fn least(&self) -> f64 {
+        LEAST_OF_ALL * self.all.iter().map(Range::scale).fold(0.0, f64::max)
+    }
+
     /// The largest of these errors, each relative to the range of its variable.
     pub fn largest_share(&self, errors: &[f64]) -> f64 {
-        let floor = LEAST_OF_ALL * self.all.iter().map(Range::scale).fold(0.0, f64::max);
+        let floor = self.least();
         // What has never moved and is not about to has no range to be measured by.
         let share = |(error, range): (&f64, &Range)| match range.scale().max(floor) {
             _ if error.is_nan() => f64::INFINITY, // an error that is not known is not zero

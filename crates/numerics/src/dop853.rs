@@ -71,7 +71,7 @@ impl Dop853 {
         time: f64,
         span: f64,
         state: &[f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> f64 {
         let size = state.len();
         let (derivative, rest) = self.derivatives.split_at_mut(size);
@@ -92,7 +92,7 @@ impl Dop853 {
         time: f64,
         step: f64,
         state: &mut [f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> Attempt {
         if !self.derivative_is_current {
             self.renew_derivative(rhs, time, state, tolerance);
@@ -104,9 +104,9 @@ impl Dop853 {
     }
 
     /// The component with the largest error in the last attempt.
-    pub fn worst_component(&self, state: &[f64], tolerance: Tolerance) -> usize {
+    pub fn worst_component(&self, state: &[f64], tolerance: Tolerance<'_>) -> usize {
         let error = |k: usize| {
-            let allowed = tolerance.allows(state[k].abs().max(self.candidate[k].abs()));
+            let allowed = tolerance.allows(k, state[k].abs().max(self.candidate[k].abs()));
             (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, state.len()) / allowed).abs()
         };
         (0..state.len()).max_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
@@ -114,7 +114,7 @@ impl Dop853 {
 
     /// The derivative after an accepted step; compared with that of the last stage, which was evaluated at the
     /// same time, it tells of stiffness.
-    fn renew_derivative<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, state: &[f64], tolerance: Tolerance) {
+    fn renew_derivative<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, state: &[f64], tolerance: Tolerance<'_>) {
         let size = state.len();
         let (first, rest) = self.derivatives.split_at_mut(size);
         rhs.derivative(time, state, first);
@@ -138,11 +138,11 @@ impl Dop853 {
     }
 
     /// The error in units of what is allowed, HNW (10.17): of order 8, from the two embedded solutions.
-    fn error(&self, step: f64, state: &[f64], tolerance: Tolerance) -> f64 {
+    fn error(&self, step: f64, state: &[f64], tolerance: Tolerance<'_>) -> f64 {
         let size = state.len();
         let (mut of_order_5, mut of_order_3) = (0.0, 0.0);
         for (k, (before, after)) in state.iter().zip(&self.candidate).enumerate() {
-            let allowed = tolerance.allows(before.abs().max(after.abs()));
+            let allowed = tolerance.allows(k, before.abs().max(after.abs()));
             of_order_5 += (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, size) / allowed).powi(2);
             of_order_3 += (weighted_sum(ERROR_OF_ORDER_3, &self.derivatives, k, size) / allowed).powi(2);
         }
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::rhs::from_fn;
 
-    const ANYTHING: Tolerance = Tolerance { relative: 1e9, absolute: 1e9 };
+    const ANYTHING: Tolerance<'_> = Tolerance { relative: 1e9, absolute: 1e9, sizes: &[] };
 
     /// The error at t = 2 on `x' = x cos t`, where the time counts and the problem is not linear in it.
     fn error_with(steps: usize) -> f64 {
@@ -231,7 +231,7 @@ mod tests {
         let mut method = Dop853::new(1);
         let mut state = [1.0];
         method.begin(&mut rhs, 0.0, &state);
-        let tolerance = Tolerance { relative: 1e-10, absolute: 1e-10 };
+        let tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[] };
         let attempt = method.attempt(&mut rhs, 0.0, 0.5, &mut state, tolerance);
         assert_eq!(attempt.verdict, Verdict::Rejected);
         assert!(attempt.next < 0.5);

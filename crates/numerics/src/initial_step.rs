@@ -17,8 +17,8 @@ pub(crate) struct Start<'a> {
 
 impl Start<'_> {
     /// The size of a component; of one that starts at nil with nothing else to go by, what it may soon be.
-    fn magnitude(&self, k: usize, tolerance: Tolerance) -> f64 {
-        if self.state[k] == 0.0 && tolerance.absolute == 0.0 {
+    fn magnitude(&self, k: usize, tolerance: Tolerance<'_>) -> f64 {
+        if self.state[k] == 0.0 && tolerance.absolute == 0.0 && tolerance.size(k) == 0.0 {
             (self.derivative[k] * 0.01 * self.span).abs()
         } else {
             self.state[k].abs()
@@ -38,12 +38,12 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     rhs: &mut R,
     start: &Start,
     scratch: Scratch,
-    tolerance: Tolerance,
+    tolerance: Tolerance<'_>,
     order: i32,
 ) -> f64 {
     let longest = start.span.abs();
     for (k, allowed) in scratch.allowed.iter_mut().enumerate() {
-        *allowed = tolerance.allows(start.magnitude(k, tolerance));
+        *allowed = tolerance.allows(k, start.magnitude(k, tolerance));
     }
     let position = scaled_norm(start.state, scratch.allowed);
     let speed = scaled_norm(start.derivative, scratch.allowed);
@@ -78,7 +78,7 @@ mod tests {
         rhs.derivative(0.0, &[initial], &mut derivative);
         let start = Start { time: 0.0, span: 1.0, state: &[initial], derivative: &derivative };
         let scratch = Scratch { state: &mut [0.0], derivative: &mut [0.0], allowed: &mut [0.0] };
-        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute }, 8)
+        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute, sizes: &[] }, 8)
     }
 
     #[test]

@@ -98,6 +98,9 @@ pub struct Integrator {
     size: usize,
 }
 
+/// Where steps become shorter than this part of the span, what stands in the way may be rounding.
+const SUSPICIOUS: f64 = 1e-6;
+
 impl Integrator {
     /// Makes room for `size` states; the limit is a million steps.
     pub fn new(size: usize) -> Self {
@@ -118,7 +121,7 @@ impl Integrator {
         start: f64,
         end: f64,
         state: &mut [f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Outcome, IntegrationError> {
         assert!(rhs.size() == self.size && state.len() == self.size, "BUG: the sizes differ");
@@ -143,15 +146,20 @@ impl Integrator {
         rhs: &mut Counted<R>,
         course: &mut Course,
         state: &mut [f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Turn, IntegrationError> {
         let mut turn = Turn::new(if hint.stiff { Method::Implicit } else { Method::Explicit });
         self.begin(turn.method, rhs, course.time, state)?;
         course.proposed = self.first_step(turn.method, rhs, course, state, tolerance, hint);
         let mut last = Verdict::Accepted;
+        let (span, mut tolerance) = (course.remaining().abs(), tolerance);
         while !course.is_over() {
             let step = course.next_step();
+            if last == Verdict::Rejected && step.abs() < SUSPICIOUS * span {
+                let component = self.worst_component(turn.method, state, tolerance);
+                tolerance = tolerance.above_rounding(component, state[component].abs());
+            }
             self.check(turn.method, course, step, last, state, tolerance)?;
             let before = rhs.cost();
             let attempt = self.attempt(turn.method, rhs, course.time, step, state, tolerance);
@@ -199,7 +207,7 @@ impl Integrator {
         rhs: &mut R,
         course: &Course,
         state: &[f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> f64 {
         if hint.step > 0.0 && hint.step.is_finite() {
@@ -219,7 +227,7 @@ impl Integrator {
         time: f64,
         step: f64,
         state: &mut [f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> Attempt {
         match method {
             Method::Explicit => self.explicit.attempt(rhs, time, step, state, tolerance),
@@ -235,7 +243,7 @@ impl Integrator {
         step: f64,
         last: Verdict,
         state: &[f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> Result<(), IntegrationError> {
         let time = course.time;
         if course.accepted + course.rejected >= self.step_limit {
@@ -247,15 +255,20 @@ impl Integrator {
         if let Verdict::NotFinite { component } = last {
             return Err(IntegrationError::NotFinite { time, component });
         }
-        let component = match method {
-            Method::Explicit => self.explicit.worst_component(state, tolerance),
-            Method::Implicit => self.implicit.worst_component(),
-        };
+        let component = self.worst_component(method, state, tolerance);
         Err(IntegrationError::StepTooSmall { time, step, component })
     }
 
+    /// The component with the largest error in the last attempt.
+    fn worst_component(&self, method: Method, state: &[f64], tolerance: Tolerance<'_>) -> usize {
+        match method {
+            Method::Explicit => self.explicit.worst_component(state, tolerance),
+            Method::Implicit => self.implicit.worst_component(),
+        }
+    }
+
     /// Whether the explicit method would come as far as implicit steps of `size` do, for what they cost.
-    fn is_easy(&self, turn: &Turn, size: f64, tolerance: Tolerance) -> bool {
+    fn is_easy(&self, turn: &Turn, size: f64, tolerance: Tolerance<'_>) -> bool {
         let explicit_size = expected_reach(tolerance.relative) / self.implicit.spectral_bound();
         let factorization_cost = 3.0 * self.size as f64; // 6 n³ operations, in evaluations of 2 n²
         let factored = self.implicit.factorizations() as f64 * factorization_cost;
@@ -272,7 +285,7 @@ impl Integrator {
     }
 
     /// Whether an integration over a like span should start with the implicit method.
-    fn is_stiff(&self, turn: &Turn, size: f64, tolerance: Tolerance) -> bool {
+    fn is_stiff(&self, turn: &Turn, size: f64, tolerance: Tolerance<'_>) -> bool {
         match turn.method {
             Method::Explicit => self.explicit.stiffness().is_likely(),
             Method::Implicit => !self.is_easy(turn, size, tolerance),

@@ -114,7 +114,7 @@ impl Radau {
         time: f64,
         span: f64,
         state: &[f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> f64 {
         let start = Start { time, span, state, derivative: &self.derivative };
         let scratch =
@@ -129,7 +129,7 @@ impl Radau {
         time: f64,
         step: f64,
         state: &mut [f64],
-        tolerance: Tolerance,
+        tolerance: Tolerance<'_>,
     ) -> Attempt {
         if !self.derivative_is_current {
             rhs.derivative(time, state, &mut self.derivative);
@@ -139,8 +139,8 @@ impl Radau {
             return attempt;
         }
         let tolerance = for_estimate(tolerance);
-        for (allowed, value) in self.allowed.iter_mut().zip(&*state) {
-            *allowed = tolerance.allows(value.abs());
+        for (component, (allowed, value)) in self.allowed.iter_mut().zip(&*state).enumerate() {
+            *allowed = tolerance.allows(component, value.abs());
         }
         let whole = Step { time, size: step, state };
         match self.stages.solve(rhs, whole, &self.allowed, newton_goal(tolerance)) {
@@ -256,14 +256,14 @@ fn growth(error: f64, iterations: usize) -> f64 {
 }
 
 /// The tolerance for an estimate of order 5, such that the error of order 9 comes to `tolerance`. Code RADAU.
-fn for_estimate(tolerance: Tolerance) -> Tolerance {
+fn for_estimate(tolerance: Tolerance<'_>) -> Tolerance<'_> {
     let relative = 0.1 * tolerance.relative.powf(TOLERANCE_EXPONENT);
-    Tolerance { relative, absolute: relative * tolerance.absolute / tolerance.relative }
+    Tolerance { relative, absolute: relative * tolerance.absolute / tolerance.relative, ..tolerance }
 }
 
 /// How far the stages are solved, in units of the estimate's tolerance: to about the wanted one, but not into
 /// rounding. Code RADAU.
-fn newton_goal(for_estimate: Tolerance) -> Goal {
+fn newton_goal(for_estimate: Tolerance<'_>) -> Goal {
     let wanted = for_estimate.relative.powf(1.0 / TOLERANCE_EXPONENT - 1.0).min(0.03);
     let rounding = f64::EPSILON / for_estimate.relative;
     Goal { tolerance: wanted.max(10.0 * rounding), noise: 100.0 * rounding }
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn newton_stops_near_the_wanted_tolerance_and_above_rounding() {
         for relative in [1e-3, 1e-6, 1e-10, 1e-14] {
-            let estimate = for_estimate(Tolerance { relative, absolute: 0.0 });
+            let estimate = for_estimate(Tolerance { relative, absolute: 0.0, sizes: &[] });
             let reached = estimate.relative * newton_goal(estimate).tolerance;
             assert!(reached < relative.max(3e-15), "{relative:e}: {reached:e}");
             assert!(reached > 2e-15 || relative > 1e-14);

@@ -91,6 +91,8 @@ pub struct Quality {
     pub residual_variable: Option<String>,
     /// The global error of each variable as the method estimates it, where it does.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+    /// The largest local error of an input, relative to its range, where the method knows that.
+    pub interface_error: Option<f64>,
     /// For each output that the method predicts: the largest distance from what was then integrated.
     pub discrepancy: Vec<(String, f64)>,
     /// What could be kept from step to step, where the method has something to keep.
@@ -205,6 +207,7 @@ pub(crate) mod tests {
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
+                interface_error: None,
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
                 remarks: vec![],
                 discrepancy: vec![("spring.F".into(), 2.5e-7), ("mass.x".into(), 1e-9)],

@@ -6,17 +6,15 @@ use dovetail_methods::{Calibration, F3ornitsOptions, HIGHEST_DEGREE, Scale};
 use crate::diagnostic::Problem;
 use crate::options::{Choices, RunOptions};
 
-/// Where the paper's choice of what it leaves free is to be had: whoever sets one of these means the paper's method.
-const KEYS_OF_THE_PAPER: &[&str] =
-    &["calibration", "smooth", "scale", "damping", "max-degree", "min-step", "max-growth"];
-
 const CALIBRATIONS: &[(&str, &str)] = &[("extrapolation", ""), ("least-squares", "")];
 const SCALES: &[(&str, &str)] = &[("damped-amplitude", ""), ("amplitude", ""), ("magnitude", "")];
+const SETTINGS: &[(&str, &str)] = &[("default", ""), ("paper", "")];
 const SMOOTH: &[(&str, &str)] = &[("false", ""), ("true", "")];
 
 /// What the user chose of the method's own options; what is not given takes its default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct F3ornitsChoices {
+    paper: bool,
     calibration: Option<Calibration>,
     smooth: Option<bool>,
     scale: Option<Scale>,
@@ -54,6 +52,7 @@ impl F3ornitsChoices {
             return Err(choices.problem("min-step", &message));
         }
         Ok(Self {
+            paper: choices.chosen("setting", SETTINGS)?.as_deref() == Some("paper"),
             calibration,
             smooth: choices.chosen("smooth", SMOOTH)?.map(|name| name == "true"),
             scale,
@@ -69,13 +68,16 @@ impl F3ornitsChoices {
 
 /// The options of a run of length `span`.
 pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]) -> F3ornitsOptions {
-    let asked = run.given.iter().any(|key| KEYS_OF_THE_PAPER.contains(&key.as_str()));
-    // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of cubics.
-    let imposed = capabilities.iter().any(|c| c.step_rule != StepRule::Free);
-    let paper = asked || imposed;
-    let tolerance = run.tolerance.unwrap_or(F3ornitsOptions::TOLERANCE);
-    let base = if paper { F3ornitsOptions::of_paper(span, tolerance) } else { F3ornitsOptions::new(span, tolerance) };
     let chosen = &run.f3ornits;
+    let tolerance = run.tolerance.unwrap_or(F3ornitsOptions::TOLERANCE);
+    let base = match chosen.paper {
+        true => F3ornitsOptions::of_paper(span, tolerance),
+        // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of cubics.
+        false if capabilities.iter().any(|c| c.step_rule != StepRule::Free) => {
+            F3ornitsOptions { absolute_tolerance: 0.0, ..F3ornitsOptions::of_paper(span, tolerance) }
+        }
+        false => F3ornitsOptions::new(span, tolerance),
+    };
     let max_step = chosen.max_step.unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
     // Where only one of them is given, the other gives way.
     let min_step = chosen.min_step.unwrap_or(base.min_step.min(max_step).min(run.step.unwrap_or(f64::INFINITY)));
@@ -111,16 +113,14 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_setting_is_taken_with_the_papers_options_and_ours_otherwise() {
-        let ours = chosen(&[("step", "0.5"), ("tolerance", "1e-3"), ("max-step", "3"), ("absolute-tolerance", "0")]);
+    fn the_papers_setting_is_taken_where_it_is_asked_for() {
+        let given = [("step", "0.5"), ("tolerance", "1e-3"), ("max-step", "3"), ("smooth", "true"), ("damping", "0.1")];
+        let ours = chosen(&given);
         assert_eq!((ours.steering, ours.max_degree, ours.max_growth), (Steering::Averaged, 3, 1.5));
         assert_eq!((ours.first_step, ours.max_step, ours.tolerance, ours.absolute_tolerance), (0.5, 3.0, 1e-3, 0.0));
-        for (key, value) in [("smooth", "false"), ("scale", "amplitude"), ("min-step", "0.01"), ("damping", "0.1")] {
-            let paper = chosen(&[(key, value)]);
-            assert_eq!((paper.steering, paper.max_degree, paper.max_growth), (Steering::Plain, 2, 1.05), "{key}");
-        }
-        assert_eq!(chosen(&[("max-degree", "4")]).max_growth, 1.05);
-        assert_eq!(chosen(&[("max-growth", "2")]).max_degree, 2);
+        let paper = chosen(&[("setting", "paper"), ("max-growth", "2")]);
+        assert_eq!((paper.steering, paper.max_degree, paper.max_growth), (Steering::Plain, 2, 2.0));
+        assert_eq!(paper.absolute_tolerance, 1e-6);
     }
 
     #[test]

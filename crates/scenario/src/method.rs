@@ -2,8 +2,8 @@
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_methods::{
-    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, Fallback, GaussSeidel,
-    Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
+    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, Fallback,
+    GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
 };
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
@@ -136,7 +136,10 @@ fn unwatched<'a>(
             let unknowns = Ifosmondi::unknowns(connections);
             let default = if unknowns <= MOST_REMEMBERED { "quasi-newton" } else { "anderson" };
             let solver = options.solver.as_deref().unwrap_or(default);
-            let chosen = IfosmondiOptions { tolerance, extrapolate: solver == "quasi-newton" };
+            let chosen = is_adaptive(name, options).then_some(limits.steps);
+            let tolerance = if chosen.is_some() { tolerance.max(limits.tolerance) } else { tolerance };
+            let extrapolate = solver == "quasi-newton";
+            let chosen = IfosmondiOptions { tolerance, extrapolate, criterion: options.criterion, chosen };
             let solver = nonlinear_solver(solver, options, unknowns)?;
             Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
         }
@@ -211,7 +214,13 @@ pub(crate) fn fmu_tolerance(name: &str, options: &RunOptions) -> Option<f64> {
 
 /// Whether the method of this name chooses its steps.
 pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
-    name == "f3ornits" || ["missiles", "dovetail"].contains(&name) && options.step.is_none()
+    match name {
+        "f3ornits" => true,
+        "missiles" | "dovetail" => options.step.is_none(),
+        // The paper's criterion goes with the paper's steps.
+        "ifosmondi" => options.step.is_none() && options.criterion == Criterion::Range,
+        _ => false,
+    }
 }
 
 fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {

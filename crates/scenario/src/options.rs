@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use dovetail_fmi::CallLog;
-use dovetail_methods::{Control, DovetailOptions, EstimatorOptions, Form};
+use dovetail_methods::{Control, Criterion, DovetailOptions, EstimatorOptions, Form};
 use dovetail_numerics::Laplace;
 use indexmap::IndexMap;
 
@@ -50,7 +50,7 @@ impl RunOption {
 pub const OPTIONS: &[RunOption] = &[
     RunOption {
         key: "step",
-        meaning: "macro-step; dovetail and missiles, which choose their own, keep to it; f3ornits begins with it",
+        meaning: "macro-step; dovetail, missiles and ifosmondi, which choose their own, keep to it; f3ornits begins with it",
         methods: &[],
     },
     RunOption { key: "solver", meaning: "how ifosmondi solves the coupling", methods: &["ifosmondi"] },
@@ -85,6 +85,11 @@ pub const OPTIONS: &[RunOption] = &[
         methods: &["dovetail"],
     },
     RunOption {
+        key: "setting",
+        meaning: "default, or paper: degrees up to 2, growth by 1.05, orders and steps by the newest error, an absolute tolerance of 1e-6",
+        methods: &["f3ornits"],
+    },
+    RunOption {
         key: "calibration",
         meaning: "how outputs are continued: extrapolation, least-squares",
         methods: &["f3ornits"],
@@ -106,7 +111,7 @@ pub const OPTIONS: &[RunOption] = &[
     },
     RunOption {
         key: "max-degree",
-        meaning: "highest degree of continued outputs, 0 to 4; 3 by default, 2 where another option of f3ornits is given",
+        meaning: "highest degree of continued outputs, 0 to 4; 3 by default, 2 with setting=paper",
         methods: &["f3ornits"],
     },
     RunOption { key: "min-step", meaning: "shortest step that is asked for", methods: &["f3ornits"] },
@@ -117,13 +122,19 @@ pub const OPTIONS: &[RunOption] = &[
     },
     RunOption {
         key: "max-growth",
-        meaning: "a step is so many times the one before it at most; 1.5 by default, 1.05 where another option of f3ornits is given",
+        meaning: "a step is so many times the one before it at most; 1.5 by default, 1.05 with setting=paper",
         methods: &["f3ornits"],
     },
     RunOption {
         key: "absolute-tolerance",
-        meaning: "error that is always allowed, whatever the scale; 1e-6 by default",
+        meaning: "error that is always allowed, whatever the scale; none by default, 1e-6 with setting=paper",
         methods: &["f3ornits"],
+    },
+    RunOption {
+        key: "criterion",
+        meaning: "when the iterations of ifosmondi agree: range (within the tolerance of each variable's range), paper (its formula (27) and a \
+                  fixed step)",
+        methods: &["ifosmondi"],
     },
     RunOption {
         key: "rollback-free",
@@ -167,6 +178,8 @@ pub const SOLVERS: &[(&str, &str)] = &[
 const ROLLBACK_FREE: &[(&str, &str)] =
     &[("auto", "where a system cannot roll back"), ("true", "always"), ("false", "never")];
 
+const CRITERIA: &[(&str, &str)] = &[("range", ""), ("paper", "")];
+
 const CONTROLS: &[(&str, &str)] = &[("flexible", ""), ("zero-order", ""), ("first-order", "")];
 
 const FORMS: &[(&str, &str)] = &[("full", ""), ("held", ""), ("degraded", ""), ("as-printed", "")];
@@ -191,6 +204,8 @@ pub struct RunOptions {
     pub solver: Option<String>,
     /// Whether answers are estimated rather than tried; none: where systems cannot roll back.
     pub rollback_free: Option<bool>,
+    /// When the iterations of `ifosmondi` agree.
+    pub criterion: Criterion,
     /// How answers are estimated.
     pub estimator: EstimatorOptions,
     /// The options of `f3ornits`.
@@ -276,6 +291,10 @@ impl Choices {
             tolerance: self.positive("tolerance")?,
             solver: self.chosen("solver", SOLVERS)?,
             rollback_free: self.chosen("rollback-free", ROLLBACK_FREE)?.and_then(|text| text.parse().ok()),
+            criterion: match self.chosen("criterion", CRITERIA)?.as_deref() {
+                Some("paper") => Criterion::Paper,
+                _ => Criterion::Range,
+            },
             estimator: self.estimator()?,
             f3ornits: F3ornitsChoices::of(self)?,
             dovetail: dovetail::options(self)?,

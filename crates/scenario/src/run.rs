@@ -337,7 +337,9 @@ impl Scenario {
     fn noisy(&self, name: &str, options: &RunOptions, found: &[Capabilities]) -> Option<String> {
         let limits = Limits::of(found, self.stop_time - self.start_time);
         let asked = options.tolerance.unwrap_or(method::DEFAULT_TOLERANCE);
-        if limits.tolerance <= asked || !["missiles", "dovetail"].contains(&name) || !method::is_adaptive(name, options)
+        if limits.tolerance <= asked
+            || !["ifosmondi", "missiles", "dovetail"].contains(&name)
+            || !method::is_adaptive(name, options)
         {
             return None;
         }

@@ -9,7 +9,7 @@ use super::compose::{NotComposable, compose};
 use crate::native::Definition;
 
 /// Relative tolerance of the integrator.
-const TOLERANCE: Tolerance = Tolerance { relative: 1e-13, absolute: 1e-16 };
+const TOLERANCE: f64 = 1e-13;
 /// An exact step that would lose more than this is left to the integrator.
 const MOST_ROUNDING: f64 = 1e-11;
 /// More steps than this between two times asked for, and the reference is given up.
@@ -81,6 +81,8 @@ struct Walk<'a> {
     dynamics: &'a mut CoupledDynamics,
     names: &'a [(String, String)],
     states: Vec<f64>,
+    /// The largest magnitude of each state so far.
+    sizes: Vec<f64>,
     time: f64,
     /// The next switching time.
     switch: f64,
@@ -118,7 +120,8 @@ impl<'a> Walk<'a> {
         let mut integrator = Integrator::new(size);
         integrator.step_limit = MOST_STEPS;
         let stepper = Stepper { exact, integrator, hint: Hint::default() };
-        let mut walk = Self { dynamics, names, states, time, switch: time, stepper };
+        let sizes = states.iter().map(|state: &f64| state.abs()).collect();
+        let mut walk = Self { dynamics, names, states, sizes, time, switch: time, stepper };
         walk.cross()?;
         Ok(walk)
     }
@@ -153,11 +156,13 @@ impl<'a> Walk<'a> {
                     let Stepper { integrator, hint, .. } = &mut self.stepper;
                     let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
                     let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
-                    let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, TOLERANCE, *hint);
+                    let tolerance = Tolerance { relative: TOLERANCE, absolute: 0.0, sizes: &self.sizes };
+                    let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint);
                     *hint = done.map_err(|reason| failed(self.dynamics, self.names, self.time, reason))?.hint;
                 }
             }
         }
+        self.sizes.iter_mut().zip(&self.states).for_each(|(size, state)| *size = size.max(state.abs()));
         self.time = end;
         Ok(())
     }

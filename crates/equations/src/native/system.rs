@@ -23,7 +23,10 @@ pub struct NativeSystem {
     exact: Option<Box<LinearEngine>>,
     /// Made when it is first needed.
     integrator: Option<Box<Integrator>>,
-    tolerance: Tolerance,
+    /// Relative tolerance of the integrator.
+    tolerance: f64,
+    /// The largest magnitude of each state so far.
+    sizes: Vec<f64>,
     now: State,
     /// The end of the step last taken or tried, until it becomes `now`.
     end: State,
@@ -113,8 +116,8 @@ impl NativeSystem {
             dynamics: Dynamics::new(model, &definition.parameters),
             exact: affine.then(engine),
             integrator: None,
-            // Far below the relative one: states that start at zero are to be followed too.
-            tolerance: Tolerance { relative: definition.tolerance, absolute: 1e-3 * definition.tolerance },
+            tolerance: definition.tolerance,
+            sizes: definition.states.iter().map(|state| state.abs()).collect(),
             end: now.clone(),
             now,
             tried: Tried { step: None, inputs: vec![Signal::constant(0.0); inputs] },
@@ -156,7 +159,7 @@ impl NativeSystem {
         if self.end.values.is_empty() {
             return Ok(());
         }
-        let (size, tolerance) = (segment.end - segment.start, self.tolerance.relative);
+        let (size, tolerance) = (segment.end - segment.start, self.tolerance);
         if let Some(engine) = self.exact.as_deref_mut()
             && engine.admits(&mut self.dynamics, size, inputs.len(), tolerance)
         {
@@ -179,8 +182,10 @@ impl NativeSystem {
         let integrator = self.integrator.get_or_insert_with(|| Box::new(Integrator::new(states)));
         let mut rhs = Driven { dynamics: &mut self.dynamics, drive: &mut self.drive, inputs, segment };
         let (values, hint) = (&mut self.end.values, self.end.hint);
+        // By what states have been: those that pass through zero are to be followed too, whatever their units.
+        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &self.sizes };
         let outcome = integrator
-            .integrate(&mut rhs, segment.start, segment.end, values, self.tolerance, hint)
+            .integrate(&mut rhs, segment.start, segment.end, values, tolerance, hint)
             .map_err(|error| failure(&self.interface, segment.step, error))?;
         self.end.hint = outcome.hint;
         Ok(())
@@ -257,6 +262,7 @@ impl System for NativeSystem {
         }
         self.answer_at_end(step, inputs, response);
         std::mem::swap(&mut self.now, &mut self.end);
+        self.sizes.iter_mut().zip(&self.now.values).for_each(|(size, state)| *size = size.max(state.abs()));
         self.tried.step = None;
         Ok(())
     }

@@ -88,7 +88,9 @@ pub(crate) struct ModelExchange<I: Instance> {
     span: Span,
     /// Start of the run.
     start: f64,
-    tolerance: Tolerance,
+    tolerance: f64,
+    /// The largest magnitude of each state so far.
+    sizes: Vec<f64>,
     completes: bool,
     /// The size of the last step, for the scale of time.
     stride: f64,
@@ -139,7 +141,8 @@ impl<I: Instance> ModelExchange<I> {
         Self {
             integrator: Integrator::new(states),
             flow: FlowBuffers::new(states, layout.smooth_input_positions.len(), terms.indicators),
-            tolerance: Tolerance { relative: terms.tolerance, absolute: 1e-3 * terms.tolerance },
+            tolerance: terms.tolerance,
+            sizes: vec![0.0; states],
             span: terms.span,
             start: f64::NEG_INFINITY,
             completes: terms.completes,
@@ -271,7 +274,9 @@ impl<I: Instance> ModelExchange<I> {
     ) -> Result<(f64, bool), (f64, Failure)> {
         let (mut state, hint) = (std::mem::take(&mut self.end.values), self.end.hint);
         let mut integrator = std::mem::replace(&mut self.integrator, Integrator::new(0));
-        let (completes, tolerance) = (self.completes && for_good, self.tolerance);
+        let sizes = std::mem::take(&mut self.sizes);
+        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &sizes };
+        let completes = self.completes && for_good;
         let mut flow = self.flow(start, inputs, completes);
         flow.latest = latest;
         let mut stretch = Stretch { flow: &mut flow, integrator: &mut integrator, tolerance, hint };
@@ -280,6 +285,7 @@ impl<I: Instance> ModelExchange<I> {
         let ends = flow.ends;
         self.ends |= ends;
         (self.integrator, self.end.values, self.end.hint) = (integrator, state, hint);
+        self.sizes = sizes;
         done.map_err(|(elapsed, error)| (elapsed, self.in_words(error)))
     }
 
@@ -324,6 +330,7 @@ impl<I: Instance> System for ModelExchange<I> {
         self.answer(reached, elapsed, inputs, response).map_err(|error| self.failure(reached, error.into()))?;
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = reached;
+        self.sizes.iter_mut().zip(&self.now.values).for_each(|(size, state)| *size = size.max(state.abs()));
         if let Some(before) = timed {
             self.instance.took(before.elapsed());
         }

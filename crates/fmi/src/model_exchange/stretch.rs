@@ -21,7 +21,7 @@ pub(super) enum Trouble {
 pub(super) struct Stretch<'a, 'f, I> {
     pub flow: &'a mut Flow<'f, I>,
     pub integrator: &'a mut Integrator,
-    pub tolerance: Tolerance,
+    pub tolerance: Tolerance<'a>,
     pub hint: Hint,
 }
 

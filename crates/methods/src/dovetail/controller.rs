@@ -6,6 +6,7 @@
 use dovetail_core::{Grid, MacroStep};
 
 use super::StepBounds;
+use crate::plan::towards;
 use crate::shape::Shape;
 
 /// Tighter than this the error is rounding.
@@ -116,13 +117,7 @@ impl Controller {
         });
         let size = size.min(trust).min(self.bounds.longest).max(self.shortest(reached));
         self.size = Some(size);
-        if rest <= 1.01 * size {
-            return MacroStep::new(reached, limit);
-        }
-        let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
-        // Far from zero the clock is coarse: then a step is what the clock makes of it.
-        let rounded = MacroStep::new(reached, part.end);
-        if (rounded.size() - part.size()).abs() > 1e-12 * part.size() { rounded } else { part }
+        towards(reached, limit, size)
     }
 
     fn shortest(&self, time: f64) -> f64 {

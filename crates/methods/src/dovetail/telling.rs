@@ -190,6 +190,7 @@ impl Dovetail<'_> {
             kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
             refused: Some(Refused { before: self.tally.refused_before, after: self.tally.refused_after }),
             estimated_error: self.estimated_errors(),
+            interface_error: None,
         }
     }
 

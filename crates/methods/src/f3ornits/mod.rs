@@ -96,7 +96,7 @@ impl F3ornitsOptions {
             damping: 0.05,
             max_degree: 3,
             tolerance,
-            absolute_tolerance: 1e-6,
+            absolute_tolerance: 0.0,
             first_step,
             min_step: 0.1 * first_step,
             max_step: MAX_STEP * span,
@@ -107,7 +107,13 @@ impl F3ornitsOptions {
 
     /// The paper's choice of what it leaves free.
     pub fn of_paper(span: f64, tolerance: f64) -> Self {
-        Self { max_degree: 2, max_growth: 1.05, steering: Steering::Plain, ..Self::new(span, tolerance) }
+        Self {
+            max_degree: 2,
+            max_growth: 1.05,
+            steering: Steering::Plain,
+            absolute_tolerance: 1e-6,
+            ..Self::new(span, tolerance)
+        }
     }
 }
 

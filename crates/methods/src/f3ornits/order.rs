@@ -33,7 +33,8 @@ impl Order {
             let miss = (points.extrapolate(degree).value(elapsed) - value).abs();
             let weighed = match steering {
                 Steering::Plain => miss, // (19), (20)
-                Steering::Averaged => self.averaged(degree, miss),
+                // What rounding makes of so many values is not worth a choice.
+                Steering::Averaged => self.averaged(degree, miss.max(rounding(degree) * value.abs())),
             };
             if weighed < least {
                 (best, least) = (degree, weighed);
@@ -49,6 +50,11 @@ impl Order {
         *average = if degree < self.known { KEPT * *average + (1.0 - KEPT) * miss } else { miss };
         if degree == self.degree { *average } else { HYSTERESIS * *average }
     }
+}
+
+/// What continuing values with this degree makes of their rounding: the sum of the binomial coefficients, and a little more.
+fn rounding(degree: usize) -> f64 {
+    f64::EPSILON * f64::from(4_u32 << degree)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ const NEW: f64 = 0.7;
 const BEFORE: f64 = 0.4;
 const SAFETY: f64 = 0.9;
 /// Errors below this say no more than that they are small.
-const LEAST_ERROR: f64 = 1e-8;
+const LEAST_ERROR: f64 = 1e-4;
 
 /// What the error of an output is measured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,6 +57,21 @@ impl Range {
     }
 }
 
+/// A variable that hardly moves any more is measured by this part of its value, or of all that it has moved.
+const LEAST: f64 = 1e-3;
+
+impl Range {
+    /// What errors are measured by at least, where no absolute tolerance says so.
+    pub fn least(&self, value: f64) -> f64 {
+        LEAST * value.abs().max(self.high - self.low)
+    }
+
+    /// How far the variable has moved, or how large it is.
+    pub fn extent(&self) -> f64 {
+        self.high.abs().max(self.low.abs())
+    }
+}
+
 /// By what factor the step may grow after an error of `error`, in units of the tolerance, of an estimate of `degree`: (30), or
 /// with the error before it.
 pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: usize) -> f64 {
@@ -77,7 +92,19 @@ pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: us
 pub(crate) fn next_size(options: &F3ornitsOptions, dilatation: f64, size: f64, proposed: f64) -> f64 {
     let judged = dilatation.max(MOST_SHRINKAGE) * size;
     let grown = options.max_growth * size.max(proposed);
-    judged.min(grown).min(options.max_step).max(options.min_step)
+    let wanted = judged.min(grown);
+    let wanted = if options.steering == Steering::Averaged { rung(options.first_step, wanted) } else { wanted };
+    wanted.min(options.max_step).max(options.min_step)
+}
+
+/// Sizes on a ladder of so many rungs to an octave: rounding, which errors are full of, does not make other steps, and equal steps
+/// extrapolate best.
+const RUNGS: f64 = 16.0;
+
+/// The size on the ladder of `unit` that is nearest to this.
+fn rung(unit: f64, size: f64) -> f64 {
+    let rung = (RUNGS * (size / unit).log2()).round();
+    if rung.is_finite() { unit * (rung / RUNGS).exp2() } else { size }
 }
 
 #[cfg(test)]

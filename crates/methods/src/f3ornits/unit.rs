@@ -8,6 +8,8 @@ use super::jump::RecentErrors;
 use super::order::Order;
 use super::stepper::{Range, dilatation, next_size};
 
+/// What is smaller than this part of the largest output of its system may be rounding.
+const ROUNDING: f64 = 1e-14;
 /// A step is rough when an error is so many times the tolerance.
 const ROUGH: f64 = 10.0;
 /// But not among the first of a stretch: there values are held, and ranges small.
@@ -153,8 +155,15 @@ impl Unit {
 
     /// The error of the estimate of one output in units of its tolerance, (29).
     fn error(&self, position: usize, range: &Range, value: f64, elapsed: f64, options: &F3ornitsOptions) -> f64 {
-        let estimated = self.estimates[0].signals[position].value(elapsed);
-        (value - estimated).abs() / (options.absolute_tolerance + options.tolerance * range.scale(options.scale, value))
+        let miss = (value - self.estimates[0].signals[position].value(elapsed)).abs();
+        let scale = range.scale(options.scale, value);
+        if options.absolute_tolerance > 0.0 {
+            return miss / (options.absolute_tolerance + options.tolerance * scale);
+        }
+        // Without an absolute tolerance units do not matter; what is zero but for rounding has no scale of its own.
+        let largest = self.channels.iter().map(|channel| channel.range.extent()).fold(0.0, f64::max);
+        let scale = scale.max(range.least(value)).max(ROUNDING * largest);
+        if scale > 0.0 { miss / (options.tolerance * scale) } else { 0.0 }
     }
 
     /// Learns from a step that was taken: orders for the next one, and its size.

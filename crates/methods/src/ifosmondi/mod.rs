@@ -9,8 +9,10 @@
 //! there, values and slopes are made consistent anew; where a system does not know its slopes, the step after it is a first step.
 //! An event at which a trial stops ends the next attempt (`early_stops.rs`). What jumps from value to value is no unknown: it is held.
 
+mod criterion;
 mod extrapolation;
 mod residual;
+mod steps;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
@@ -19,10 +21,15 @@ use dovetail_core::{
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use crate::coupling::{Coupling, coupled_outputs};
+use crate::dovetail::StepBounds;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
+use crate::ranges::{Ranges, rounded};
+pub use criterion::Criterion;
+use criterion::Measure;
 use extrapolation::Extrapolation;
 use residual::Residual;
+use steps::{Chooser, InputErrors, Steps};
 
 /// The method's name, as users write it.
 const NAME: &str = "ifosmondi";
@@ -30,8 +37,12 @@ const NAME: &str = "ifosmondi";
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IfosmondiOptions {
-    /// `ε_rel` and `ε_abs` of the convergence criterion (27).
+    /// `ε` of the convergence criterion; where steps are chosen, what the inputs of a step are judged by.
     pub tolerance: f64,
+    /// What residuals are measured by.
+    pub criterion: Criterion,
+    /// Steps are chosen, within bounds, by the error of the inputs; none: they are given.
+    pub chosen: Option<StepBounds>,
     /// Start the solver from the extrapolated interface, rather than from the answer to a held one as the paper does.
     pub extrapolate: bool,
 }
@@ -39,7 +50,9 @@ pub struct IfosmondiOptions {
 /// The method, with its buffers.
 pub struct Ifosmondi<'a> {
     coupling: Coupling<'a>,
-    plan: Plan,
+    steps: Steps,
+    errors: InputErrors,
+    ranges: Ranges,
     options: IfosmondiOptions,
     solver: Box<dyn NonlinearSolver + 'a>,
     extrapolation: Extrapolation,
@@ -52,6 +65,8 @@ pub struct Ifosmondi<'a> {
     slowest: Vec<u64>,
     predictions: Predictions,
     signals: [f64; 2],
+    /// The start has not been asked for its slopes yet.
+    tries_for_slopes: bool,
 }
 
 impl<'a> Ifosmondi<'a> {
@@ -72,7 +87,12 @@ impl<'a> Ifosmondi<'a> {
         let count = coupling.start.len();
         Self {
             coupling,
-            plan: Plan::new(grid),
+            steps: match options.chosen {
+                Some(bounds) => Steps::Chosen(Chooser::new(grid, options.tolerance, bounds)),
+                None => Steps::Given(Plan::new(grid)),
+            },
+            errors: InputErrors::new(count),
+            ranges: Ranges::new(count),
             options,
             solver,
             extrapolation: Extrapolation::new(count),
@@ -82,6 +102,7 @@ impl<'a> Ifosmondi<'a> {
             slowest: vec![0; 2 * count],
             predictions: Predictions::new(count),
             signals: [0.0; 2],
+            tries_for_slopes: true,
         }
     }
 
@@ -102,20 +123,54 @@ impl<'a> Ifosmondi<'a> {
     fn accept(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         workers.advance(&mut self.coupling.tasks)?;
+        self.errors.accept(step.size());
         self.note_slowest();
         self.coupling.note_predictions(&self.unknowns, &mut self.predictions);
         self.coupling.arrive(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
         if self.coupling.at_event() && self.coupling.cross_event(workers)? {
             self.extrapolation.forget();
+            self.errors.forget();
+            if let Steps::Chosen(chooser) = &mut self.steps {
+                chooser.restart();
+            }
         }
+        self.ranges.include(self.coupling.start.iter().map(|knot| knot.value));
         Ok(())
     }
 
+    /// Whether the inputs of the step, which agree with the outputs, are accurate enough; if not the next one is shorter.
+    fn promises(&mut self, step: MacroStep) -> bool {
+        let moves = self.coupling.start.iter().zip(&self.unknowns).map(|(knot, end)| end - knot.value);
+        self.ranges.expect(moves);
+        let (start, end) = (&self.coupling.start, &self.unknowns);
+        let error = match self.coupling.smooth {
+            true => self.errors.estimate(step.size(), start, end, &self.ranges),
+            false => self.errors.estimate_first(step.size(), start, end, &self.ranges),
+        };
+        match &mut self.steps {
+            Steps::Given(plan) => {
+                plan.lengthen();
+                true
+            }
+            Steps::Chosen(chooser) => chooser.judge(step, error),
+        }
+    }
+
+    fn measure(&self) -> Measure<'_> {
+        let tolerance = self.steps.iterated(self.options.tolerance);
+        Measure { criterion: self.options.criterion, tolerance, ranges: &self.ranges }
+    }
+
+    /// For each unknown, its residual in units of what is allowed.
+    fn shares(&self) -> impl Iterator<Item = f64> {
+        let measure = self.measure();
+        let unknowns = self.unknowns.iter().zip(&self.residual).enumerate();
+        unknowns.map(move |(i, (z, r))| r.abs() / measure.allows(&self.coupling, i, *z))
+    }
+
     fn note_slowest(&mut self) {
-        let unknowns = self.unknowns.iter().zip(&self.residual);
-        let shares = unknowns.map(|(z, r)| r.abs() / (self.options.tolerance * (z.abs() + 1.0)));
-        let worst = shares.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let worst = self.shares().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((unknown, share)) = worst {
             self.slowest[unknown] += 1;
             self.signals[1] = share;
@@ -127,8 +182,7 @@ impl<'a> Ifosmondi<'a> {
         if let Some(error) = failure {
             return error;
         }
-        let shares = self.residual.iter().zip(&self.unknowns).map(|(r, z)| r.abs() / (z.abs() + 1.0));
-        let worst = shares.enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(unknown, _)| unknown);
+        let worst = self.shares().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(unknown, _)| unknown);
         let (system, variable) = self.coupling.name(worst);
         Error::NotConverged {
             method: NAME,
@@ -187,31 +241,41 @@ impl Method for Ifosmondi<'_> {
     fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
+            self.ranges.include(self.coupling.start.iter().map(|knot| knot.value));
+            if matches!(self.steps, Steps::Chosen(_)) && self.tries_for_slopes {
+                self.coupling.find_start_slopes(past, workers)?;
+                self.tries_for_slopes = false; // what is not known now will not be known at the next try
+            }
         }
         let event = self.coupling.set_out(past, past.next_event());
-        let step = self.plan.step(past.reached(), event);
+        let step = self.steps.step(past.reached(), event);
         self.coupling.step = step;
         match self.predict(step, past, workers) {
             Ok(true) => {}
             Ok(false) => return Ok(Verdict::Rejected(step)),
             // Held inputs may lead a system astray; a shorter step leads it less far.
-            Err(error) => return if self.plan.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) },
+            Err(error) => return if self.steps.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) },
         }
-        let mut equations = Residual::new(&mut self.coupling, past, workers, &mut self.first);
+        let tolerance = self.steps.iterated(self.options.tolerance);
+        let criterion = (self.options.criterion, tolerance);
+        let (ranges, first) = (&mut self.ranges, &mut self.first);
+        let mut equations = Residual::new(&mut self.coupling, past, workers, criterion, ranges, first);
         let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
         let (failure, stopped) = (equations.error, equations.stopped);
         if stopped {
             return Ok(Verdict::Rejected(step));
         }
         if !outcome.converged() {
-            if self.plan.shorten(step) {
+            if self.steps.shorten(step) {
                 return Ok(Verdict::Rejected(step));
             }
             return Err(self.give_up(step, outcome.ending, failure));
         }
+        if !self.promises(step) {
+            return Ok(Verdict::Rejected(step));
+        }
         self.coupling.place(&self.unknowns);
         self.accept(workers)?;
-        self.plan.lengthen();
         self.signals[0] = outcome.iterations as f64;
         let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
         Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
@@ -233,7 +297,11 @@ impl Method for Ifosmondi<'_> {
 
     /// Trials may have been estimates: then what was agreed on is a prediction.
     fn quality(&self) -> MethodQuality {
-        MethodQuality { discrepancy: self.coupling.discrepancy(&self.predictions), ..MethodQuality::default() }
+        MethodQuality {
+            discrepancy: self.coupling.discrepancy(&self.predictions),
+            interface_error: Some(self.errors.largest(&self.ranges)),
+            ..MethodQuality::default()
+        }
     }
 
     fn remarks(&self) -> Vec<String> {
@@ -243,6 +311,13 @@ impl Method for Ifosmondi<'_> {
             let (system, variable) = self.coupling.name(unknown);
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
         };
-        slowest.map(sentence).into_iter().collect()
+        let extent = match &self.steps {
+            Steps::Chosen(chooser) if chooser.extent.1 > 0.0 => Some(chooser.extent),
+            _ => None,
+        };
+        let steps = |(shortest, longest): (f64, f64)| {
+            format!("steps were chosen between {} and {} s", rounded(shortest), rounded(longest))
+        };
+        extent.map(steps).into_iter().chain(slowest.map(sentence)).collect()
     }
 }

@@ -3,10 +3,9 @@
 use dovetail_core::{Error, Past, Workers};
 use dovetail_numerics::nonlinear::Equations;
 
+use super::criterion::{Criterion, Measure};
 use crate::coupling::Coupling;
-
-/// A guess beyond this has run away: there a residual vanishes in rounding.
-const LARGEST_GUESS: f64 = 1e15;
+use crate::ranges::Ranges;
 
 /// `γ_τ`, (24): how far a guess is from what the connected outputs answer.
 pub(super) struct Residual<'b, 'a> {
@@ -16,6 +15,9 @@ pub(super) struct Residual<'b, 'a> {
     pub error: Option<Error>,
     /// A system has stopped at an event: there is no use in going on.
     pub stopped: bool,
+    criterion: Criterion,
+    tolerance: f64,
+    ranges: &'b mut Ranges,
     /// The residual of the first guess.
     first: &'b mut [f64],
     evaluations: usize,
@@ -27,20 +29,16 @@ impl<'b, 'a> Residual<'b, 'a> {
         coupling: &'b mut Coupling<'a>,
         past: &'b Past,
         workers: &'b mut dyn Workers,
+        (criterion, tolerance): (Criterion, f64),
+        ranges: &'b mut Ranges,
         first: &'b mut [f64],
     ) -> Self {
-        Self { coupling, past, workers, error: None, stopped: false, first, evaluations: 0 }
+        let (error, stopped, evaluations) = (None, false, 0);
+        Self { coupling, past, workers, error, stopped, criterion, tolerance, ranges, first, evaluations }
     }
 
-    /// A guess that runs away makes (27) true by its size alone. So a residual must also be small by the measure of the
-    /// step's start, or smaller than that of the first guess.
-    fn has_fallen(&self, unknown: usize, residual: f64) -> bool {
-        let start = self.coupling.start[unknown % self.coupling.start.len()];
-        let known = if unknown < self.coupling.start.len() { start.value } else { start.slope };
-        let scale = if known.is_finite() { 1.0 + known.abs() } else { 1.0 };
-        self.evaluations <= 1
-            || residual.abs() <= self.coupling.tolerance * scale
-            || residual.abs() <= 0.5 * self.first[unknown].abs()
+    fn measure(&self) -> Measure<'_> {
+        Measure { criterion: self.criterion, tolerance: self.tolerance, ranges: self.ranges }
     }
 }
 
@@ -63,6 +61,12 @@ impl Equations for Residual<'_, '_> {
         }
         let pairs = guess.iter().zip(&self.coupling.answers);
         residual.iter_mut().zip(pairs).for_each(|(residual, (asked, given))| *residual = asked - given);
+        if self.ranges.rest() {
+            // What has never moved has the scale of what it is about to become.
+            let (values, slopes) = self.coupling.answers.split_at(self.coupling.start.len());
+            let size = self.coupling.step.size();
+            self.ranges.expect_from_zero(values.iter().zip(slopes).map(|(y, slope)| y.abs().max((size * slope).abs())));
+        }
         if self.evaluations == 0 {
             self.first.copy_from_slice(residual);
         }
@@ -70,15 +74,19 @@ impl Equations for Residual<'_, '_> {
         true
     }
 
-    /// (27), with `ε_rel = ε_abs`.
+    /// (27), or its like by the ranges of the variables.
     fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
-        let tolerance = self.coupling.tolerance;
-        let small = |r: f64, z: f64| r.abs() < tolerance * z.abs() + tolerance && z.abs() < LARGEST_GUESS;
-        residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| small(r, z) && self.has_fallen(i, r))
+        let (measure, coupling) = (self.measure(), &*self.coupling);
+        residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| {
+            r.abs() < measure.allows(coupling, i, z)
+                && !measure.has_run_away(coupling, i, z)
+                && (self.evaluations <= 1 || measure.has_fallen(coupling, i, r, self.first[i]))
+        })
     }
 
     fn weights(&self, guess: &[f64], weights: &mut [f64]) {
-        let tolerance = self.coupling.tolerance;
-        weights.iter_mut().zip(guess).for_each(|(weight, z)| *weight = 1.0 / (tolerance * z.abs() + tolerance));
+        for (unknown, (weight, z)) in weights.iter_mut().zip(guess).enumerate() {
+            *weight = self.measure().weight(self.coupling, unknown, *z);
+        }
     }
 }

@@ -13,6 +13,7 @@ use dovetail_core::{Connections, Grid, Knot, MAX_DEGREE, MacroStep, Signal, read
 use crate::coupling::Coupling;
 use crate::dovetail::StepBounds;
 use crate::global::Global;
+use crate::plan::towards;
 use crate::ranges::{Ranges, rounded, time_scale};
 use crate::rates::Rates;
 
@@ -131,13 +132,7 @@ impl Controller {
         self.size = Some(size);
         self.outputs.include(coupling.start.iter().map(|knot| knot.value));
         self.states.include(global.local().iter().flat_map(|task| task.linearization.x.iter().copied()));
-        if rest <= 1.01 * size {
-            return MacroStep::new(reached, limit);
-        }
-        let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
-        // Far from zero the clock is coarse: then a step is what the clock makes of it.
-        let rounded = MacroStep::new(reached, part.end);
-        if (rounded.size() - part.size()).abs() > 1e-12 * part.size() { rounded } else { part }
+        towards(reached, limit, size)
     }
 
     fn span(&self) -> f64 {

@@ -178,10 +178,10 @@ impl<'a> Missiles<'a> {
     fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         self.local = false;
-        let misses = self.discrepancy.iter().zip(&self.solution).take(self.coupling.variables.len());
-        let shares = misses.map(|(miss, solved)| miss.abs() / (1.0 + solved.abs()));
-        self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.note_predictions(&self.solution, &mut self.predictions);
+        let misses = self.discrepancy.iter().enumerate().take(self.coupling.variables.len());
+        let shares = misses.map(|(variable, miss)| self.predictions.share(variable, *miss));
+        self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.arrive(&self.solution);
         if self.coupling.at_event() {
             self.global.forget();

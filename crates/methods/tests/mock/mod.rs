@@ -10,8 +10,8 @@ use dovetail_core::{
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
-    Costarica, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Ifosmondi,
-    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds, initialize,
+    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel,
+    Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds, initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
 
@@ -383,7 +383,8 @@ fn make<'a>(
         }
         _ => {
             let size = Ifosmondi::unknowns(connections);
-            let options = IfosmondiOptions { tolerance: 1e-11, extrapolate: true };
+            let options =
+                IfosmondiOptions { tolerance: 1e-11, extrapolate: true, criterion: Criterion::Range, chosen: None };
             let solver = QuasiNewton::new(size, QuasiNewtonOptions::default());
             Box::new(Ifosmondi::new(connections, grid, options, Box::new(solver), capabilities))
         }

@@ -24,7 +24,7 @@ pub struct NewtonOptions {
     pub largest_increment: f64,
     /// The share of the promised reduction a step must give, `alpha`.
     pub sufficient_reduction: f64,
-    /// The longest step allowed, `maxstep`.
+    /// No step is longer than so many times the unknowns, PETSc's `maxstep` but for their unit.
     pub longest_step: f64,
     /// The smallest share of a step worth trying, `minlambda`.
     pub shortest_share: f64,
@@ -79,7 +79,7 @@ impl Newton {
 
     /// Walks along the step as far as the residual is reduced enough.
     fn walk(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
-        let share = self.limit_step();
+        let share = self.limit_step(x);
         let before = norm(&self.weights, residual);
         // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
         let slope = share * (product(&self.weights, residual, &self.krylov.predicted) - before * before);
@@ -107,9 +107,10 @@ impl Newton {
     }
 
     /// Shortens a step that is too long; returns the share that is left.
-    fn limit_step(&mut self) -> f64 {
-        let step = &mut self.krylov.step;
-        let share = (self.options.longest_step / dot(step, step).sqrt()).min(1.0);
+    fn limit_step(&mut self, x: &[f64]) -> f64 {
+        let (step, length) = (&mut self.krylov.step, dot(x, x).sqrt());
+        let longest = if length > 0.0 { self.options.longest_step * length } else { f64::INFINITY };
+        let share = (longest / dot(step, step).sqrt()).min(1.0);
         step.iter_mut().for_each(|entry| *entry *= share);
         share
     }

@@ -26,11 +26,11 @@ impl Problem {
     }
 
     /// Integrates the problem from a cold start.
-    pub fn run(&mut self, tolerance: Tolerance) -> Result<(Vec<f64>, Outcome), IntegrationError> {
+    pub fn run(&mut self, tolerance: Tolerance<'_>) -> Result<(Vec<f64>, Outcome), IntegrationError> {
         self.run_with(tolerance, Hint::default())
     }
 
-    pub fn run_with(&mut self, tolerance: Tolerance, hint: Hint) -> Result<(Vec<f64>, Outcome), IntegrationError> {
+    pub fn run_with(&mut self, tolerance: Tolerance<'_>, hint: Hint) -> Result<(Vec<f64>, Outcome), IntegrationError> {
         let mut state = self.initial.clone();
         let mut integrator = Integrator::new(state.len());
         let outcome = integrator.integrate(&mut *self.rhs, 0.0, self.end, &mut state, tolerance, hint)?;
