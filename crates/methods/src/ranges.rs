@@ -100,6 +100,11 @@ impl Ranges {
         }
     }
 
+    /// Whether a variable is zero and has never moved.
+    pub fn rests(&self, variable: usize) -> bool {
+        self.all[variable].rests()
+    }
+
     /// Whether some variable is zero and has never moved.
     pub fn rest(&self) -> bool {
         self.all.iter().any(Range::rests)

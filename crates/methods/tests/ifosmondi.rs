@@ -13,12 +13,14 @@ const DAMPERS: [f64; 7] = [4.0, 1.2346, 1.0, 0.64, 0.25, 0.04, 0.01];
 /// The test case of IFOSMONDI-JFM, section 5, as in its figure 8: ε = 1e-4, δt_ref = 1e-2.
 fn figure_8(solver: &str, damper: f64) -> Measured {
     let scenario = DAMPING_REACTION.with(&[("plate.D", damper)]);
-    measure_run(&scenario, &[("method", "ifosmondi"), ("solver", solver), ("step", "1e-2"), ("tolerance", "1e-4")])
+    let paper = [("criterion", "paper"), ("step", "1e-2"), ("tolerance", "1e-4")];
+    measure_run(&scenario, &[&[("method", "ifosmondi"), ("solver", solver)], &paper[..]].concat())
 }
 
 fn tight(scenario: &Scenario, solver: &str, step: &str, tolerance: &str) -> Measured {
     let choices = [
         ("method", "ifosmondi"),
+        ("criterion", "paper"),
         ("solver", solver),
         ("step", step),
         ("tolerance", tolerance),
@@ -162,6 +164,7 @@ fn inputs_are_smooth_at_every_communication_time() {
     for scenario in [DAMPING_REACTION.with(&[("plate.D", 0.64)]), LOTKA_VOLTERRA.scenario(), PUMP_AND_TANK.scenario()] {
         let mut choices = Choices::default();
         choices.set("method", "ifosmondi");
+        choices.set("criterion", "paper");
         let options = scenario.options(&choices).unwrap();
         let (mut smoothness, never) = (Smoothness::default(), AtomicBool::new(false));
         scenario.run(&options, &mut [&mut smoothness], &never).unwrap().ending.unwrap();

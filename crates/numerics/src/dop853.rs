@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::rhs::from_fn;
 
-    const ANYTHING: Tolerance<'_> = Tolerance { relative: 1e9, absolute: 1e9, sizes: &[] };
+    const ANYTHING: Tolerance<'_> = Tolerance { relative: 1e9, absolute: 1e9, sizes: &[], largest: 0.0 };
 
     /// The error at t = 2 on `x' = x cos t`, where the time counts and the problem is not linear in it.
     fn error_with(steps: usize) -> f64 {
@@ -231,7 +231,7 @@ mod tests {
         let mut method = Dop853::new(1);
         let mut state = [1.0];
         method.begin(&mut rhs, 0.0, &state);
-        let tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[] };
+        let tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[], largest: 0.0 };
         let attempt = method.attempt(&mut rhs, 0.0, 0.5, &mut state, tolerance);
         assert_eq!(attempt.verdict, Verdict::Rejected);
         assert!(attempt.next < 0.5);

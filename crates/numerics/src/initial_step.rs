@@ -78,7 +78,7 @@ mod tests {
         rhs.derivative(0.0, &[initial], &mut derivative);
         let start = Start { time: 0.0, span: 1.0, state: &[initial], derivative: &derivative };
         let scratch = Scratch { state: &mut [0.0], derivative: &mut [0.0], allowed: &mut [0.0] };
-        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute, sizes: &[] }, 8)
+        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute, sizes: &[], largest: 0.0 }, 8)
     }
 
     #[test]

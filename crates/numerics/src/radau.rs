@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn newton_stops_near_the_wanted_tolerance_and_above_rounding() {
         for relative in [1e-3, 1e-6, 1e-10, 1e-14] {
-            let estimate = for_estimate(Tolerance { relative, absolute: 0.0, sizes: &[] });
+            let estimate = for_estimate(Tolerance { relative, absolute: 0.0, sizes: &[], largest: 0.0 });
             let reached = estimate.relative * newton_goal(estimate).tolerance;
             assert!(reached < relative.max(3e-15), "{relative:e}: {reached:e}");
             assert!(reached > 2e-15 || relative > 1e-14);

@@ -92,7 +92,7 @@ pub struct FromFn<F> {
 /// use dovetail_numerics::{Hint, Integrator, Tolerance, from_fn};
 ///
 /// let mut decay = from_fn(1, |_time, x: &[f64], dx: &mut [f64]| dx[0] = -x[0]);
-/// let tolerance = Tolerance { relative: 1e-10, absolute: 1e-12, sizes: &[] };
+/// let tolerance = Tolerance { relative: 1e-10, absolute: 1e-12, sizes: &[], largest: 0.0 };
 /// let mut state = [1.0];
 /// Integrator::new(1).integrate(&mut decay, 0.0, 1.0, &mut state, tolerance, Hint::default()).unwrap();
 /// assert!((state[0] - (-1.0f64).exp()).abs() < 1e-10);

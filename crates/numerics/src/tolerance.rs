@@ -7,8 +7,10 @@ pub struct Tolerance<'a> {
     pub relative: f64,
     /// A part that is the same for all components, whatever their units.
     pub absolute: f64,
-    /// How large each component is wont to be: a small part of that remains where it passes through zero. None where it is empty.
+    /// How large each component usually is: a small part of that remains where it passes through zero. None where it is empty.
     pub sizes: &'a [f64],
+    /// The largest number that the equations are made of, beside these sizes: what is smaller by many powers of ten may be its rounding.
+    pub largest: f64,
 }
 
 /// The part of a component's usual size that counts where it passes through zero.
@@ -16,6 +18,8 @@ const AT_ZERO: f64 = 1e-3;
 /// Components smaller than the largest by this factor may be nothing but rounding, and cannot be followed any closer than this.
 const DOUBTFUL: f64 = 1e-10;
 const ROUNDING: f64 = 1e-15;
+/// And nothing is followed closer than to this part of the largest, whatever the units: it starts from zero, and must begin somewhere.
+const NOTHING: f64 = 1e-24;
 
 /// Below this an error estimate is rounding noise, and to ask for less only makes steps shorter.
 const SMALLEST_RELATIVE: f64 = 4.0 * f64::EPSILON;
@@ -23,7 +27,13 @@ const SMALLEST_RELATIVE: f64 = 4.0 * f64::EPSILON;
 impl Tolerance<'_> {
     /// What can be asked for in double precision.
     pub(crate) fn attainable(self) -> Self {
-        Self { relative: self.relative.max(SMALLEST_RELATIVE), absolute: self.absolute.max(0.0), ..self }
+        let absolute = self.absolute.max(0.0).max(NOTHING * self.largest());
+        Self { relative: self.relative.max(SMALLEST_RELATIVE), absolute, ..self }
+    }
+
+    /// The largest number in sight.
+    fn largest(self) -> f64 {
+        self.sizes.iter().copied().fold(self.largest, f64::max)
     }
 
     /// The usual size of a component; zero where it is not known.
@@ -39,7 +49,7 @@ impl Tolerance<'_> {
 
     /// What can be asked for where a component, which is in the way, may be nothing but rounding of others.
     pub(crate) fn above_rounding(self, component: usize, magnitude: f64) -> Self {
-        let largest = self.sizes.iter().copied().fold(0.0, f64::max);
+        let largest = self.largest();
         let doubtful = magnitude.max(self.size(component)) < DOUBTFUL * largest;
         Self { absolute: if doubtful { self.absolute.max(ROUNDING * largest) } else { self.absolute }, ..self }
     }
@@ -57,8 +67,11 @@ mod tests {
 
     #[test]
     fn too_much_is_not_asked() {
-        let asked = Tolerance { relative: 0.0, absolute: f64::NAN, sizes: &[] };
-        assert_eq!(asked.attainable(), Tolerance { relative: SMALLEST_RELATIVE, absolute: 0.0, sizes: &[] });
+        let asked = Tolerance { relative: 0.0, absolute: f64::NAN, sizes: &[], largest: 0.0 };
+        assert_eq!(
+            asked.attainable(),
+            Tolerance { relative: SMALLEST_RELATIVE, absolute: 0.0, sizes: &[], largest: 0.0 }
+        );
         assert!(asked.attainable().allows(0, 0.0) > 0.0);
     }
 }

@@ -237,7 +237,7 @@ mod tests {
             dx.copy_from_slice(rate(t, &nalgebra::DVector::from_column_slice(x), 0).as_slice());
         });
         let mut x = start.to_vec();
-        let tolerance = Tolerance { relative: 1e-13, absolute: 1e-15, sizes: &[] };
+        let tolerance = Tolerance { relative: 1e-13, absolute: 1e-15, sizes: &[], largest: 0.0 };
         Integrator::new(n).integrate(&mut rhs, 0.0, delta, &mut x, tolerance, Hint::default()).unwrap();
         let x = nalgebra::DVector::from_vec(x);
         let direct = |k: usize| s.d.column(0) * power(delta, p, k) + s.d_slope.column(0) * power(delta, p, k + 1);

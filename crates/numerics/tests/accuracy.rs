@@ -8,7 +8,7 @@ use problems::{
     van_der_pol_with,
 };
 
-const TIGHT: Tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[] };
+const TIGHT: Tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[], largest: 0.0 };
 
 /// The error stays within a hundred tolerances, with `absolute` in proportion to the relative tolerance.
 fn assert_proportional(name: &str, make: fn() -> Problem, exponents: std::ops::RangeInclusive<i32>, absolute: f64) {
@@ -16,7 +16,7 @@ fn assert_proportional(name: &str, make: fn() -> Problem, exponents: std::ops::R
         for stiff in [false, true] {
             let relative = 10f64.powi(-exponent);
             let mut problem = make();
-            let tolerance = Tolerance { relative, absolute: absolute * relative, sizes: &[] };
+            let tolerance = Tolerance { relative, absolute: absolute * relative, sizes: &[], largest: 0.0 };
             let (state, _) = problem.run_with(tolerance, Hint { stiff, step: 0.0 }).unwrap();
             let error = problem.relative_error(&state);
             assert!(error < 100.0 * relative, "{name}, stiff = {stiff}: {error:e} at a tolerance of {relative:e}");
@@ -90,7 +90,7 @@ fn a_short_span_late_in_time_is_integrated() {
 fn a_start_at_zero_without_absolute_tolerance_is_no_trouble() {
     let mut rhs = from_fn(2, |_, x: &[f64], dx: &mut [f64]| (dx[0], dx[1]) = (1.0, 0.0 * x[1]));
     let mut state = [0.0, 0.0];
-    let tolerance = Tolerance { relative: 1e-10, absolute: 0.0, sizes: &[] };
+    let tolerance = Tolerance { relative: 1e-10, absolute: 0.0, sizes: &[], largest: 0.0 };
     Integrator::new(2).integrate(&mut rhs, 0.0, 1.0, &mut state, tolerance, Hint::default()).unwrap();
     assert!((state[0] - 1.0).abs() < 1e-13 && state[1] == 0.0);
 }
@@ -121,7 +121,7 @@ fn a_pole_ends_in_an_error_before_it() {
     for (stiff, relative) in [(false, 1e-3), (false, 1e-10), (false, 1e-14), (true, 1e-3), (true, 1e-10), (true, 1e-14)]
     {
         let mut rhs = from_fn(1, |_, x: &[f64], dx: &mut [f64]| dx[0] = x[0] * x[0]);
-        let tolerance = Tolerance { relative, absolute: relative, sizes: &[] };
+        let tolerance = Tolerance { relative, absolute: relative, sizes: &[], largest: 0.0 };
         let hint = Hint { stiff, step: 0.0 };
         let result = Integrator::new(1).integrate(&mut rhs, 0.0, 2.0, &mut [1.0], tolerance, hint);
         let time = match result.unwrap_err() {
@@ -145,7 +145,7 @@ fn the_limit_of_steps_is_kept() {
 fn strange_hints_and_tolerances_do_no_harm() {
     for step in [f64::NAN, f64::INFINITY, -1.0, 1e300, 1e-300] {
         for relative in [0.0, f64::NAN, -1.0, 1e-6] {
-            let tolerance = Tolerance { relative, absolute: 0.0, sizes: &[] };
+            let tolerance = Tolerance { relative, absolute: 0.0, sizes: &[], largest: 0.0 };
             let mut problem = decay();
             let (state, _) = problem.run_with(tolerance, Hint { stiff: false, step }).unwrap();
             assert!(problem.relative_error(&state) < 1e-5, "step {step}, tolerance {relative}");

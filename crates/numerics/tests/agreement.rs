@@ -29,7 +29,7 @@ proptest! {
         });
         let relative = 10f64.powi(-exponent);
         let mut state = initial.as_slice().to_vec();
-        let tolerance = Tolerance { relative, absolute: relative, sizes: &[] };
+        let tolerance = Tolerance { relative, absolute: relative, sizes: &[], largest: 0.0 };
         let outcome = Integrator::new(size)
             .integrate(&mut rhs, 0.0, 1.0, &mut state, tolerance, Hint { stiff, step: 0.0 })
             .unwrap();

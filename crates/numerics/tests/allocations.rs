@@ -56,7 +56,7 @@ fn integrating_allocates_nothing() {
         let mut rhs = ring(size);
         let mut integrator = Integrator::new(size);
         let mut state = vec![0.5; size];
-        let tolerance = Tolerance { relative: 1e-8, absolute: 1e-8, sizes: &[] };
+        let tolerance = Tolerance { relative: 1e-8, absolute: 1e-8, sizes: &[], largest: 0.0 };
         let mut outcome = None;
         let count = allocations(|| {
             outcome = Some(integrator.integrate(&mut rhs, 0.0, 0.5, &mut state, tolerance, Hint::default()));

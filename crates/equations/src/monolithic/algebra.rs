@@ -114,6 +114,16 @@ impl CoupledDynamics {
         }
     }
 
+    /// The solution of the loops that was found last: where there are several, the next one is looked for near it.
+    pub fn branch(&self) -> Vec<f64> {
+        self.unknowns.clone()
+    }
+
+    /// Goes back to an earlier solution of the loops.
+    pub fn return_to(&mut self, branch: Vec<f64>) {
+        self.unknowns = branch;
+    }
+
     /// Whether everything is affine between switching times.
     pub fn is_affine(&self) -> bool {
         self.affine

@@ -1,7 +1,7 @@
 //! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
 
 use dovetail_core::{Connections, Error};
-use dovetail_numerics::{Hint, IntegrationError, Integrator, LinearStep, Rhs, Tolerance, exponential_rounding};
+use dovetail_numerics::{Hint, IntegrationError, Integrator, LinearStep, Lu, Rhs, Tolerance, exponential_rounding};
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
@@ -14,6 +14,8 @@ const TOLERANCE: f64 = 1e-13;
 const MOST_ROUNDING: f64 = 1e-11;
 /// More steps than this between two times asked for, and the reference is given up.
 const MOST_STEPS: usize = 100_000;
+/// Steps of a walk that only looks how large states become.
+const ROUGH_STEPS: usize = 100;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
 
@@ -52,6 +54,36 @@ impl Monolithic {
         self
     }
 
+    /// About how large the states become, by a walk of long implicit steps that nothing can hold up: what starts from zero is to be
+    /// as accurate as what it becomes, not as the rounding that it starts from.
+    fn rough_sizes(&mut self, first: f64, last: f64) -> Vec<f64> {
+        let (count, branch) = (self.start.len(), self.dynamics.branch());
+        let (mut states, mut rates) = (self.start.clone(), vec![0.0; count]);
+        let mut sizes: Vec<f64> = states.iter().map(|state| state.abs()).collect();
+        let (mut jacobian, mut factors) = (DMatrix::zeros(count, count), Lu::new(count));
+        let step = (last - first) / ROUGH_STEPS as f64;
+        for n in 0..ROUGH_STEPS {
+            let time = first + n as f64 * step;
+            self.dynamics.enter(time);
+            self.dynamics.derivative(time, &states, &mut rates);
+            self.dynamics.jacobian(time, &states, &mut jacobian);
+            jacobian *= -step;
+            (0..count).for_each(|i| jacobian[(i, i)] += 1.0);
+            if factors.factor(&jacobian).is_err() {
+                break;
+            }
+            rates.iter_mut().for_each(|rate| *rate *= step);
+            factors.solve_in_place(&mut rates);
+            states.iter_mut().zip(&rates).for_each(|(state, change)| *state += change);
+            if self.dynamics.failure().is_some() || !states.iter().all(|state| state.is_finite()) {
+                break;
+            }
+            sizes.iter_mut().zip(&states).for_each(|(size, state)| *size = size.max(state.abs()));
+        }
+        self.dynamics.return_to(branch);
+        sizes
+    }
+
     /// Whether the solution is exact: everything is affine between switching times.
     pub fn is_exact(&self) -> bool {
         self.dynamics.is_affine() && self.start.len() <= MOST_STATES
@@ -62,7 +94,8 @@ impl Monolithic {
         let mut solution = Solution::default();
         let Some(&first) = times.first() else { return Ok(solution) };
         let (exact, start) = (self.is_exact(), self.start.clone());
-        let mut walk = Walk::new(exact, &mut self.dynamics, &self.names, start, first)?;
+        let sizes = self.rough_sizes(first, times[times.len() - 1]);
+        let mut walk = Walk::new(exact, &mut self.dynamics, &self.names, start, sizes, first)?;
         for &time in times {
             walk.proceed(time)?;
             let mut observed = vec![0.0; walk.dynamics.observables()];
@@ -81,7 +114,7 @@ struct Walk<'a> {
     dynamics: &'a mut CoupledDynamics,
     names: &'a [(String, String)],
     states: Vec<f64>,
-    /// The largest magnitude of each state so far.
+    /// The largest magnitude of each state, as far as it is known.
     sizes: Vec<f64>,
     time: f64,
     /// The next switching time.
@@ -112,6 +145,7 @@ impl<'a> Walk<'a> {
         dynamics: &'a mut CoupledDynamics,
         names: &'a [(String, String)],
         states: Vec<f64>,
+        sizes: Vec<f64>,
         time: f64,
     ) -> Result<Self, Error> {
         let size = states.len();
@@ -120,7 +154,6 @@ impl<'a> Walk<'a> {
         let mut integrator = Integrator::new(size);
         integrator.step_limit = MOST_STEPS;
         let stepper = Stepper { exact, integrator, hint: Hint::default() };
-        let sizes = states.iter().map(|state: &f64| state.abs()).collect();
         let mut walk = Self { dynamics, names, states, sizes, time, switch: time, stepper };
         walk.cross()?;
         Ok(walk)
@@ -156,7 +189,7 @@ impl<'a> Walk<'a> {
                     let Stepper { integrator, hint, .. } = &mut self.stepper;
                     let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
                     let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
-                    let tolerance = Tolerance { relative: TOLERANCE, absolute: 0.0, sizes: &self.sizes };
+                    let tolerance = Tolerance { relative: TOLERANCE, absolute: 0.0, sizes: &self.sizes, largest: 0.0 };
                     let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint);
                     *hint = done.map_err(|reason| failed(self.dynamics, self.names, self.time, reason))?.hint;
                 }

@@ -183,7 +183,10 @@ impl NativeSystem {
         let mut rhs = Driven { dynamics: &mut self.dynamics, drive: &mut self.drive, inputs, segment };
         let (values, hint) = (&mut self.end.values, self.end.hint);
         // By what states have been: those that pass through zero are to be followed too, whatever their units.
-        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &self.sizes };
+        let size = segment.step.size();
+        let largest =
+            inputs.iter().flat_map(|input| [input.value(0.0).abs(), input.value(size).abs()]).fold(0.0, f64::max);
+        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &self.sizes, largest };
         let outcome = integrator
             .integrate(&mut rhs, segment.start, segment.end, values, tolerance, hint)
             .map_err(|error| failure(&self.interface, segment.step, error))?;

@@ -275,7 +275,8 @@ impl<I: Instance> ModelExchange<I> {
         let (mut state, hint) = (std::mem::take(&mut self.end.values), self.end.hint);
         let mut integrator = std::mem::replace(&mut self.integrator, Integrator::new(0));
         let sizes = std::mem::take(&mut self.sizes);
-        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &sizes };
+        let largest = inputs.iter().flat_map(|u| [u.value(from).abs(), u.value(target).abs()]).fold(0.0, f64::max);
+        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &sizes, largest };
         let completes = self.completes && for_good;
         let mut flow = self.flow(start, inputs, completes);
         flow.latest = latest;

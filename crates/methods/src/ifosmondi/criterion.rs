@@ -66,12 +66,14 @@ impl Measure<'_> {
         }
     }
 
-    /// A guess that runs away makes (27) true by its size alone. So a residual must also be small by the measure of the
-    /// step's start, or smaller than that of the first guess.
-    pub fn has_fallen(&self, coupling: &Coupling<'_>, unknown: usize, residual: f64, first: f64) -> bool {
-        let start = coupling.start[unknown % coupling.start.len()];
+    /// A guess that runs away makes (27) true by its size alone, and so does one of a variable that has never moved. So a residual must
+    /// also be small by the measure of the step's start, or smaller than those `before` it.
+    pub fn has_fallen(&self, coupling: &Coupling<'_>, unknown: usize, residual: f64, before: f64) -> bool {
+        let variable = unknown % coupling.start.len();
+        let start = coupling.start[variable];
         let known = if unknown < coupling.start.len() { start.value } else { start.slope };
         let known = if known.is_finite() { known } else { 0.0 };
-        residual.abs() <= self.allows(coupling, unknown, known) || residual.abs() <= 0.5 * first.abs()
+        let measured = self.criterion == Criterion::Paper || !self.ranges.rests(variable);
+        residual.abs() <= 0.5 * before.abs() || measured && residual.abs() <= self.allows(coupling, unknown, known)
     }
 }

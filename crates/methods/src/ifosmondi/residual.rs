@@ -18,23 +18,23 @@ pub(super) struct Residual<'b, 'a> {
     criterion: Criterion,
     tolerance: f64,
     ranges: &'b mut Ranges,
-    /// The residual of the first guess.
-    first: &'b mut [f64],
+    /// The residual of the first guess; the largest so far, where residuals are measured by ranges.
+    before: &'b mut [f64],
     evaluations: usize,
 }
 
 impl<'b, 'a> Residual<'b, 'a> {
-    /// The residual of a step; `first` is room for one residual.
+    /// The residual of a step; `before` is room for one residual.
     pub fn new(
         coupling: &'b mut Coupling<'a>,
         past: &'b Past,
         workers: &'b mut dyn Workers,
         (criterion, tolerance): (Criterion, f64),
         ranges: &'b mut Ranges,
-        first: &'b mut [f64],
+        before: &'b mut [f64],
     ) -> Self {
         let (error, stopped, evaluations) = (None, false, 0);
-        Self { coupling, past, workers, error, stopped, criterion, tolerance, ranges, first, evaluations }
+        Self { coupling, past, workers, error, stopped, criterion, tolerance, ranges, before, evaluations }
     }
 
     fn measure(&self) -> Measure<'_> {
@@ -68,7 +68,10 @@ impl Equations for Residual<'_, '_> {
             self.ranges.expect_from_zero(values.iter().zip(slopes).map(|(y, slope)| y.abs().max((size * slope).abs())));
         }
         if self.evaluations == 0 {
-            self.first.copy_from_slice(residual);
+            self.before.copy_from_slice(residual);
+        }
+        if self.criterion == Criterion::Range {
+            self.before.iter_mut().zip(&*residual).for_each(|(most, r)| *most = most.abs().max(r.abs()));
         }
         self.evaluations += 1;
         true
@@ -80,7 +83,7 @@ impl Equations for Residual<'_, '_> {
         residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| {
             r.abs() < measure.allows(coupling, i, z)
                 && !measure.has_run_away(coupling, i, z)
-                && (self.evaluations <= 1 || measure.has_fallen(coupling, i, r, self.first[i]))
+                && (self.evaluations <= 1 || measure.has_fallen(coupling, i, r, self.before[i]))
         })
     }
 
