@@ -10,7 +10,7 @@ use dovetail_report::{
 use dovetail_scenario::{METHODS, Placement, Scenario};
 
 use crate::arguments::{CompareArguments, SharedArguments};
-use crate::execute::{Executed, execute};
+use crate::execute::{Executed, Keep, execute};
 use crate::failure::Failure;
 use crate::reference::Reference;
 use crate::{interrupt, output, processes};
@@ -39,7 +39,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
         let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
         let interrupted = interrupt::listen();
         let session = scenario.session(&options)?;
-        let mut done = execute(&scenario, session, &selection, true, file.as_deref(), shared, interrupted)?;
+        let mut done = execute(&scenario, session, &selection, Keep::Measured, file.as_deref(), shared, interrupted)?;
         match errors(&done, &mut reference, &selection) {
             Ok(comparison) => done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last())),
             Err(Failure::EndedEarly(trouble)) => troubles.push(trouble),

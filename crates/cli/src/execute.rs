@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{CouplingResidual, Ending, Observer, readable};
 use dovetail_report::{
-    FinalValue, FmiCosts, LastRow, Quality, Recorder, RunSummary, Selection, Sink, SystemWork, Trajectory, Variables,
+    FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork, Trajectory,
+    Variables,
 };
 use dovetail_scenario::{RunEnd, Scenario, Session};
 
@@ -13,6 +14,19 @@ use crate::arguments::SharedArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
+
+/// A run that chooses its steps has so many rows at least.
+const LEAST_ROWS: f64 = 500.0;
+
+/// What is to be kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    Nothing,
+    /// The selected variables as they are to be looked at.
+    Shown,
+    /// The same at communication times, where they are measured.
+    Measured,
+}
 
 /// What a run leaves behind.
 pub(crate) struct Executed {
@@ -26,29 +40,42 @@ pub(crate) fn execute(
     scenario: &Scenario,
     session: Session<'_>,
     selection: &Selection,
-    keep: bool,
+    keep: Keep,
     file: Option<&Path>,
     shared: &SharedArguments,
     interrupted: &AtomicBool,
 ) -> Result<Executed, Failure> {
     output::come_home();
     let names = selection.names();
-    let written = file.map(|path| output::open(path, &names, shared.output_interval)).transpose()?;
-    let kept = keep.then(|| Trajectory::of(selection));
+    let written = file.map(|path| output::open(path, &names)).transpose()?;
+    let kept = (keep != Keep::Nothing).then(|| Trajectory::of(selection));
+    let (compared, shown_or_written) = (keep == Keep::Measured, keep == Keep::Shown || file.is_some());
     let label = file.map_or_else(|| "the results".to_owned(), |path| path.display().to_string());
     let everything = Variables::of(&scenario.connections).everything();
     let mut last = Recorder::new(&scenario.connections, &everything, LastRow::default(), "final values");
-    let sinks: (Option<Trajectory>, Option<Box<dyn Sink>>) = (kept, written);
-    let mut recorder = Recorder::new(&scenario.connections, selection, sinks, label);
+    // What is compared is compared at communication times; what is looked at has rows in between, and both sides of events.
+    let (measured, shown) = if compared { (kept, None) } else { (None, kept) };
+    let mut measured = Recorder::new(&scenario.connections, selection, measured, "the results");
+    let sinks: (Option<Trajectory>, Option<Box<dyn Sink>>) = (shown, written);
+    let rows = match shared.output_interval {
+        Some(interval) => Rows::Every(interval),
+        None if session.chooses_steps() => Rows::AtMost((scenario.stop_time - scenario.start_time) / LEAST_ROWS),
+        None => Rows::Communications,
+    };
+    let recorder = Recorder::new(&scenario.connections, selection, sinks, label);
+    let mut recorder = recorder.with_rows(rows).with_both_sides();
     let mut residual = CouplingResidual::new(&scenario.connections);
     let mut progress =
         Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut last, &mut residual, &mut progress];
-    if keep || file.is_some() {
+    if shown_or_written {
         observers.push(&mut recorder);
     }
+    if compared {
+        observers.push(&mut measured);
+    }
     let end = session.run(&mut observers, interrupted);
-    let (trajectory, _) = recorder.into_sink();
+    let trajectory = measured.into_sink().or(recorder.into_sink().0);
     let values = FinalValue::of(&everything, &last.sink().values);
     let summary = summarize(scenario, end, values, &residual);
     Ok(Executed { summary, trajectory })

@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dovetail_report::{CsvFile, Resampled, Sink};
+use dovetail_report::{CsvFile, Sink};
 
 use crate::failure::Failure;
 use crate::rescue::Rescued;
@@ -71,9 +71,9 @@ pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Resu
 }
 
 /// Opens a result file for these variables.
-pub(crate) fn open(path: &Path, names: &[String], interval: Option<f64>) -> Result<Box<dyn Sink>, Failure> {
+pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
     let refuse = |error: std::io::Error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
-    let file: Box<dyn Sink> = if is_standard(path) {
+    Ok(if is_standard(path) {
         let out = match OUTPUT.get() {
             Some(out) => out.try_clone(),
             None => rustix::io::dup(rustix::stdio::stdout()).map(File::from).map_err(Into::into),
@@ -85,10 +85,6 @@ pub(crate) fn open(path: &Path, names: &[String], interval: Option<f64>) -> Resu
     } else {
         let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
         Box::new(file.map_err(refuse)?)
-    };
-    Ok(match interval {
-        Some(interval) => Box::new(Resampled::new(file, interval)),
-        None => file,
     })
 }
 

@@ -3,7 +3,7 @@
 use dovetail_report::{Variables, report_page};
 
 use crate::arguments::RunArguments;
-use crate::execute::execute;
+use crate::execute::{Keep, execute};
 use crate::failure::Failure;
 use crate::{interrupt, output};
 
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let selection =
         variables.select(&scenario.patterns(&shared.record)).map_err(|error| Failure::misuse(error.to_string()))?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
-    let keep = page.is_some();
+    let keep = if page.is_some() { Keep::Shown } else { Keep::Nothing };
     let file = shared.output.as_deref();
     let done = execute(&scenario, session, &selection, keep, file, shared, interrupt::listen())?;
     if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {

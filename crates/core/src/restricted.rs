@@ -76,6 +76,7 @@ impl<S: System> Restricted<S> {
                 knot.curvature = f64::NAN;
             }
         }
+        response.motion.iter_mut().for_each(|state| state[known.min(2)..].fill(f64::NAN));
     }
 
     /// How many imposed steps make up `step`; methods see to it that the number is whole.

@@ -70,6 +70,8 @@ pub struct Response {
     pub outputs: Vec<Knot>,
     /// The observable states there.
     pub states: Vec<f64>,
+    /// Slope and curvature of each of them; what was not asked for, as derivatives of the outputs, or is not known is NaN.
+    pub motion: Vec<[f64; 2]>,
     /// The next time at which the system is known to switch; infinite if there is none.
     pub next_event: f64,
     /// The answer of the last trial could be kept: no integration was needed.
@@ -90,6 +92,7 @@ impl Response {
             reached: f64::NAN,
             outputs: vec![Knot::value_only(f64::NAN); interface.outputs.len()],
             states: vec![f64::NAN; interface.states.len()],
+            motion: vec![[f64::NAN; 2]; interface.states.len()],
             next_event: f64::INFINITY,
             reused: false,
             estimated: false,

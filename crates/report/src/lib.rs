@@ -1,7 +1,7 @@
 //! What a run leaves behind: recorded variables, result files, error measures, summaries and a page to look at.
 //!
 //! ```text
-//! Exchange ──▶ Recorder ──row──▶ Sink: Trajectory | CsvFile | ParquetFile | LastRow | Resampled<Sink>
+//! Exchange ──▶ Recorder ──row──▶ Sink: Trajectory | CsvFile | ParquetFile | LastRow
 //!                                        │
 //!                     ReferenceFile ──▶ measure ──▶ RunSummary ──▶ JSON, text, HTML
 //!
@@ -19,13 +19,13 @@ mod enclosure_page;
 mod errors;
 mod html;
 mod json;
+mod lane;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod plot;
 mod recorder;
 mod reference;
-mod resampled;
 mod sink;
 mod summary;
 mod table;
@@ -49,9 +49,8 @@ pub use number::significant;
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
 pub use plot::{Curve, error_plot, line_plot};
-pub use recorder::Recorder;
+pub use recorder::{Recorder, Rows};
 pub use reference::{ReferenceError, ReferenceFile};
-pub use resampled::Resampled;
 pub use sink::{LastRow, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table};

@@ -1,42 +1,52 @@
 //! Rows of results from the exchanges of a run.
 
-use std::collections::VecDeque;
 use std::io;
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Task};
 
+use crate::lane::{Column, Lane, elapsed};
 use crate::{Kind, Selection, Sink};
 
-/// Watches a run and gives its sink one row for each time that all systems have reached.
+/// Times this near, as a fraction of the interval, are the same time.
+const COINCIDENT: f64 = 1e-9;
+
+/// At which times there are rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Rows {
+    /// At every time that all systems have reached.
+    #[default]
+    Communications,
+    /// There too, and between them, so that no two are further apart than this.
+    AtMost(f64),
+    /// At the first time plus multiples of this, and at the last time.
+    Every(f64),
+}
+
+/// Watches a run and gives its sink rows: those of the times that all systems have reached, or others.
 ///
 /// One row is held back: an event is crossed by a second answer for the same time, and the row then is that of the second
-/// answer. Where systems keep their own pace, those ahead are read off between their own times, linearly.
+/// answer, or there are two, before and after. Between its own times a system is read off its curves: the inputs that it was given,
+/// and Hermite polynomials through what it answered.
 pub struct Recorder<S> {
     lanes: Vec<Lane>,
+    rows: Rows,
+    /// An event has two rows.
+    both_sides: bool,
     /// So far all systems have answered together, for the same times: the lanes are not needed yet.
     in_step: bool,
     /// Columns that show what the method tells about itself.
-    signals: Vec<Column>,
+    signals: Vec<(usize, usize)>,
     row: Vec<f64>,
     row_time: Option<f64>,
+    /// Whether the held row is one of those that were asked for; the last one always is.
+    wanted: bool,
+    /// The row before an event.
+    before: Vec<f64>,
+    /// The first time, and how many regular times there have been.
+    first: f64,
+    regular: u64,
     sink: S,
     label: String,
-}
-
-/// The answers of one system that are still needed: the last one at or before the newest row, and those ahead of it.
-///
-/// A queue of one or two, but for a system that runs far ahead; it grows to what that needs and then stays.
-struct Lane {
-    columns: Vec<Column>,
-    times: VecDeque<f64>,
-    values: VecDeque<f64>,
-}
-
-/// A column of the row, and which of the system's variables it shows.
-struct Column {
-    index: usize,
-    kind: Kind,
-    position: usize,
 }
 
 impl<S: Sink> Recorder<S> {
@@ -45,15 +55,43 @@ impl<S: Sink> Recorder<S> {
         let mut lanes: Vec<Lane> = (0..connections.systems()).map(|_| Lane::new()).collect();
         let mut signals = Vec::new();
         for (index, variable) in selection.variables().iter().enumerate() {
-            let column = Column { index, kind: variable.kind, position: variable.position };
             match variable.kind {
-                Kind::Signal => signals.push(column),
-                _ => lanes[variable.system].columns.push(column),
+                Kind::Signal => signals.push((index, variable.position)),
+                _ => lanes[variable.system].add(Column::new(index, variable, connections)),
             }
         }
         lanes.iter_mut().for_each(Lane::reserve);
         let row = vec![f64::NAN; selection.variables().len()];
-        Self { lanes, in_step: true, signals, row, row_time: None, sink, label: label.into() }
+        Self {
+            lanes,
+            rows: Rows::Communications,
+            both_sides: false,
+            in_step: true,
+            signals,
+            before: row.clone(),
+            row,
+            row_time: None,
+            wanted: true,
+            first: f64::NAN,
+            regular: 0,
+            sink,
+            label: label.into(),
+        }
+    }
+
+    /// Rows at these times.
+    pub fn with_rows(mut self, rows: Rows) -> Self {
+        if let Rows::AtMost(interval) | Rows::Every(interval) = rows {
+            assert!(interval > 0.0 && interval.is_finite(), "BUG: an output interval of {interval}");
+        }
+        self.rows = rows;
+        self
+    }
+
+    /// At an event there are two rows, before and after it, where they differ.
+    pub fn with_both_sides(mut self) -> Self {
+        self.both_sides = true;
+        self
     }
 
     /// The sink.
@@ -70,6 +108,10 @@ impl<S: Sink> Recorder<S> {
     fn emit(&mut self) -> Result<(), Error> {
         // Taken first: after a failure the row is not offered again.
         let Some(time) = self.row_time.take() else { return Ok(()) };
+        self.give(time)
+    }
+
+    fn give(&mut self, time: f64) -> Result<(), Error> {
         let written = self.sink.row(time, &self.row);
         written.map_err(|source| self.failure(&format!(" at t = {time} s"), source))
     }
@@ -77,7 +119,10 @@ impl<S: Sink> Recorder<S> {
     /// Moves the held row on to `time`, giving the old one away if time has moved.
     fn hold(&mut self, time: f64) -> Result<(), Error> {
         if self.row_time.is_some_and(|held| time > held) {
-            self.emit()?;
+            if self.wanted {
+                self.emit()?;
+            }
+            self.row_time = None;
         }
         self.row_time = Some(time);
         Ok(())
@@ -88,15 +133,15 @@ impl<S: Sink> Recorder<S> {
         self.hold(time)?;
         for task in tasks {
             let elapsed = elapsed(task);
-            for column in &self.lanes[task.system].columns {
+            for column in self.lanes[task.system].columns() {
                 self.row[column.index] = column.value(task, elapsed);
             }
         }
         Ok(())
     }
 
-    /// Systems that keep their own pace: the row is that of the slowest.
-    fn take_apart(&mut self, tasks: &[Task]) -> Result<(), Error> {
+    /// Systems that keep their own pace, or rows between the times of all: the newest row is that of the slowest.
+    fn take_apart(&mut self, tasks: &[Task], signals: &[f64]) -> Result<(), Error> {
         if std::mem::replace(&mut self.in_step, false)
             && let Some(time) = self.row_time
         {
@@ -109,8 +154,85 @@ impl<S: Sink> Recorder<S> {
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
         }
+        let answers_again = || tasks.iter().any(|task| task.due && task.response.reached == reached);
+        match self.row_time {
+            None => self.first = reached,
+            // Somebody has gone ahead, that is all.
+            Some(held) if held == reached && !answers_again() => return Ok(()),
+            Some(before) if before < reached => self.fill_up_to(before, reached, signals)?,
+            // A second answer for the same time: an event was crossed.
+            Some(_) if self.both_sides => return self.cross(reached, signals),
+            Some(_) => {}
+        }
         self.hold(reached)?;
-        self.lanes.iter_mut().for_each(|lane| lane.read(reached, &mut self.row));
+        self.wanted = self.is_wanted(reached);
+        self.read(reached, signals);
+        Ok(())
+    }
+
+    fn read(&mut self, time: f64, signals: &[f64]) {
+        self.lanes.iter_mut().for_each(|lane| lane.read(time, &mut self.row));
+        for &(index, position) in &self.signals {
+            // At the start of a run there is nothing to tell yet.
+            self.row[index] = signals.get(position).copied().unwrap_or(0.0);
+        }
+    }
+
+    /// The far side of an event at the time of the held row.
+    fn cross(&mut self, time: f64, signals: &[f64]) -> Result<(), Error> {
+        self.before.copy_from_slice(&self.row);
+        self.read(time, signals);
+        let same = |(before, after): (&f64, &f64)| before == after || before.is_nan() && after.is_nan();
+        if !self.before.iter().zip(&self.row).all(same) && time > self.first {
+            std::mem::swap(&mut self.before, &mut self.row);
+            let given = self.give(time);
+            std::mem::swap(&mut self.before, &mut self.row);
+            given?;
+            self.wanted = true;
+        }
+        Ok(())
+    }
+
+    /// Whether a time that all have reached is one of those that were asked for.
+    fn is_wanted(&mut self, time: f64) -> bool {
+        let Rows::Every(interval) = self.rows else { return true };
+        let wanted = self.next_regular(interval) <= time + COINCIDENT * interval;
+        self.regular += u64::from(wanted);
+        wanted
+    }
+
+    fn next_regular(&self, interval: f64) -> f64 {
+        self.first + self.regular as f64 * interval
+    }
+
+    /// The rows between two times that all have reached.
+    fn fill_up_to(&mut self, before: f64, reached: f64, signals: &[f64]) -> Result<(), Error> {
+        if self.rows == Rows::Communications {
+            return Ok(());
+        }
+        if self.wanted {
+            self.emit()?;
+        }
+        self.wanted = false;
+        match self.rows {
+            Rows::AtMost(most) => {
+                let parts = ((reached - before) / most * (1.0 - COINCIDENT)).ceil().max(1.0);
+                for part in 1..parts as u64 {
+                    let time = before + (reached - before) * (part as f64 / parts);
+                    self.read(time, signals);
+                    self.give(time)?;
+                }
+            }
+            Rows::Every(interval) => {
+                while self.next_regular(interval) < reached - COINCIDENT * interval {
+                    let time = self.next_regular(interval);
+                    self.read(time, signals);
+                    self.give(time)?;
+                    self.regular += 1;
+                }
+            }
+            Rows::Communications => {}
+        }
         Ok(())
     }
 
@@ -121,16 +243,18 @@ impl<S: Sink> Recorder<S> {
 
 impl<S: Sink> Observer for Recorder<S> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        let tasks = exchange.tasks;
+        let (tasks, signals) = (exchange.tasks, exchange.signals);
+        let plain = self.in_step && self.rows == Rows::Communications && !self.both_sides;
         match tasks.first().map(|task| task.response.reached) {
-            Some(time) if self.in_step && is_together(tasks, time, self.lanes.len()) => self.take_together(time, tasks),
-            _ => self.take_apart(tasks),
-        }?;
-        for column in &self.signals {
-            // At the start of a run there is nothing to tell yet.
-            self.row[column.index] = exchange.signals.get(column.position).copied().unwrap_or(0.0);
+            Some(time) if plain && is_together(tasks, time, self.lanes.len()) => {
+                self.take_together(time, tasks)?;
+                for &(index, position) in &self.signals {
+                    self.row[index] = signals.get(position).copied().unwrap_or(0.0);
+                }
+                Ok(())
+            }
+            _ => self.take_apart(tasks, signals),
         }
-        Ok(())
     }
 
     fn finished(&mut self) -> Result<(), Error> {
@@ -143,79 +267,6 @@ impl<S: Sink> Observer for Recorder<S> {
 /// Whether every one of so many systems has answered for `time`.
 fn is_together(tasks: &[Task], time: f64, systems: usize) -> bool {
     tasks.len() == systems && tasks.iter().all(|task| task.due && task.response.reached == time)
-}
-
-impl Lane {
-    fn new() -> Self {
-        Self { columns: vec![], times: VecDeque::new(), values: VecDeque::new() }
-    }
-
-    fn reserve(&mut self) {
-        self.times.reserve(4);
-        self.values.reserve(4 * self.columns.len());
-    }
-
-    /// The newest time, or minus infinity before the first answer.
-    fn reached(&self) -> f64 {
-        self.times.back().copied().unwrap_or(f64::NEG_INFINITY)
-    }
-
-    /// Starts from the row that all systems have reached together.
-    fn seed(&mut self, time: f64, row: &[f64]) {
-        self.times.push_back(time);
-        self.values.extend(self.columns.iter().map(|column| row[column.index]));
-    }
-
-    /// Adds an answer; it replaces one for the same time.
-    fn take(&mut self, task: &Task) {
-        let time = task.response.reached;
-        if self.reached() == time {
-            self.values.truncate(self.values.len() - self.columns.len());
-        } else {
-            self.times.push_back(time);
-        }
-        let elapsed = elapsed(task);
-        self.values.extend(self.columns.iter().map(|column| column.value(task, elapsed)));
-    }
-
-    /// Writes the values at `time` into the row and forgets what lies before.
-    fn read(&mut self, time: f64, row: &mut [f64]) {
-        let width = self.columns.len();
-        while self.times.len() > 1 && self.times[1] <= time {
-            self.times.pop_front();
-            self.values.drain(..width);
-        }
-        let exact = self.times.len() == 1 || self.times[0] >= time;
-        let weight = if exact { 0.0 } else { (time - self.times[0]) / (self.times[1] - self.times[0]) };
-        for (i, column) in self.columns.iter().enumerate() {
-            let left = self.values[i];
-            row[column.index] = if exact { left } else { between(left, self.values[width + i], weight) };
-        }
-    }
-}
-
-impl Column {
-    #[inline]
-    fn value(&self, task: &Task, elapsed: f64) -> f64 {
-        match self.kind {
-            Kind::Input => task.inputs[self.position].value(elapsed),
-            Kind::State => task.response.states[self.position],
-            Kind::Output => task.response.outputs[self.position].value,
-            Kind::Signal => f64::NAN, // not a task's affair
-        }
-    }
-}
-
-/// The time since the step began. The size of the step, not the difference of its ends, which may be off by rounding; the
-/// latter only where the system stopped early.
-fn elapsed(task: &Task) -> f64 {
-    let reached = task.response.reached;
-    if reached == task.step.end { task.step.size() } else { reached - task.step.start }
-}
-
-/// `left` for weight 0, `right` for weight 1.
-pub(crate) fn between(left: f64, right: f64, weight: f64) -> f64 {
-    (1.0 - weight) * left + weight * right
 }
 
 #[cfg(test)]

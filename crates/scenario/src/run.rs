@@ -105,6 +105,11 @@ impl Session<'_> {
         self.method.name()
     }
 
+    /// Whether the method chooses its steps.
+    pub fn chooses_steps(&self) -> bool {
+        self.step.is_none()
+    }
+
     /// Refuses a model whose outputs or derivatives are no numbers at its start. This is no work of the run.
     fn check_start(&mut self) -> Result<(), Error> {
         let connections = &self.scenario.connections;

@@ -215,10 +215,12 @@ impl NativeSystem {
         let motion = Motion { states: &work.derivative, inputs: &drive.slopes, slopes: &drive.curvatures };
         self.dynamics.output_rate(at, motion, &mut work.outputs);
         response.outputs.iter_mut().zip(&work.outputs).for_each(|(knot, &slope)| knot.slope = slope);
+        response.motion.iter_mut().zip(&work.derivative).for_each(|(state, &slope)| *state = [slope, f64::NAN]);
         if response.derivatives() == 1 {
             return;
         }
         self.dynamics.derivative_rate(at, motion, &mut work.second);
+        response.motion.iter_mut().zip(&work.second).for_each(|(state, &curvature)| state[1] = curvature);
         let bend = Motion { states: &work.second, inputs: &drive.curvatures, slopes: &drive.thirds };
         self.dynamics.output_second_rate(at, motion, bend, &mut work.outputs);
         response.outputs.iter_mut().zip(&work.outputs).for_each(|(knot, &curvature)| knot.curvature = curvature);

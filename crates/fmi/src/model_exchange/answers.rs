@@ -68,6 +68,7 @@ impl<I: Instance> ModelExchange<I> {
         }
         let mut rates = std::mem::take(&mut self.buffers.rates[0]);
         let taken = self.take_slopes(time, elapsed, state, &mut rates, inputs, response);
+        response.motion.iter_mut().zip(&rates).for_each(|(state, &slope)| *state = [slope, f64::NAN]);
         self.buffers.rates[0] = rates;
         taken
     }

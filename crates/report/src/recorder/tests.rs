@@ -91,7 +91,86 @@ fn a_system_ahead_is_read_off_at_the_time_all_have_reached() {
     );
     assert_eq!(rows.times(), [0.0, 1.0, 3.0]);
     assert_eq!(rows.column("spring.F").unwrap(), [0.0, 5.0, 6.0]);
-    assert_eq!(rows.column("mass.F").unwrap(), [0.0, 4.0, 9.0]);
+    assert_eq!(rows.column("mass.F").unwrap(), [0.0, 7.0, 9.0], "an input is what it was given as");
+}
+
+/// Answers along a polynomial, with or without derivatives, at irregular times, and the rows between them.
+fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
+    let connections = spring_and_mass();
+    let selection = Variables::of(&connections).select(&["mass.v".into(), "spring.F".into()]).unwrap();
+    let recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    let mut recorder = recorder.with_rows(rows).with_both_sides();
+    let times = [0.0, 0.0, 0.3, 0.5, 1.1, 1.2, 2.0];
+    for pair in times.windows(2) {
+        let mut tasks = both(MacroStep::new(pair[0], pair[1]), 0.0);
+        for task in &mut tasks {
+            let Knot { value, slope, curvature } = curve.at(pair[1]);
+            let known = |order: usize, number: f64| if derivatives >= order { number } else { f64::NAN };
+            let knot = Knot { value, slope: known(1, slope), curvature: known(2, curvature) };
+            task.response.outputs.fill(knot);
+            task.response.states.fill(value);
+            task.response.motion.fill([knot.slope, knot.curvature]);
+        }
+        recorder.accepted(Exchange { tasks: &tasks, iterations: 0, signals: &[] }).unwrap();
+    }
+    recorder.finished().unwrap();
+    recorder.into_sink()
+}
+
+#[test]
+fn rows_between_communications_lie_on_the_curves() {
+    for (derivatives, degree) in [(0, 1), (1, 3), (2, 5)] {
+        let coefficients = [1.0, -2.0, 0.5, 0.25, -0.125, 0.0625];
+        let curve = Signal::new(&coefficients[..=degree]);
+        for rows in [Rows::AtMost(0.07), Rows::Every(0.1)] {
+            let rows = dense(&curve, derivatives, rows);
+            assert!(rows.times().len() > 20 && rows.times().windows(2).all(|pair| pair[0] < pair[1]));
+            for name in ["mass.v", "spring.F"] {
+                let pairs = rows.times().iter().zip(rows.column(name).unwrap());
+                pairs.for_each(|(time, value)| assert!((curve.value(*time) - value).abs() < 1e-12, "{name} at {time}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn without_derivatives_a_cubic_is_met_once_there_are_four_points() {
+    let curve = Signal::new(&[1.0, -2.0, 0.5, 0.25]);
+    let rows = dense(&curve, 0, Rows::Every(0.1));
+    let late = rows.times().iter().zip(rows.column("mass.v").unwrap()).filter(|(time, _)| **time > 0.5);
+    assert!(late.into_iter().all(|(time, value)| (curve.value(*time) - value).abs() < 1e-12));
+}
+
+#[test]
+fn regular_times_are_those_of_the_grid_and_the_last() {
+    let line = Signal::new(&[0.0, 1.0]);
+    assert_eq!(dense(&line, 1, Rows::Every(0.8)).times(), [0.0, 0.8, 1.6, 2.0]);
+    assert_eq!(dense(&line, 1, Rows::Every(0.5)).times(), [0.0, 0.5, 1.0, 1.5, 2.0]);
+    assert_eq!(dense(&line, 1, Rows::Every(9.0)).times(), [0.0, 2.0]);
+    assert_eq!(dense(&line, 1, Rows::AtMost(0.4)).times(), [0.0, 0.3, 0.5, 0.8, 1.1, 1.2, 1.6, 2.0]);
+}
+
+#[test]
+fn an_event_has_two_rows_where_both_sides_are_asked_for() {
+    let connections = spring_and_mass();
+    let selection = Variables::of(&connections).select(&["mass.v".into()]).unwrap();
+    let recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    let mut recorder = recorder.with_both_sides();
+    let instant = |time: f64, value: f64| both(MacroStep::instant(time), value);
+    let steps = [
+        instant(0.0, 0.0),
+        both(MacroStep::new(0.0, 1.0), 1.0),
+        instant(1.0, 5.0),
+        both(MacroStep::new(1.0, 2.0), 6.0),
+        instant(2.0, 6.0),
+    ];
+    for tasks in &steps {
+        recorder.accepted(Exchange { tasks, iterations: 0, signals: &[] }).unwrap();
+    }
+    recorder.finished().unwrap();
+    let rows = recorder.into_sink();
+    assert_eq!(rows.times(), [0.0, 1.0, 1.0, 2.0]);
+    assert_eq!(rows.column("mass.v").unwrap(), [0.0, 1.0, 5.0, 6.0]);
 }
 
 #[test]

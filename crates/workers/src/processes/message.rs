@@ -52,7 +52,7 @@ const LEAST_WORDS: usize = 16 << 10;
 pub(crate) fn words(interface: &Interface) -> usize {
     let (inputs, outputs, states) = (interface.inputs.len(), interface.outputs.len(), interface.states.len());
     let order = 5 + (MAX_DEGREE + 2) * inputs;
-    let response = 5 + 3 * outputs + states;
+    let response = 5 + 3 * outputs + 3 * states;
     let matrices = (states + outputs) * (states + 2 * inputs);
     let linearization = 3 + matrices + 3 * states + 2 * inputs + 2 * outputs;
     order.max(response).max(linearization).max(LEAST_WORDS)
@@ -107,6 +107,7 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
     put.word(kept.iter().enumerate().map(|(bit, &is)| u64::from(is) << bit).sum());
     response.outputs.iter().for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
     put.floats(&response.states);
+    response.motion.iter().for_each(|state| put.floats(state));
 }
 
 /// What [`put_response`] put, but for its first word; the seconds.
@@ -120,6 +121,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
         *knot = Knot { value: take.float(), slope: take.float(), curvature: take.float() };
     }
     take.floats(&mut response.states);
+    response.motion.iter_mut().for_each(|state| take.floats(state));
     seconds
 }
 
