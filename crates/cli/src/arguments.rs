@@ -65,7 +65,7 @@ pub(crate) struct CompareArguments {
     /// The model: a TOML file, an FMU, or a system structure (.ssp, .ssd)
     pub model: Option<PathBuf>,
 
-    /// Coupling methods, one or more
+    /// Coupling methods, one or more [default: all that the model permits]
     #[arg(long, value_name = "M", num_args = 1.., value_delimiter = ',')]
     pub method: Vec<String>,
 
@@ -196,7 +196,7 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "T", allow_hyphen_values = true)]
     pub stop_time: Option<f64>,
 
-    /// Coupling tolerance of methods that iterate or choose their steps
+    /// Coupling tolerance of methods that iterate or choose their steps; compare takes several, with commas
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub tolerance: Option<String>,
 
@@ -212,7 +212,7 @@ pub(crate) struct ChangeArguments {
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     pub integrator_tolerance: Option<String>,
 
-    /// An option of the method, as in the model's method table; may be given again
+    /// An option of the method, as in the model's method table; may be given again, and compare takes several values, with commas
     #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
     pub option: Vec<(String, String)>,
 
@@ -269,8 +269,22 @@ impl ChangeArguments {
         Ok(scenario?)
     }
 
-    /// The method's options.
-    pub fn choices(&self, method: Option<&str>, step: Option<&str>) -> Choices {
+    /// The options that compare is given several values of: each with its values.
+    pub fn varied(&self) -> Vec<(&str, Vec<&str>)> {
+        let tolerance = self.tolerance.iter().map(|text| ("tolerance", text.as_str()));
+        let options = self.option.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let lists = tolerance.chain(options).map(|(key, text)| (key, text.split(',').map(str::trim).collect()));
+        lists.filter(|(_, values): &(&str, Vec<&str>)| values.len() > 1).collect()
+    }
+
+    /// The method's options; `varied` are those of one run of a comparison.
+    pub fn choices(&self, method: Option<&str>, step: Option<&str>, varied: &[(String, String)]) -> Choices {
+        let mut choices = self.all_choices(method, step);
+        varied.iter().for_each(|(key, value)| choices.set(key, value));
+        choices
+    }
+
+    fn all_choices(&self, method: Option<&str>, step: Option<&str>) -> Choices {
         let mut choices = Choices::default();
         for (key, value) in &self.option {
             choices.set(key, value);

@@ -13,7 +13,7 @@ use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scenario = arguments.changes.load_to_check(&arguments.model)?;
-    let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
+    let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref(), &[]);
     let mut options = scenario.options(&choices)?;
     if scenario.needs_processes() {
         options.placement = processes::placement(None)?;

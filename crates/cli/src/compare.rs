@@ -23,23 +23,28 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     }
     let scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
-    let start =
-        || scenario.start(&shared.options(&scenario, &shared.changes.choices(None, None))?).map_err(Failure::from);
+    let varied = combinations(&shared.changes.varied());
+    let start = || {
+        let choices = shared.changes.choices(None, None, &varied[0]);
+        scenario.start(&shared.options(&scenario, &choices)?).map_err(Failure::from)
+    };
     let mut reference = Reference::new(&arguments.reference, &scenario, start)?;
     let selection = selection(&scenario, &reference, shared)?;
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let (mut runs, mut troubles): (Vec<RunSummary>, Vec<String>) = (Vec::new(), Vec::new());
-    let plan = plan(&asked.methods, &asked.steps);
-    for (method, step) in &plan {
-        let choices = shared.changes.choices(method.as_deref(), step.as_deref());
+    let methods = if asked.methods.is_empty() { permitted(&scenario, shared, &varied[0])? } else { asked.methods };
+    let plan = plan(&methods, &varied, &asked.steps);
+    for Planned { method, varied, step } in &plan {
+        let choices = shared.changes.choices(Some(method), step.as_deref(), varied);
         let mut options = shared.options(&scenario, &choices)?;
         if plan.len() > 1 && scenario.has_single_units() && !matches!(options.placement, Placement::Processes(_)) {
             options.placement = processes::placement(shared.step_timeout)?;
         }
-        let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, step));
+        let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, varied, step));
         let interrupted = interrupt::listen();
         let session = scenario.session(&options)?;
         let mut done = execute(&scenario, session, &selection, Keep::Measured, file.as_deref(), shared, interrupted)?;
+        done.summary.varied = varied.clone();
         match errors(&done, &mut reference, &selection) {
             Ok(comparison) => done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last())),
             Err(Failure::EndedEarly(trouble)) => troubles.push(trouble),
@@ -82,24 +87,60 @@ impl Asked {
         let Some(model) = arguments.model.clone().or_else(|| swallowed().map(PathBuf::from)) else {
             return Err(Failure::misuse("which model? usage: dovetail compare MODEL --method M… [--step H,H,…]"));
         };
-        if methods.is_empty() {
-            let all: Vec<&str> = METHODS.iter().map(|(name, _)| *name).collect();
-            return Err(Failure::misuse(format!("which methods? add --method {}", all.join(","))));
-        }
         Ok(Self { model, methods, steps })
     }
 }
 
-/// Every method with every step.
-fn plan(methods: &[String], steps: &[String]) -> Vec<(Option<String>, Option<String>)> {
+/// One run of a comparison.
+struct Planned {
+    method: String,
+    varied: Vec<(String, String)>,
+    step: Option<String>,
+}
+
+/// Every method with every combination of options and every step.
+fn plan(methods: &[String], varied: &[Vec<(String, String)>], steps: &[String]) -> Vec<Planned> {
+    let steps: Vec<Option<String>> =
+        if steps.is_empty() { vec![None] } else { steps.iter().cloned().map(Some).collect() };
     let mut plan = Vec::new();
     for method in methods {
-        if steps.is_empty() {
-            plan.push((Some(method.clone()), None));
+        for varied in varied {
+            let planned =
+                |step: &Option<String>| Planned { method: method.clone(), varied: varied.clone(), step: step.clone() };
+            plan.extend(steps.iter().map(planned));
         }
-        plan.extend(steps.iter().map(|step| (Some(method.clone()), Some(step.clone()))));
     }
     plan
+}
+
+/// Every combination of the values of these options; a single empty one where none varies.
+fn combinations(varied: &[(&str, Vec<&str>)]) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![vec![]];
+    for (key, values) in varied {
+        let with = |known: &Vec<(String, String)>, value: &str| {
+            let mut more = known.clone();
+            more.push(((*key).to_owned(), value.to_owned()));
+            more
+        };
+        all = all.iter().flat_map(|known| values.iter().map(move |value| with(known, value))).collect();
+    }
+    all
+}
+
+/// The methods that the model permits, in the order in which they are listed; not the reference itself.
+fn permitted(
+    scenario: &Scenario,
+    shared: &SharedArguments,
+    varied: &[(String, String)],
+) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for (name, _) in METHODS.iter().filter(|(name, _)| *name != "monolithic") {
+        let options = shared.options(scenario, &shared.changes.choices(Some(name), None, varied))?;
+        if scenario.check_method(&options).is_ok() {
+            all.push((*name).to_owned());
+        }
+    }
+    Ok(all)
 }
 
 /// States and outputs for which there is a reference, or what the user asks for.
@@ -118,12 +159,14 @@ fn selection(scenario: &Scenario, reference: &Reference<'_>, shared: &SharedArgu
 }
 
 /// With several runs each gets a file of its own: `results.csv` becomes `results-jacobi-0.001.csv`.
-fn file_of_run(path: &Path, runs: usize, method: &Option<String>, step: &Option<String>) -> PathBuf {
+fn file_of_run(path: &Path, runs: usize, method: &str, varied: &[(String, String)], step: &Option<String>) -> PathBuf {
     if runs == 1 {
         return path.to_owned();
     }
-    let parts = [path.file_stem().map(|stem| stem.to_string_lossy().into_owned()), method.clone(), step.clone()];
-    let stem = parts.into_iter().flatten().collect::<Vec<_>>().join("-");
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let varied = varied.iter().map(|(_, value)| value.clone());
+    let parts = stem.into_iter().chain([method.to_owned()]).chain(varied).chain(step.clone());
+    let stem = parts.collect::<Vec<_>>().join("-");
     let extension = path.extension().map_or_else(String::new, |e| format!(".{}", e.to_string_lossy()));
     path.with_file_name(format!("{stem}{extension}"))
 }
@@ -140,7 +183,8 @@ fn errors(done: &Executed, reference: &mut Reference<'_>, selection: &Selection)
 
 /// The order of convergence, against the run before with another step of the same method.
 fn with_order(mut comparison: Comparison, run: &RunSummary, before: Option<&RunSummary>) -> Comparison {
-    let Some(before) = before.filter(|before| before.method == run.method) else { return comparison };
+    let same = |before: &&RunSummary| before.method == run.method && before.varied == run.varied;
+    let Some(before) = before.filter(same) else { return comparison };
     let (Some(coarse), Some(fine), Some(known)) = (before.step, run.step, &before.comparison) else {
         return comparison;
     };

@@ -11,7 +11,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let scenario = shared.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
-    let choices = shared.changes.choices(arguments.method.as_deref(), arguments.step.as_deref());
+    // The monolithic solution is computed where it is wanted, rather than read off between.
+    let interval = shared.output_interval.filter(|_| arguments.method.as_deref() == Some("monolithic"));
+    let step = arguments.step.clone().or(interval.map(|interval| interval.to_string()));
+    let choices = shared.changes.choices(arguments.method.as_deref(), step.as_deref(), &[]);
     let options = shared.options(&scenario, &choices)?;
     let session = scenario.session(&options)?;
     let variables = Variables::of(&scenario.connections).with_signals(&session.signals());

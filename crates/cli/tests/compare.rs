@@ -159,8 +159,36 @@ fn a_reference_that_does_not_exist_is_named() {
 }
 
 #[test]
-fn a_comparison_without_methods_says_which_there_are() {
-    dovetail(&["compare", &example("spring")]).exits(2).says(&["jacobi", "gauss-seidel"]);
+fn a_comparison_without_methods_takes_all_that_the_model_permits() {
+    let runs = compare_json(&example("spring"), &[]);
+    let methods: Vec<&str> = runs.as_array().unwrap().iter().map(|run| run["method"].as_str().unwrap()).collect();
+    assert_eq!(methods, ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"]);
+}
+
+#[test]
+fn tolerances_and_options_can_be_lists() {
+    let lists = ["--method", "dovetail", "--tolerance", "1e-3,1e-6", "--option", "inputs=cubic,quintic"];
+    let runs = compare_json(&example("spring"), &lists);
+    let runs = runs.as_array().unwrap();
+    let varied = |run: &Value| ["tolerance", "inputs"].map(|key| run["options"][key].as_str().unwrap().to_owned());
+    let expected = [["1e-3", "cubic"], ["1e-3", "quintic"], ["1e-6", "cubic"], ["1e-6", "quintic"]];
+    assert_eq!(runs.iter().map(varied).collect::<Vec<_>>(), expected);
+    assert!(nrmse(&runs[2], "one.x") < 0.01 * nrmse(&runs[0], "one.x"));
+}
+
+#[test]
+fn the_monolithic_solution_is_a_run_as_well() {
+    let folder = Folder::new();
+    let output = folder.name("truth.csv");
+    let model = example("lotka-volterra");
+    dovetail(&["run", &model, "--method", "monolithic", "--output-interval", "0.1", "--output", &output]).exits(0);
+    let truth = compare_json(&model, &["--method", "monolithic", "--reference", &output, "--step", "0.1"]);
+    assert!(nrmse(&truth[0], "prey.p") < 1e-9);
+    let measured = |reference: &str| {
+        let runs = compare_json(&model, &["--method", "jacobi", "--step", "0.1", "--reference", reference]);
+        nrmse(&runs[0], "prey.p")
+    };
+    assert_near(measured(&output), measured("monolithic"), 1e-9);
 }
 
 #[test]

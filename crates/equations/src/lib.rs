@@ -56,7 +56,7 @@ pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 pub use model::{LONGEST_TEXT, Model, Source, Unused};
-pub use monolithic::{Coupled, Monolithic, NotComposable, Solution, compose};
+pub use monolithic::{Coupled, Course, Monolithic, NotComposable, Solution, compose};
 pub use names::{is_name, is_reserved};
 pub use native::{Definition, NativeSystem};
 pub use number::Number;

@@ -37,6 +37,8 @@ fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
 fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
     let costs = ["step", "steps", "integrations", "seconds"];
     let mut heads = vec![("method", Alignment::Left)];
+    let varied: Vec<&str> = runs.first().map_or(vec![], |run| run.varied.iter().map(|(key, _)| key.as_str()).collect());
+    heads.extend(varied.iter().map(|key| (*key, Alignment::Right)));
     heads.extend(costs.map(|head| (head, Alignment::Right)));
     let shows_order = |variable: &str| runs.iter().any(|run| order(run, variable).is_some());
     for variable in variables {
@@ -45,7 +47,9 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
     }
     let mut table = Table::new(&heads);
     for run in runs {
-        let mut cells = vec![run.method.clone(), step(run), count(run.steps), count(run.integrations())];
+        let mut cells = vec![run.method.clone()];
+        cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
+        cells.extend([step(run), count(run.steps), count(run.integrations())]);
         cells.push(significant(run.wall_seconds, 4));
         for variable in variables {
             cells.push(error(run, variable));
@@ -83,7 +87,9 @@ fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
 }
 
 fn label(run: &RunSummary) -> String {
-    run.step.map_or(run.method.clone(), |step| format!("{} {}", run.method, brief(step)))
+    let varied: String = run.varied.iter().map(|(_, value)| format!(" {value}")).collect();
+    let step = run.step.map_or_else(String::new, |step| format!(" {}", brief(step)));
+    format!("{}{varied}{step}", run.method)
 }
 
 fn step(run: &RunSummary) -> String {

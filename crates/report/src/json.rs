@@ -29,6 +29,9 @@ impl RunSummary {
         if let Some(comparison) = &self.comparison {
             add_comparison(&mut object, comparison);
         }
+        if !self.varied.is_empty() {
+            object["options"] = map(self.varied.iter().map(|(key, value)| (key, json!(value)))).into();
+        }
         object
     }
 }

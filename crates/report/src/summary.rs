@@ -39,6 +39,8 @@ pub struct RunSummary {
     pub quality: Quality,
     /// How far the result is from a reference, where there is one.
     pub comparison: Option<Comparison>,
+    /// The options that differ from run to run of a comparison, with their values in this one.
+    pub varied: Vec<(String, String)>,
 }
 
 /// What a system did in a run.

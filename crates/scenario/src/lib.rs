@@ -10,6 +10,7 @@ mod file;
 mod laboratory;
 mod load;
 mod method;
+mod monolithic;
 mod options;
 mod overrides;
 mod part;

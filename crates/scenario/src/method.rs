@@ -1,6 +1,7 @@
 //! From names to methods.
 
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
+use dovetail_equations::Monolithic;
 use dovetail_methods::{
     Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, Fallback,
     GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
@@ -12,6 +13,7 @@ use dovetail_numerics::nonlinear::{
 
 use crate::diagnostic::Problem;
 use crate::f3ornits;
+use crate::monolithic::MonolithicRun;
 use crate::options::RunOptions;
 use crate::scenario::Scenario;
 
@@ -109,7 +111,7 @@ pub(crate) fn make<'a>(
     capabilities: &[Capabilities],
 ) -> Result<Box<dyn Method + 'a>, Problem> {
     let own = unwatched(scenario, options, name, step, capabilities)?;
-    if ["jacobi", "gauss-seidel"].contains(&name) {
+    if ["jacobi", "gauss-seidel", "monolithic"].contains(&name) {
         return Ok(own); // they keep to their grid
     }
     let (options, capabilities) = (options.clone(), capabilities.to_vec());
@@ -162,6 +164,16 @@ fn unwatched<'a>(
             let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
             let chosen = DovetailOptions { tolerance, bounds: limits.steps, ..options.dovetail };
             Box::new(Dovetail::new(connections, grid, chosen, capabilities))
+        }
+        "monolithic" => {
+            let refuse = |error: String| {
+                Problem::general(format!("--method monolithic is for models of equations: {error}")).help(
+                    "the other methods couple whatever there is; dovetail check lists those that this model permits",
+                )
+            };
+            let definitions = scenario.definitions().map_err(|error| refuse(error.to_string()))?;
+            let equations = Monolithic::new(&definitions, connections).map_err(|error| refuse(error.to_string()))?;
+            Box::new(MonolithicRun::new(connections, grid, equations))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
     })

@@ -26,6 +26,10 @@ pub const METHODS: &[(&str, &str)] = &[
         "dovetail",
         "the engine's own: predicts the interface, integrates once, knows its error; order 4 to 6, needs linearisation only",
     ),
+    (
+        "monolithic",
+        "no coupling: all equations as one system, to 13 digits; what compare measures by, for models of equations",
+    ),
 ];
 
 /// An option.

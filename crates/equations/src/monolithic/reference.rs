@@ -1,5 +1,7 @@
 //! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
 
+use std::borrow::BorrowMut;
+
 use dovetail_core::{Connections, Error};
 use dovetail_numerics::{Hint, IntegrationError, Integrator, LinearStep, Lu, Rhs, Tolerance, exponential_rounding};
 use nalgebra::DMatrix;
@@ -95,11 +97,10 @@ impl Monolithic {
         let Some(&first) = times.first() else { return Ok(solution) };
         let (exact, start) = (self.is_exact(), self.start.clone());
         let sizes = self.rough_sizes(first, times[times.len() - 1]);
-        let mut walk = Walk::new(exact, &mut self.dynamics, &self.names, start, sizes, first)?;
+        let mut walk = Walk::new(exact, &mut self.dynamics, self.names.clone(), start, sizes, first)?;
         for &time in times {
             walk.proceed(time)?;
-            let mut observed = vec![0.0; walk.dynamics.observables()];
-            walk.dynamics.observe(time, &walk.states, &mut observed)?;
+            let mut observed = walk.observe(time)?;
             let inputs = observed.split_off(outputs);
             solution.outputs.push(observed);
             solution.inputs.push(inputs);
@@ -107,12 +108,58 @@ impl Monolithic {
         }
         Ok(solution)
     }
+
+    /// The solution step by step, over a run from `first` to `last`.
+    pub fn into_course(mut self, first: f64, last: f64) -> Result<Course, Error> {
+        let (exact, sizes) = (self.is_exact(), self.rough_sizes(first, last));
+        let walk = Walk::new(exact, self.dynamics, self.names, self.start, sizes, first)?;
+        Ok(Course { walk })
+    }
+}
+
+/// The monolithic solution, step by step.
+pub struct Course {
+    walk: Walk<CoupledDynamics>,
+}
+
+impl Course {
+    /// The next time at which an equation is known to switch.
+    pub fn next_switch(&self) -> f64 {
+        self.walk.switch
+    }
+
+    /// Goes on to `time`, which is not beyond the next switch; there, to its near side.
+    pub fn advance(&mut self, time: f64) -> Result<(), Error> {
+        self.walk.advance(time)
+    }
+
+    /// Crosses the switch just reached.
+    pub fn cross(&mut self) -> Result<(), Error> {
+        self.walk.cross()
+    }
+
+    /// The states of all systems where it stands.
+    pub fn states(&self) -> &[f64] {
+        &self.walk.states
+    }
+
+    /// Outputs, then inputs, of all systems where it stands; on the near side of a switch that has not been crossed.
+    pub fn observe(&mut self) -> Result<Vec<f64>, Error> {
+        let time = if self.walk.switch == self.walk.time { self.walk.time.next_down() } else { self.walk.time };
+        self.walk.observe(time)
+    }
+
+    /// The derivatives of the states there.
+    pub fn derivatives(&mut self, into: &mut [f64]) {
+        let time = if self.walk.switch == self.walk.time { self.walk.time.next_down() } else { self.walk.time };
+        self.walk.dynamics.derivative(time, &self.walk.states, into);
+    }
 }
 
 /// A solution under way.
-struct Walk<'a> {
-    dynamics: &'a mut CoupledDynamics,
-    names: &'a [(String, String)],
+struct Walk<D> {
+    dynamics: D,
+    names: Vec<(String, String)>,
     states: Vec<f64>,
     /// The largest magnitude of each state, as far as it is known.
     sizes: Vec<f64>,
@@ -139,11 +186,11 @@ struct Exact {
     rounding: f64,
 }
 
-impl<'a> Walk<'a> {
+impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
     fn new(
         exact: bool,
-        dynamics: &'a mut CoupledDynamics,
-        names: &'a [(String, String)],
+        dynamics: D,
+        names: Vec<(String, String)>,
         states: Vec<f64>,
         sizes: Vec<f64>,
         time: f64,
@@ -159,6 +206,14 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
+    /// Outputs, then inputs, as they are at `time`, where it stands.
+    fn observe(&mut self, time: f64) -> Result<Vec<f64>, Error> {
+        let dynamics = self.dynamics.borrow_mut();
+        let mut observed = vec![0.0; dynamics.observables()];
+        dynamics.observe(time, &self.states, &mut observed)?;
+        Ok(observed)
+    }
+
     /// To `time`, across the switching times up to it: what is observed there is the limit from the right.
     fn proceed(&mut self, time: f64) -> Result<(), Error> {
         while self.switch <= time {
@@ -170,10 +225,11 @@ impl<'a> Walk<'a> {
 
     /// Enters the far side of the switching time just reached.
     fn cross(&mut self) -> Result<(), Error> {
-        self.dynamics.enter(self.time);
-        self.switch = self.dynamics.next_switch(self.time);
+        let dynamics = self.dynamics.borrow_mut();
+        dynamics.enter(self.time);
+        self.switch = dynamics.next_switch(self.time);
         if let Some(exact) = &mut self.stepper.exact {
-            let (a, c) = self.dynamics.matrices(self.time)?;
+            let (a, c) = dynamics.matrices(self.time)?;
             exact.rounding = exponential_rounding(&a, &mut a.clone());
             (exact.a, exact.c, exact.size) = (a, c.as_slice().to_vec(), f64::NAN);
         }
@@ -188,10 +244,11 @@ impl<'a> Walk<'a> {
                 _ => {
                     let Stepper { integrator, hint, .. } = &mut self.stepper;
                     let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
-                    let mut rhs = Coupled { dynamics: self.dynamics, start: self.time, latest };
+                    let mut rhs = Coupled { dynamics: self.dynamics.borrow_mut(), start: self.time, latest };
                     let tolerance = Tolerance { relative: TOLERANCE, absolute: 0.0, sizes: &self.sizes, largest: 0.0 };
                     let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint);
-                    *hint = done.map_err(|reason| failed(self.dynamics, self.names, self.time, reason))?.hint;
+                    *hint =
+                        done.map_err(|reason| failed(self.dynamics.borrow_mut(), &self.names, self.time, reason))?.hint;
                 }
             }
         }
