@@ -161,7 +161,7 @@ fn a_reference_that_does_not_exist_is_named() {
 #[test]
 fn a_comparison_without_methods_takes_all_that_the_model_permits() {
     let runs = compare_json(&example("spring"), &[]);
-    let methods: Vec<&str> = runs.as_array().unwrap().iter().map(|run| run["method"].as_str().unwrap()).collect();
+    let methods: Vec<&str> = runs.iter().map(|run| run["method"].as_str().unwrap()).collect();
     assert_eq!(methods, ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"]);
 }
 
@@ -169,7 +169,6 @@ fn a_comparison_without_methods_takes_all_that_the_model_permits() {
 fn tolerances_and_options_can_be_lists() {
     let lists = ["--method", "dovetail", "--tolerance", "1e-3,1e-6", "--option", "inputs=cubic,quintic"];
     let runs = compare_json(&example("spring"), &lists);
-    let runs = runs.as_array().unwrap();
     let varied = |run: &Value| ["tolerance", "inputs"].map(|key| run["options"][key].as_str().unwrap().to_owned());
     let expected = [["1e-3", "cubic"], ["1e-3", "quintic"], ["1e-6", "cubic"], ["1e-6", "quintic"]];
     assert_eq!(runs.iter().map(varied).collect::<Vec<_>>(), expected);
