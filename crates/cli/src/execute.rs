@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{CouplingResidual, Ending, Observer, readable};
 use dovetail_report::{
-    FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork, Trajectory,
-    Variables,
+    Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork,
+    Trajectory, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, Scenario, Session};
 
 use crate::arguments::SharedArguments;
+use crate::evidence::{Interfaces, pronounce};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
@@ -52,7 +53,13 @@ pub(crate) fn execute(
     let (compared, shown_or_written) = (keep == Keep::Measured, keep == Keep::Shown || file.is_some());
     let label = file.map_or_else(|| "the results".to_owned(), |path| path.display().to_string());
     let everything = Variables::of(&scenario.connections).everything();
-    let mut last = Recorder::new(&scenario.connections, &everything, LastRow::default(), "final values");
+    let seen = (LastRow::default(), Extent::new(scenario.start_time, scenario.stop_time));
+    let mut last = Recorder::new(&scenario.connections, &everything, seen, "final values");
+    let interfaces = Interfaces::of(scenario, &everything);
+    let mut interfaces =
+        Recorder::new(&scenario.connections, &everything, interfaces, "the verdict").with_rows(Rows::Gauss);
+    let tolerance = session.tolerance();
+    let estimates = session.method_name() == "dovetail";
     // What is compared is compared at communication times; what is looked at has rows in between, and both sides of events.
     let (measured, shown) = if compared { (kept, None) } else { (None, kept) };
     let mut measured = Recorder::new(&scenario.connections, selection, measured, "the results");
@@ -68,6 +75,9 @@ pub(crate) fn execute(
     let mut progress =
         Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
     let mut observers: Vec<&mut dyn Observer> = vec![&mut last, &mut residual, &mut progress];
+    if !estimates {
+        observers.push(&mut interfaces);
+    }
     if shown_or_written {
         observers.push(&mut recorder);
     }
@@ -76,8 +86,10 @@ pub(crate) fn execute(
     }
     let end = session.run(&mut observers, interrupted);
     let trajectory = measured.into_sink().or(recorder.into_sink().0);
-    let values = FinalValue::of(&everything, &last.sink().values);
-    let summary = summarize(scenario, end, values, &residual);
+    let (last, extent) = last.into_sink();
+    let values = FinalValue::of(&everything, &last.values);
+    let mut summary = summarize(scenario, end, values, &residual);
+    pronounce(&mut summary, scenario, &everything, &extent, &interfaces.into_sink(), tolerance);
     Ok(Executed { summary, trajectory })
 }
 
@@ -113,6 +125,9 @@ fn summarize(
         wall_seconds: end.wall_seconds,
         final_values,
         quality: Quality {
+            verdict: Verdict::Unknown,
+            verdict_reason: String::new(),
+            diverged: false,
             residual: residual.largest(),
             residual_variable,
             estimated_error: end.quality.estimated_error,

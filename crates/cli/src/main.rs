@@ -6,6 +6,7 @@ mod arguments;
 mod check;
 mod compare;
 mod enclose;
+mod evidence;
 mod execute;
 mod failure;
 mod inspect;

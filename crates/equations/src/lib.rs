@@ -29,6 +29,7 @@
 mod analysis;
 mod builder;
 mod declarations;
+mod defect;
 mod dual;
 mod error;
 mod evaluator;
@@ -51,6 +52,7 @@ mod syntax;
 mod tape;
 
 pub use analysis::{Dependencies, Shape, dependencies, leaves, shapes};
+pub use defect::{Defect, Places};
 pub use dual::Dual;
 pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;

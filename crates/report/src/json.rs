@@ -61,6 +61,8 @@ fn quality_json(quality: &Quality) -> Value {
     let estimate = |estimate: &EstimatedError| json!({ "end": estimate.end, "max": estimate.max });
     let estimates = |all: &Vec<(String, EstimatedError)>| map(all.iter().map(|(name, one)| (name, estimate(one))));
     json!({
+        "verdict": quality.verdict.word(),
+        "verdict_reason": quality.verdict_reason,
         "residual": quality.residual,
         "residual_variable": quality.residual_variable,
         "estimated_error": quality.estimated_error.as_ref().map(estimates),

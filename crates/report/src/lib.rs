@@ -36,6 +36,7 @@ mod trajectory;
 mod tube_file;
 mod tubes;
 mod variables;
+mod verdict;
 
 pub use band_plot::{Band, band_plot};
 pub use comparison::comparison_table;
@@ -58,3 +59,4 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
+pub use verdict::{Extent, Judged, Source as ErrorSource, Verdict, judge};

@@ -2,7 +2,7 @@
 
 use dovetail_core::{EstimatedError, Interface, Kept, Refused, Statistics, Work};
 
-use crate::{ErrorMeasures, Kind, Selection};
+use crate::{ErrorMeasures, Kind, Selection, Verdict};
 
 /// A run in figures, for machines ([`RunSummary::to_json`]) and people ([`RunSummary::to_text`]).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -87,6 +87,12 @@ pub struct FinalValue {
 /// Signs of how good a result is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Quality {
+    /// What the result is worth, and why.
+    pub verdict: Verdict,
+    /// In a sentence.
+    pub verdict_reason: String,
+    /// Whether the run has diverged.
+    pub diverged: bool,
     /// The largest coupling residual.
     pub residual: f64,
     /// The input at which it was.
@@ -206,6 +212,9 @@ pub(crate) mod tests {
             wall_seconds: 0.00712,
             final_values: FinalValue::of(&Variables::of(&connections).everything(), &row),
             quality: Quality {
+                verdict: Verdict::Good,
+                verdict_reason: "the estimated error of `mass.x` is 3.2e-6 % of its range at most".into(),
+                diverged: false,
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),

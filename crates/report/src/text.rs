@@ -18,9 +18,18 @@ impl RunSummary {
     fn headline(&self) -> String {
         let reason = self.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
         // Why a run ended early is told once, by whoever shows this text.
-        let mut lines = format!("{}{reason}\n{}\n", self.method, self.progress());
+        let mut lines = format!("{}{}{reason}\n{}\n", self.verdict_line(), self.method, self.progress());
         lines += &format!("{}\n{}\n", self.steps_line(), self.work_line());
         lines
+    }
+
+    /// What the result is worth; nothing of a summary that nobody has judged.
+    pub(crate) fn verdict_line(&self) -> String {
+        let quality = &self.quality;
+        if quality.verdict_reason.is_empty() {
+            return String::new();
+        }
+        format!("verdict: {} ({})\n", quality.verdict.word(), quality.verdict_reason)
     }
 
     /// How far the run came.
@@ -150,6 +159,7 @@ mod tests {
     #[test]
     fn a_run_is_summed_up_like_this() {
         let expected = "\
+verdict: good (the estimated error of `mass.x` is 3.2e-6 % of its range at most)
 dovetail (every system can be linearised)
 ran from t = 0 s to 10 s in 0.007120 s
 500 steps of 0.02 s, 2 rejected, 510 iterations

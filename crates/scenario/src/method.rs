@@ -224,6 +224,16 @@ pub(crate) fn fmu_tolerance(name: &str, options: &RunOptions) -> Option<f64> {
     Some((FMU_SHARE * options.tolerance.unwrap_or(default)).clamp(1e-12, 1e-4))
 }
 
+/// The tolerance that the method of this name keeps to, where it has one.
+pub(crate) fn tolerance(name: &str, options: &RunOptions) -> Option<f64> {
+    let default = match name {
+        "f3ornits" => F3ornitsOptions::TOLERANCE,
+        "ifosmondi" | "missiles" | "dovetail" => DEFAULT_TOLERANCE,
+        _ => return None,
+    };
+    is_adaptive(name, options).then(|| options.tolerance.unwrap_or(default))
+}
+
 /// Whether the method of this name chooses its steps.
 pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
     match name {

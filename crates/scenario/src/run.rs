@@ -105,6 +105,11 @@ impl Session<'_> {
         self.method.name()
     }
 
+    /// The tolerance that the method keeps to, where it has one.
+    pub fn tolerance(&self) -> Option<f64> {
+        method::tolerance(self.method.name(), &self.options)
+    }
+
     /// Whether the method chooses its steps.
     pub fn chooses_steps(&self) -> bool {
         self.step.is_none()

@@ -6,5 +6,6 @@ mod linear;
 mod system;
 
 pub use definition::Definition;
+pub(crate) use dynamics::{Dynamics, Point};
 
 pub use system::NativeSystem;

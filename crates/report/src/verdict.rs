@@ -1,0 +1,173 @@
+//! Whether a result can be used.
+
+use std::io;
+
+use crate::{Sink, significant};
+
+/// What a run is worth, by the evidence there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// The error is at most ten times the tolerance, or a thousandth of the range of each variable.
+    Good,
+    /// It is at most a twentieth of the range.
+    Doubtful,
+    /// It is larger, or the run has diverged.
+    Unusable,
+    /// There is no evidence.
+    #[default]
+    Unknown,
+}
+
+impl Verdict {
+    /// As users read it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Doubtful => "doubtful",
+            Self::Unusable => "unusable",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// An error of this part of a range is small enough, whatever the tolerance.
+const SMALL: f64 = 1e-3;
+/// And ten times the tolerance is.
+const TOLERANCES: f64 = 10.0;
+/// Beyond this part of a range nothing can be done with a result.
+const LARGEST: f64 = 0.05;
+/// A run in which something has grown by this factor since its first third, and is wrong by so much of that, has diverged.
+const GROWN: f64 = 100.0;
+const WRONG: f64 = 0.2;
+
+/// How an error is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The method estimates it.
+    Estimated,
+    /// It follows from by how much inputs differ from the outputs that feed them.
+    Interfaces,
+    /// The run was repeated with shorter steps or a smaller tolerance.
+    Verified,
+}
+
+/// The error of one variable, as a part of its range.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// `system.name`.
+    pub name: String,
+    /// The error, as a part of the range.
+    pub share: f64,
+    /// By what factor it has grown since the first third of the run.
+    pub grown: f64,
+}
+
+/// The verdict on a run whose variables have these errors, known in this way; and why. The flag says that it has diverged.
+pub fn judge(errors: &[Judged], source: Source, tolerance: Option<f64>) -> (Verdict, String, bool) {
+    let Some(worst) = errors.iter().max_by(|one, other| one.share.total_cmp(&other.share)) else {
+        return (Verdict::Unknown, "nothing was computed that could be judged".to_owned(), false);
+    };
+    let allowed = tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance));
+    let diverged = errors.iter().find(|error| !error.share.is_finite() || error.share > WRONG && error.grown > GROWN);
+    if let Some(diverged) = diverged {
+        let reason = format!("`{}` has diverged: it grows, and what it grows by is error", diverged.name);
+        return (Verdict::Unusable, reason, true);
+    }
+    let verdict = match worst.share {
+        share if share <= allowed => Verdict::Good,
+        share if share <= LARGEST => Verdict::Doubtful,
+        _ => Verdict::Unusable,
+    };
+    let known = match source {
+        Source::Estimated => "the estimated error",
+        Source::Interfaces => "by what its interfaces left open, the error",
+        Source::Verified => "the verified error",
+    };
+    let share = significant(100.0 * worst.share, 2);
+    (verdict, format!("{known} of `{}` is {share} % of its range at most", worst.name), false)
+}
+
+/// Takes in where the variables of a run have been.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extent {
+    /// The end of the first third of the run.
+    third: f64,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    /// The largest magnitude of each in the first third.
+    early: Vec<f64>,
+}
+
+impl Extent {
+    /// Nothing yet of a run from `start` to `stop`.
+    pub fn new(start: f64, stop: f64) -> Self {
+        Self { third: start + (stop - start) / 3.0, ..Self::default() }
+    }
+
+    /// How far the variable in a column has moved.
+    pub fn range(&self, column: usize) -> f64 {
+        self.high[column] - self.low[column]
+    }
+
+    /// By what factor it has grown since the first third of the run.
+    pub fn growth(&self, column: usize) -> f64 {
+        let most = self.high[column].abs().max(self.low[column].abs());
+        if self.early[column] > 0.0 { most / self.early[column] } else { 1.0 }
+    }
+}
+
+impl Sink for Extent {
+    fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
+        if self.low.is_empty() {
+            (self.low, self.high, self.early) = (values.to_vec(), values.to_vec(), vec![0.0; values.len()]);
+        }
+        for (i, &value) in values.iter().enumerate() {
+            (self.low[i], self.high[i]) = (self.low[i].min(value), self.high[i].max(value));
+            if time <= self.third {
+                self.early[i] = self.early[i].max(value.abs());
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(share: f64, tolerance: Option<f64>) -> Verdict {
+        let all = [Judged { name: "s.x".into(), share, grown: 1.0 }];
+        judge(&all, Source::Estimated, tolerance).0
+    }
+
+    #[test]
+    fn the_limits_are_ten_tolerances_a_thousandth_and_a_twentieth() {
+        assert_eq!(verdict(9e-4, None), Verdict::Good);
+        assert_eq!(verdict(9e-4, Some(1e-8)), Verdict::Good);
+        assert_eq!(verdict(9e-3, Some(1e-3)), Verdict::Good);
+        assert_eq!(verdict(2e-3, Some(1e-6)), Verdict::Doubtful);
+        assert_eq!(verdict(0.06, Some(1e-6)), Verdict::Unusable);
+        assert_eq!(verdict(f64::NAN, None), Verdict::Unusable);
+        assert_eq!(judge(&[], Source::Estimated, None).0, Verdict::Unknown);
+    }
+
+    #[test]
+    fn growth_that_is_error_is_a_divergence_and_growth_that_is_not_is_none() {
+        let grown = |share: f64| [Judged { name: "s.x".into(), share, grown: 1e6 }];
+        assert!(judge(&grown(0.5), Source::Interfaces, None).2);
+        assert!(!judge(&grown(1e-4), Source::Interfaces, None).2);
+    }
+
+    #[test]
+    fn an_extent_knows_range_and_growth() {
+        let mut extent = Extent::new(0.0, 3.0);
+        for (time, value) in [(0.0, 1.0), (1.0, -2.0), (2.0, 3.0), (3.0, -400.0)] {
+            extent.row(time, &[value]).unwrap();
+        }
+        assert_eq!((extent.range(0), extent.growth(0)), (403.0, 200.0));
+    }
+}
