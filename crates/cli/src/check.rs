@@ -53,7 +53,7 @@ fn findings(
         let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
     }
     text += &bounds(scenario);
-    for warning in &scenario.warnings {
+    for warning in scenario.warnings.iter().chain(&scenario.flat_slopes(chosen)) {
         let _ = writeln!(text, "Warning: {warning}.");
     }
     if scenario.needs_processes() {

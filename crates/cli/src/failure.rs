@@ -11,6 +11,8 @@ pub(crate) enum Failure {
     Misuse(String),
     /// The run ended early; what was computed is kept.
     EndedEarly(String),
+    /// The run came to its end, but its result has run away.
+    Diverged(String),
     /// Whoever read our output has left: nothing to say, and nobody to say it to.
     ReaderLeft,
 }
@@ -25,6 +27,7 @@ impl Failure {
             Self::BadModel(bad) => Some(bad.to_string()),
             Self::Misuse(message) => Some(format!("error: {message}\n")),
             Self::EndedEarly(message) => Some(format!("the run ended early: {message}\n")),
+            Self::Diverged(reason) => Some(format!("the run has diverged: {reason}\n")),
             Self::ReaderLeft => None,
         }
     }
@@ -32,7 +35,7 @@ impl Failure {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::BadModel(_) | Self::Misuse(_) => 2,
-            Self::EndedEarly(_) | Self::ReaderLeft => 1,
+            Self::EndedEarly(_) | Self::Diverged(_) | Self::ReaderLeft => 1,
         }
     }
 }

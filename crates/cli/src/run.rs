@@ -36,5 +36,9 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
             false => output::print(&summary)?,
         }
     }
-    done.summary.message.map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+    match done.summary.message {
+        Some(message) => Err(Failure::EndedEarly(message)),
+        None if done.summary.quality.diverged => Err(Failure::Diverged(done.summary.quality.verdict_reason)),
+        None => Ok(()),
+    }
 }

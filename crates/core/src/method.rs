@@ -115,6 +115,8 @@ pub enum Verdict<'a> {
 pub struct Exchange<'a> {
     /// The tasks carried out (those that are due), with the inputs used and the answers.
     pub tasks: &'a [Task],
+    /// Where an event at the end of the step was crossed, and the tasks tell of its far side: what they had told of the near one.
+    pub before: &'a [Task],
     /// Iterations of the method's solver.
     pub iterations: u64,
     /// What the method tells of this step, in the order of [`Method::signals`].

@@ -83,7 +83,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
         check_finite(self.connections, start)?;
         self.past.record(start);
-        let exchange = Exchange { tasks: start, iterations: 0, signals: &[] };
+        let exchange = Exchange { tasks: start, before: &[], iterations: 0, signals: &[] };
         self.observers.iter_mut().try_for_each(|o| o.started(exchange))
     }
 

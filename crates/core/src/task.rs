@@ -30,6 +30,18 @@ impl Task {
             response: Response::new(interface, derivatives),
         }
     }
+
+    /// Becomes another task of the same system, without allocating.
+    pub fn copy_from(&mut self, other: &Self) {
+        (self.system, self.due, self.step) = (other.system, other.due, other.step);
+        self.inputs.copy_from_slice(&other.inputs);
+        let (to, from) = (&mut self.response, &other.response);
+        to.outputs.copy_from_slice(&from.outputs);
+        to.states.copy_from_slice(&from.states);
+        to.motion.copy_from_slice(&from.motion);
+        (to.derivatives, to.reached, to.next_event) = (from.derivatives, from.reached, from.next_event);
+        (to.reused, to.estimated, to.linearized, to.ends) = (from.reused, from.estimated, from.linearized, from.ends);
+    }
 }
 
 /// A question for a system's linearisation where it stands, with room for the answer.

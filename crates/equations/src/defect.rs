@@ -47,6 +47,8 @@ pub struct Defect {
     /// The defect of each input, summed up over `elapsed` time since the last linearisation, and its newest value.
     sum: Vec<f64>,
     newest: Vec<f64>,
+    /// The same of its slope: for systems that use `der(input)`.
+    slopes: Vec<f64>,
     elapsed: f64,
     room: Room,
     /// ε, and the largest of each state and each output so far.
@@ -111,6 +113,7 @@ impl Defect {
             first: None,
             sum: zeros(inputs),
             newest: zeros(inputs),
+            slopes: zeros(inputs),
             elapsed: 0.0,
             room: Room {
                 loops: DMatrix::zeros(inputs, inputs),
@@ -143,6 +146,7 @@ impl Defect {
             let defect = |row: &[f64]| row[*place] - row[*own];
             let (one, two) = (defect(&first), defect(row));
             self.sum[input] += 0.5 * size * (one + two);
+            self.slopes[input] += (two - one) / GAUSS;
             // Where it is largest, at the end of the interval, a line through both is a little larger.
             self.newest[input] = two + (two - one) * (0.5 - 0.5 * GAUSS) / GAUSS;
         }
@@ -183,6 +187,7 @@ impl Defect {
         self.states.iter_mut().zip(&self.error).for_each(|(most, error)| *most = most.max(error.abs()));
         self.note_outputs();
         self.sum.fill(0.0);
+        self.slopes.fill(0.0);
     }
 
     /// `(I − Φᵀ D)⁻¹ Φᵀ C` and `A + B (I − Φᵀ D)⁻¹ Φᵀ C`; false where a loop is singular.
@@ -226,12 +231,21 @@ impl Defect {
     fn drive(&mut self) {
         let Room { factors, column, drive, .. } = &mut self.room;
         column.copy_from_slice(&self.sum);
+        for (input, feeder) in self.feeders.iter().enumerate() {
+            let Some((_, output)) = feeder else { continue };
+            let Some(owner) = self.systems.iter().rfind(|system| system.first_output <= *output) else { continue };
+            let gain = |j: usize| owner.here.d_slope[(output - owner.first_output, j)];
+            column[input] += (0..owner.here.u.len()).map(|j| gain(j) * self.slopes[owner.first_input + j]).sum::<f64>();
+        }
         factors.solve_in_place(column);
         for system in &self.systems {
-            for i in 0..system.here.x.len() {
-                let inputs = 0..system.here.u.len();
-                drive[system.first_state + i] =
-                    inputs.map(|j| system.here.b[(i, j)] * column[system.first_input + j]).sum();
+            let here = &system.here;
+            for i in 0..here.x.len() {
+                let gain = |j: usize| {
+                    let input = system.first_input + j;
+                    here.b[(i, j)] * column[input] + here.b_slope[(i, j)] * self.slopes[input]
+                };
+                drive[system.first_state + i] = (0..here.u.len()).map(gain).sum();
             }
         }
     }

@@ -4,6 +4,7 @@
 use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers};
 
 use crate::early_stops::EarlyStops;
+use crate::near_side::NearSide;
 use crate::predictions::Predictions;
 use crate::reinitialize;
 use crate::shape::Shape;
@@ -52,6 +53,7 @@ pub(crate) struct Coupling<'a> {
     pub curved: bool,
     pub step: MacroStep,
     pub tasks: Vec<Task>,
+    pub near_side: NearSide,
     pub answers: Vec<f64>,
 }
 
@@ -89,6 +91,7 @@ impl<'a> Coupling<'a> {
             curved: false,
             step: MacroStep::instant(0.0),
             tasks: connections.tasks(1),
+            near_side: NearSide::of(&connections.tasks(1)),
             answers: vec![0.0; 2 * outputs.len()],
             connections,
         }
@@ -98,6 +101,7 @@ impl<'a> Coupling<'a> {
     pub fn with_curvatures(mut self) -> Self {
         self.derivatives = 2;
         self.tasks = self.connections.tasks(2);
+        self.near_side = NearSide::of(&self.tasks);
         self
     }
 
@@ -116,6 +120,7 @@ impl<'a> Coupling<'a> {
 
     /// An attempt begins: what is held has its newest values. The time at which the step is to end at the latest.
     pub fn set_out(&mut self, past: &Past, next_event: f64) -> f64 {
+        self.near_side.clear();
         for held in &self.held {
             self.present[held.stacked] = past.latest()[held.stacked].value;
         }
@@ -273,6 +278,7 @@ impl<'a> Coupling<'a> {
     /// consistent values and slopes, or as a first step where not all systems know their slopes.
     pub fn cross_event(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let time = self.step.end;
+        self.near_side.keep(&self.tasks);
         self.step = MacroStep::instant(time);
         self.place_signals_at_start();
         workers.advance(&mut self.tasks)?;

@@ -10,6 +10,7 @@ use dovetail_core::{
 
 use crate::divergence::Divergence;
 use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
+use crate::near_side::NearSide;
 
 /// The method, with its buffers.
 pub struct GaussSeidel<'a> {
@@ -20,6 +21,7 @@ pub struct GaussSeidel<'a> {
     /// Outputs of all systems, each as new as it gets.
     newest: Vec<f64>,
     divergence: Divergence,
+    near_side: NearSide,
 }
 
 impl<'a> GaussSeidel<'a> {
@@ -33,7 +35,7 @@ impl<'a> GaussSeidel<'a> {
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
         let (newest, divergence) = (vec![f64::NAN; connections.outputs()], Divergence::new(connections));
-        Self { connections, walk: GridWalk::new(grid), tasks, newest, divergence }
+        Self { connections, walk: GridWalk::new(grid), near_side: NearSide::of(&tasks), tasks, newest, divergence }
     }
 }
 
@@ -67,8 +69,13 @@ impl Method for GaussSeidel<'_> {
                 *newest = knot.value;
             }
         }
-        cross_event(step.end, &mut self.tasks, workers)?;
+        cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
+        Ok(Verdict::Accepted(Exchange {
+            tasks: &self.tasks,
+            before: self.near_side.tasks(),
+            iterations: 0,
+            signals: &[],
+        }))
     }
 }

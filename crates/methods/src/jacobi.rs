@@ -11,6 +11,7 @@ use dovetail_core::{
 };
 
 use crate::divergence::Divergence;
+use crate::near_side::NearSide;
 
 /// The method, with its buffers.
 pub struct Jacobi<'a> {
@@ -18,13 +19,15 @@ pub struct Jacobi<'a> {
     walk: GridWalk,
     tasks: Vec<Task>,
     divergence: Divergence,
+    near_side: NearSide,
 }
 
 impl<'a> Jacobi<'a> {
     /// Jacobi on the communication times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
         let divergence = Divergence::new(connections);
-        Self { connections, walk: GridWalk::new(grid), tasks: connections.tasks(0), divergence }
+        let tasks = connections.tasks(0);
+        Self { connections, walk: GridWalk::new(grid), near_side: NearSide::of(&tasks), tasks, divergence }
     }
 }
 
@@ -52,9 +55,14 @@ impl Method for Jacobi<'_> {
             }
         }
         workers.advance(&mut self.tasks)?;
-        cross_event(step.end, &mut self.tasks, workers)?;
+        cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
+        Ok(Verdict::Accepted(Exchange {
+            tasks: &self.tasks,
+            before: self.near_side.tasks(),
+            iterations: 0,
+            signals: &[],
+        }))
     }
 }
 
@@ -69,9 +77,16 @@ pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
 
 /// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
 /// asked once more, at the same time and under the same held inputs.
-pub(crate) fn cross_event(now: f64, tasks: &mut [Task], workers: &mut dyn Workers) -> Result<(), Error> {
+pub(crate) fn cross_event(
+    now: f64,
+    tasks: &mut [Task],
+    near_side: &mut NearSide,
+    workers: &mut dyn Workers,
+) -> Result<(), Error> {
+    near_side.clear();
     let ends = tasks.iter().any(|task| task.response.ends);
     if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
+        near_side.keep(tasks);
         tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(now));
         workers.advance(tasks)?;
     }

@@ -15,6 +15,7 @@ mod ifosmondi;
 mod initialization;
 mod jacobi;
 mod missiles;
+mod near_side;
 mod plan;
 mod predictions;
 mod ranges;

@@ -35,7 +35,7 @@ fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
 }
 
 fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
-    let costs = ["step", "steps", "integrations", "seconds"];
+    let costs = ["step", "steps", "integrations", "seconds", "verdict"];
     let mut heads = vec![("method", Alignment::Left)];
     let varied: Vec<&str> = runs.first().map_or(vec![], |run| run.varied.iter().map(|(key, _)| key.as_str()).collect());
     heads.extend(varied.iter().map(|key| (*key, Alignment::Right)));
@@ -51,6 +51,7 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
         cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
         cells.extend([step(run), count(run.steps), count(run.integrations())]);
         cells.push(significant(run.wall_seconds, 4));
+        cells.push(if run.quality.diverged { "diverged" } else { run.quality.verdict.word() }.to_owned());
         for variable in variables {
             cells.push(error(run, variable));
             cells.extend(shows_order(variable).then(|| order(run, variable).unwrap_or("-".into())));

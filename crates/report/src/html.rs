@@ -60,7 +60,15 @@ fn heading(summary: &RunSummary, title: &str) -> String {
         .unwrap_or_default();
     let class = if summary.completed { "done" } else { "early" };
     let outcome = escaped(&sentence(&summary.outcome()));
-    format!("<h1>{}</h1>\n<p class=\"{class}\">{outcome}</p>\n{reason}", escaped(title))
+    let quality = &summary.quality;
+    let verdict = match quality.verdict_reason.as_str() {
+        "" => String::new(),
+        why => {
+            let (word, why) = (quality.verdict.word(), escaped(&sentence(why)));
+            format!("<p class=\"verdict {word}\"><strong>{}</strong> {why}</p>\n", sentence(word))
+        }
+    };
+    format!("<h1>{}</h1>\n{verdict}<p class=\"{class}\">{outcome}</p>\n{reason}", escaped(title))
 }
 
 /// With a capital at its head and a full stop at its end.

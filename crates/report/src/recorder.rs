@@ -146,20 +146,19 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Systems that keep their own pace, or rows between the times of all: the newest row is that of the slowest.
-    fn take_apart(&mut self, tasks: &[Task], signals: &[f64]) -> Result<(), Error> {
+    fn take_apart(&mut self, tasks: &[Task], wanted: impl Fn(&Task) -> bool, signals: &[f64]) -> Result<(), Error> {
         if std::mem::replace(&mut self.in_step, false)
             && let Some(time) = self.row_time
         {
             self.lanes.iter_mut().for_each(|lane| lane.seed(time, &self.row));
         }
-        for task in tasks.iter().filter(|task| task.due) {
-            self.lanes[task.system].take(task);
-        }
+        let due = || tasks.iter().filter(|task| task.due && wanted(task));
+        due().for_each(|task| self.lanes[task.system].take(task));
         let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
         }
-        let answers_again = || tasks.iter().any(|task| task.due && task.response.reached == reached);
+        let answers_again = || due().any(|task| task.response.reached == reached);
         match self.row_time {
             None => self.first = reached,
             // Somebody has gone ahead, that is all.
@@ -265,7 +264,12 @@ impl<S: Sink> Observer for Recorder<S> {
                 }
                 Ok(())
             }
-            _ => self.take_apart(tasks, signals),
+            _ if exchange.before.is_empty() => self.take_apart(tasks, |_| true, signals),
+            _ => {
+                // An event was crossed: first its near side, then those that tell of the far one.
+                self.take_apart(exchange.before, |_| true, signals)?;
+                self.take_apart(tasks, |task| task.step.is_instant(), signals)
+            }
         }
     }
 

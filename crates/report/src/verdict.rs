@@ -70,7 +70,8 @@ pub fn judge(errors: &[Judged], source: Source, tolerance: Option<f64>) -> (Verd
     let allowed = tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance));
     let diverged = errors.iter().find(|error| !error.share.is_finite() || error.share > WRONG && error.grown > GROWN);
     if let Some(diverged) = diverged {
-        let reason = format!("`{}` has diverged: it grows, and what it grows by is error", diverged.name);
+        let reason =
+            format!("`{}` grows, and most of that is error; a shorter step or another method may help", diverged.name);
         return (Verdict::Unusable, reason, true);
     }
     let verdict = match worst.share {

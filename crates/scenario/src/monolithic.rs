@@ -88,6 +88,6 @@ impl Method for MonolithicRun<'_> {
         };
         let next_event = self.course.as_ref().map_or(f64::INFINITY, Course::next_switch);
         self.answer(step, next_event)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &[] }))
+        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, before: &[], iterations: 0, signals: &[] }))
     }
 }

@@ -377,6 +377,26 @@ impl Scenario {
         warnings
     }
 
+    /// What a method that holds its inputs makes of systems that use their slopes.
+    pub fn flat_slopes(&self, method: &str) -> Vec<String> {
+        if !["jacobi", "gauss-seidel"].contains(&method) {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        for (system, interface) in self.connections.interfaces().iter().enumerate() {
+            for (input, stacked) in interface.inputs.iter().zip(self.connections.inputs_of(system)) {
+                if input.uses_slope && self.connections.sources()[stacked].output().is_some() {
+                    warnings.push(format!(
+                        "`{}` uses der({}), and {method} holds its inputs: that slope is zero all the time; f3ornits, ifosmondi, missiles \
+                         and dovetail give inputs a slope",
+                        interface.name, input.name
+                    ));
+                }
+            }
+        }
+        warnings
+    }
+
     /// Options that were given and do not matter to the method.
     fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
         let mut warnings = self.warnings.clone();
@@ -389,6 +409,7 @@ impl Scenario {
                 warnings.push(format!("{method} has no tolerance with a fixed step: --tolerance was not used"));
             }
         }
+        warnings.extend(self.flat_slopes(method));
         if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {
             warnings.push("--petsc-options was not used: it belongs to --solver petsc".to_owned());
         }

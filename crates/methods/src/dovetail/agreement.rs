@@ -24,10 +24,12 @@ impl Dovetail<'_> {
             Restart::measure(&self.coupling, &self.global, &mut self.ends.integrated[..measured]);
             self.restart_from_integrated(time)?;
             let tasks = &self.coupling.tasks;
-            let used = |system: usize, input: usize| tasks[system].inputs[input].value(0.0);
+            let interfaces = self.connections.interfaces();
+            let same = |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
             let agrees = |system: usize, column: &crate::global::Column| {
-                let (used, now) = (used(system, column.input), self.coupling.start[column.variable].value);
-                (used - now).abs() <= AGREED * used.abs().max(now.abs())
+                let (used, now) = (tasks[system].inputs[column.input].at(0.0), self.coupling.start[column.variable]);
+                let bends = interfaces[system].inputs[column.input].uses_slope;
+                same(used.value, now.value) && (!bends || same(used.slope, now.slope))
             };
             if self.global.columns.iter().enumerate().all(|(system, all)| all.iter().all(|one| agrees(system, one))) {
                 break;

@@ -44,9 +44,9 @@ impl Dovetail<'_> {
         self.keep_stiff_slopes(step.size());
         self.stand();
         self.judge(step);
+        self.tell_consistent_outputs();
         if event {
             self.cross(step.end, workers)?;
-        } else {
             self.tell_consistent_outputs();
         }
         self.tell_step(step);
@@ -104,10 +104,10 @@ impl Dovetail<'_> {
         if let Some(error) = &mut self.global_error {
             // The interpolation error of a first step may not be known: it is that of the next, but for their sizes.
             let grown = |size: f64| size.powi(2 * self.coupling.shape().orders() as i32 + 1);
-            // Of a parabola it is known well enough to refuse one that is too long, not to judge one that nobody could refuse.
+            // A parabola that nobody could refuse is not enough to judge a run by; another step is to follow.
             let judged = self.coupling.shape() != Shape::Parabola || matches!(self.steps, Steps::Adaptive(_));
-            let times = if errors.known && judged {
-                self.tally.unknown = 0;
+            let times = if errors.known {
+                self.tally.unknown = u32::from(!judged);
                 1.0 + std::mem::take(&mut self.tally.unmeasured) / grown(step.size())
             } else {
                 self.tally.unknown += 1;
@@ -161,7 +161,10 @@ impl Dovetail<'_> {
             let here = &local.linearization;
             for (output, knot) in task.response.outputs.iter_mut().enumerate() {
                 let by_input = |column: &Column| {
-                    here.d[(output, column.input)] * (self.coupling.start[column.variable].value - here.u[column.input])
+                    let now = self.coupling.start[column.variable];
+                    let bent = here.d_slope[(output, column.input)];
+                    let by_slope = if bent != 0.0 { bent * (now.slope - here.u_slope[column.input]) } else { 0.0 };
+                    here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
                 };
                 let moved: f64 = columns.iter().map(by_input).sum();
                 knot.value += if moved.is_finite() { moved } else { 0.0 };

@@ -265,7 +265,8 @@ impl Method for Dovetail<'_> {
         }
         self.arrive(workers)?;
         let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
-        Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+        let before = self.coupling.near_side.tasks();
+        Ok(Verdict::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
     }
 
     fn advice(&self) -> Option<Advice> {

@@ -95,6 +95,7 @@ impl F3ornits<'_> {
         if self.events.iter().all(Option::is_none) {
             return Ok(());
         }
+        self.near_side.keep(&self.tasks);
         for task in self.tasks.iter().filter(|task| task.due) {
             let (_, past) = past.point(task.system, 0);
             let answers = past.iter().zip(&task.response.outputs);

@@ -23,6 +23,7 @@ use dovetail_core::{
 use crate::algebraic_loops;
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
+use crate::near_side::NearSide;
 use inputs::Inputs;
 use jump::Jumps;
 use scheduler::{Scheduler, Standing};
@@ -141,6 +142,7 @@ pub struct F3ornits<'a> {
     jumps: Jumps,
     divergence: Divergence,
     signals: Vec<f64>,
+    near_side: NearSide,
 }
 
 impl<'a> F3ornits<'a> {
@@ -179,6 +181,7 @@ impl<'a> F3ornits<'a> {
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
+            near_side: NearSide::of(&connections.tasks(0)),
         };
         method.tries = method.locates();
         method
@@ -334,9 +337,15 @@ impl Method for F3ornits<'_> {
         self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
         self.ask_again(workers)?;
         self.learn(past);
+        self.near_side.clear();
         self.cross_events(past, located, workers)?;
         self.divergence.watch(NAME, self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, iterations: 0, signals: &self.signals }))
+        Ok(Verdict::Accepted(Exchange {
+            tasks: &self.tasks,
+            before: self.near_side.tasks(),
+            iterations: 0,
+            signals: &self.signals,
+        }))
     }
 
     fn signals(&self) -> Vec<String> {

@@ -278,7 +278,8 @@ impl Method for Ifosmondi<'_> {
         self.accept(workers)?;
         self.signals[0] = outcome.iterations as f64;
         let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
-        Ok(Verdict::Accepted(Exchange { tasks, iterations, signals: &self.signals }))
+        let before = self.coupling.near_side.tasks();
+        Ok(Verdict::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
     }
 
     fn derivatives(&self) -> usize {

@@ -254,7 +254,12 @@ impl Method for Missiles<'_> {
             return Ok(Verdict::Rejected(step));
         }
         self.arrive(workers)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.coupling.tasks, iterations: 0, signals: &self.signals }))
+        Ok(Verdict::Accepted(Exchange {
+            tasks: &self.coupling.tasks,
+            before: self.coupling.near_side.tasks(),
+            iterations: 0,
+            signals: &self.signals,
+        }))
     }
 
     fn derivatives(&self) -> usize {

@@ -34,7 +34,7 @@ fn record(selected: &str, exchanges: &[&[Task]]) -> Trajectory {
     let selection = Variables::of(&connections).select(&[selected.into()]).unwrap();
     let mut recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
     for tasks in exchanges {
-        recorder.accepted(Exchange { tasks, iterations: 0, signals: &[] }).unwrap();
+        recorder.accepted(Exchange { tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
     }
     recorder.finished().unwrap();
     recorder.into_sink()
@@ -111,7 +111,7 @@ fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
             task.response.states.fill(value);
             task.response.motion.fill([knot.slope, knot.curvature]);
         }
-        recorder.accepted(Exchange { tasks: &tasks, iterations: 0, signals: &[] }).unwrap();
+        recorder.accepted(Exchange { tasks: &tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
     }
     recorder.finished().unwrap();
     recorder.into_sink()
@@ -165,7 +165,7 @@ fn an_event_has_two_rows_where_both_sides_are_asked_for() {
         instant(2.0, 6.0),
     ];
     for tasks in &steps {
-        recorder.accepted(Exchange { tasks, iterations: 0, signals: &[] }).unwrap();
+        recorder.accepted(Exchange { tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
     }
     recorder.finished().unwrap();
     let rows = recorder.into_sink();
@@ -204,7 +204,7 @@ fn a_full_disk_ends_the_run_with_the_time_and_the_file() {
     let sinks = (LastRow::default(), Full);
     let mut recorder = Recorder::new(&connections, &selection, sinks, "results.csv");
     let tasks = both(MacroStep::instant(0.25), 1.0);
-    recorder.started(Exchange { tasks: &tasks, iterations: 0, signals: &[] }).unwrap();
+    recorder.started(Exchange { tasks: &tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
     let error = recorder.finished().unwrap_err();
     assert_eq!(error.to_string(), "could not write results.csv at t = 0.25 s: no space left");
     assert!(recorder.finished().is_ok());

@@ -1,0 +1,32 @@
+//! What a step answered just before an event at its end: the tasks themselves then tell of the far side.
+
+use dovetail_core::Task;
+
+/// A copy of the tasks of a step, where an event was crossed after it.
+pub(crate) struct NearSide {
+    tasks: Vec<Task>,
+    crossed: bool,
+}
+
+impl NearSide {
+    /// Room for these tasks.
+    pub fn of(tasks: &[Task]) -> Self {
+        Self { tasks: tasks.to_vec(), crossed: false }
+    }
+
+    /// An attempt begins.
+    pub fn clear(&mut self) {
+        self.crossed = false;
+    }
+
+    /// An event is about to be crossed.
+    pub fn keep(&mut self, tasks: &[Task]) {
+        self.tasks.iter_mut().zip(tasks).for_each(|(kept, task)| kept.copy_from(task));
+        self.crossed = true;
+    }
+
+    /// The near side of the event that was crossed in this attempt; nothing if there was none.
+    pub fn tasks(&self) -> &[Task] {
+        if self.crossed { &self.tasks } else { &[] }
+    }
+}
