@@ -124,10 +124,10 @@ mod tests {
     #[test]
     fn two_variables_fit_beside_the_costs() {
         let expected = "\
-method        step  steps  integrations   seconds  spring.F  order    mass.x  order
-jacobi         0.1    500        13 000  0.007120     35.36      -     35.36      -
-jacobi        0.05    500        13 000  0.007120     17.68   1.00     17.68   1.00
-f3ornits  adaptive    500        13 000  0.007120  7.071e-4      -  7.071e-4      -
+method        step  steps  integrations   seconds  verdict  spring.F  order    mass.x  order
+jacobi         0.1    500        13 000  0.007120     good     35.36      -     35.36      -
+jacobi        0.05    500        13 000  0.007120     good     17.68   1.00     17.68   1.00
+f3ornits  adaptive    500        13 000  0.007120     good  7.071e-4      -  7.071e-4      -
 
 errors: NRMSE in % of the range of the reference
 ";

@@ -100,8 +100,7 @@ mod tests {
                    quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        let quality =
-            "residual residual_variable estimated_error interface_error discrepancy kept refused warnings remarks";
+        let quality = "verdict verdict_reason residual residual_variable estimated_error interface_error discrepancy kept refused warnings remarks";
         assert_eq!(keys(&json["quality"]), quality.split_whitespace().collect::<Vec<_>>());
         assert_eq!(json["quality"]["discrepancy"], json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 }));
         assert_eq!(json["quality"]["kept"], json!({ "linearizations": 996, "factorizations": 498 }));
