@@ -12,11 +12,12 @@ pub(crate) struct Interfaces(Option<Defect>);
 impl Interfaces {
     /// For a run whose rows have these variables.
     pub fn of(scenario: &Scenario, everything: &Selection) -> Self {
-        let definitions = scenario.definitions().ok();
+        // Equations have no texts: all their variables are in the rows.
+        let Ok(definitions) = scenario.definitions() else { return Self(None) };
         let places: Vec<Places> =
             (0..scenario.connections.systems()).map(|k| places(scenario, everything, k)).collect();
         let span = scenario.stop_time - scenario.start_time;
-        Self(definitions.and_then(|all| Defect::new(&all, &scenario.connections, &places, span)))
+        Self(Defect::new(&definitions, &scenario.connections, &places, span))
     }
 
     /// The error of a variable, absolute, where it is known.
