@@ -206,7 +206,8 @@ fn solvers() -> String {
     let integrations = |solver: &str| {
         let at = |damper: f64| {
             let scenario = DAMPING_REACTION.with(&[("plate.D", damper)]);
-            let choices = [("method", "ifosmondi"), ("solver", solver), ("step", "1e-2"), ("tolerance", "1e-4")];
+            let paper = [("criterion", "paper"), ("step", "1e-2"), ("tolerance", "1e-4")];
+            let choices = [&[("method", "ifosmondi"), ("solver", solver)], &paper[..]].concat();
             let end = measure_run(&scenario, &choices).end;
             end.ending.is_ok().then(|| (damper, end.work[0].integrations as f64))
         };
@@ -291,7 +292,8 @@ fn chosen_steps() -> String {
 fn flexible_steps() -> String {
     let scenario = BEHAVIOUR_CHANGE.scenario();
     let steps = |scale: &str| {
-        let own = [("tolerance", "2e-4"), ("step", "0.01"), ("min-step", "0.01"), ("scale", scale)];
+        let own =
+            [("setting", "paper"), ("tolerance", "2e-4"), ("step", "0.01"), ("min-step", "0.01"), ("scale", scale)];
         let done = measure_run(&scenario, &[&[("method", "f3ornits")], &own[..]].concat());
         let pairs = done.trajectory.times().windows(2);
         let points = pairs.flat_map(|pair| [pair[0], pair[1]].map(|time| (time, pair[1] - pair[0]))).collect();

@@ -43,7 +43,7 @@ fn main() {
 }
 
 fn choices(solver: &'static str) -> [(&'static str, &'static str); 4] {
-    [("method", "ifosmondi"), ("solver", solver), ("step", STEP), ("tolerance", TOLERANCE)]
+    [("method", "ifosmondi"), ("criterion", "paper"), ("solver", solver), ("step", STEP), ("tolerance", TOLERANCE)]
 }
 
 /// Integrations, error and time of a run that came to its end; otherwise there is nothing to compare.
