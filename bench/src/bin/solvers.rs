@@ -42,7 +42,7 @@ fn main() {
     println!("integrations: per system; error: mean normalised L2 of the three states; time: against {}", SOLVERS[0]);
 }
 
-fn choices(solver: &'static str) -> [(&'static str, &'static str); 4] {
+fn choices(solver: &'static str) -> [(&'static str, &'static str); 5] {
     [("method", "ifosmondi"), ("criterion", "paper"), ("solver", solver), ("step", STEP), ("tolerance", TOLERANCE)]
 }
 
