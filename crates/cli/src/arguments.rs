@@ -147,6 +147,10 @@ pub(crate) struct SharedArguments {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub step_timeout: Option<Duration>,
 
+    /// Find the error by running again: with half and a quarter of the step, or with a tenth of the tolerance
+    #[arg(long)]
+    pub verify: bool,
+
     /// Record these variables only (a pattern with * and ?); may be given again
     #[arg(long, value_name = "GLOB")]
     pub record: Vec<String>,

@@ -37,13 +37,17 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     for Planned { method, varied, step } in &plan {
         let choices = shared.changes.choices(Some(method), step.as_deref(), varied);
         let mut options = shared.options(&scenario, &choices)?;
-        if plan.len() > 1 && scenario.has_single_units() && !matches!(options.placement, Placement::Processes(_)) {
+        if (plan.len() > 1 || shared.verify)
+            && scenario.has_single_units()
+            && !matches!(options.placement, Placement::Processes(_))
+        {
             options.placement = processes::placement(shared.step_timeout)?;
         }
         let file = shared.output.as_ref().map(|path| file_of_run(path, plan.len(), method, varied, step));
         let interrupted = interrupt::listen();
         let session = scenario.session(&options)?;
-        let mut done = execute(&scenario, session, &selection, Keep::Measured, file.as_deref(), shared, interrupted)?;
+        let mut done =
+            execute(&scenario, (session, &options), &selection, Keep::Measured, file.as_deref(), shared, interrupted)?;
         done.summary.varied = varied.clone();
         match errors(&done, &mut reference, &selection) {
             Ok(comparison) => done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last())),

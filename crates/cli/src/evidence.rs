@@ -69,11 +69,11 @@ pub(crate) fn pronounce(
         (summary.quality.verdict, summary.quality.verdict_reason) = (Verdict::Good, reason);
         return;
     }
-    let estimate = |variable: &Variable| {
-        let all = summary.quality.estimated_error.as_ref()?;
-        all.iter().find(|(name, _)| *name == variable.name).map(|(_, error)| error.max)
-    };
-    let estimated = summary.quality.estimated_error.is_some();
+    let verified = summary.quality.verified_error.is_some();
+    let known = summary.quality.verified_error.as_ref().or(summary.quality.estimated_error.as_ref());
+    let estimate =
+        |variable: &Variable| known?.iter().find(|(name, _)| *name == variable.name).map(|(_, error)| error.max);
+    let estimated = known.is_some();
     let judged = |(column, variable): (usize, &Variable)| {
         let error = if estimated { estimate(variable) } else { interfaces.error_of(variable, scenario) };
         let (range, grown) = (extent.range(column), extent.growth(column));
@@ -83,7 +83,11 @@ pub(crate) fn pronounce(
     };
     let variables = everything.variables().iter().enumerate();
     let all: Vec<Judged> = variables.filter(|(_, v)| v.kind != Kind::Input).filter_map(judged).collect();
-    let source = if estimated { ErrorSource::Estimated } else { ErrorSource::Interfaces };
+    let source = match (verified, estimated) {
+        (true, _) => ErrorSource::Verified,
+        (_, true) => ErrorSource::Estimated,
+        _ => ErrorSource::Interfaces,
+    };
     let known = estimated || interfaces.0.is_some();
     let (verdict, reason, diverged) = match (known, &interfaces.0) {
         (true, Some(defect)) if !estimated && defect.largest().is_none() => {

@@ -8,13 +8,14 @@ use dovetail_report::{
     Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork,
     Trajectory, Variables, Verdict,
 };
-use dovetail_scenario::{RunEnd, Scenario, Session};
+use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
 use crate::arguments::SharedArguments;
 use crate::evidence::{Interfaces, pronounce};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
+use crate::verify::{Plan, verify};
 
 /// A run that chooses its steps has so many rows at least.
 const LEAST_ROWS: f64 = 500.0;
@@ -39,7 +40,7 @@ pub(crate) struct Executed {
 /// Runs a session of `scenario`, recording `selection`. Whatever could be refused has been: files may be touched now.
 pub(crate) fn execute(
     scenario: &Scenario,
-    session: Session<'_>,
+    (session, options): (Session<'_>, &RunOptions),
     selection: &Selection,
     keep: Keep,
     file: Option<&Path>,
@@ -71,6 +72,15 @@ pub(crate) fn execute(
     };
     let recorder = Recorder::new(&scenario.connections, selection, sinks, label);
     let mut recorder = recorder.with_rows(rows).with_both_sides();
+    let span = scenario.stop_time - scenario.start_time;
+    let interval = session.step().unwrap_or(span / LEAST_ROWS);
+    let plan = match (session.step(), tolerance) {
+        (Some(step), _) => Plan::Step(step),
+        (None, tolerance) => Plan::Tolerance(tolerance.unwrap_or_default()),
+    };
+    let sampled = shared.verify.then(|| Trajectory::of(&everything));
+    let mut sampled =
+        Recorder::new(&scenario.connections, &everything, sampled, "memory").with_rows(Rows::Every(interval));
     let mut residual = CouplingResidual::new(&scenario.connections);
     let mut progress =
         Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
@@ -84,11 +94,23 @@ pub(crate) fn execute(
     if compared {
         observers.push(&mut measured);
     }
+    if shared.verify {
+        observers.push(&mut sampled);
+    }
     let end = session.run(&mut observers, interrupted);
     let trajectory = measured.into_sink().or(recorder.into_sink().0);
     let (last, extent) = last.into_sink();
     let values = FinalValue::of(&everything, &last.values);
     let mut summary = summarize(scenario, end, values, &residual);
+    if let (Some(known), true) = (sampled.into_sink(), summary.completed && summary.method != "monolithic") {
+        match verify(scenario, options, &everything, &known, (plan, interval), interrupted) {
+            Ok(verified) => {
+                summary.quality.remarks.push(format!("the error was verified {}", verified.how));
+                summary.quality.verified_error = Some(verified.errors);
+            }
+            Err(why) => summary.quality.warnings.push(format!("the error could not be verified: {why}")),
+        }
+    }
     pronounce(&mut summary, scenario, &everything, &extent, &interfaces.into_sink(), tolerance);
     Ok(Executed { summary, trajectory })
 }
@@ -131,6 +153,7 @@ fn summarize(
             residual: residual.largest(),
             residual_variable,
             estimated_error: end.quality.estimated_error,
+            verified_error: None,
             interface_error: end.quality.interface_error,
             warnings: end.warnings,
             remarks: end.remarks,

@@ -17,6 +17,7 @@ mod progress;
 mod reference;
 mod rescue;
 mod run;
+mod verify;
 
 use std::process::ExitCode;
 

@@ -1,11 +1,12 @@
 //! `dovetail run`.
 
 use dovetail_report::{Variables, report_page};
+use dovetail_scenario::Placement;
 
 use crate::arguments::RunArguments;
 use crate::execute::{Keep, execute};
 use crate::failure::Failure;
-use crate::{interrupt, output};
+use crate::{interrupt, output, processes};
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
@@ -16,6 +17,10 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let step = arguments.step.clone().or(interval.map(|interval| interval.to_string()));
     let choices = shared.changes.choices(arguments.method.as_deref(), step.as_deref(), &[]);
     let options = shared.options(&scenario, &choices)?;
+    let mut options = options;
+    if shared.verify && scenario.has_single_units() && !matches!(options.placement, Placement::Processes(_)) {
+        options.placement = processes::placement(shared.step_timeout)?; // each run makes its FMUs anew
+    }
     let session = scenario.session(&options)?;
     let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
     let selection =
@@ -23,7 +28,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let page = shared.report.as_deref().map(output::Page::create).transpose()?;
     let keep = if page.is_some() { Keep::Shown } else { Keep::Nothing };
     let file = shared.output.as_deref();
-    let done = execute(&scenario, session, &selection, keep, file, shared, interrupt::listen())?;
+    let done = execute(&scenario, (session, &options), &selection, keep, file, shared, interrupt::listen())?;
     if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {
         page.write(&report_page(&done.summary, trajectory))?;
     }

@@ -208,3 +208,24 @@ fn the_report_of_a_comparison_is_written_or_refused() {
     let done = dovetail(&["compare", &example("spring"), "--method", "jacobi", "--report", &page]);
     assert!(folder.path("page.html").exists() || done.code == Some(2), "--report was ignored");
 }
+
+#[test]
+fn running_again_finds_the_error_of_any_method() {
+    let model = example("mechanical");
+    for choice in [&["jacobi", "--step", "1e-4"][..], &["f3ornits"], &["ifosmondi"], &["missiles"], &["dovetail"]] {
+        let plan = [&["--method"], choice, &["--verify"]].concat();
+        let run = &compare_json(&model, &plan)[0];
+        let (found, truth) = (&run["quality"]["verified_error"]["left.x"]["max"], &run["error"]["left.x"]["max"]);
+        let ratio = number(found) / number(truth);
+        assert!((0.5..2.0).contains(&ratio), "{choice:?}: {ratio}");
+        assert!(run["quality"]["verdict_reason"].as_str().unwrap().starts_with("the verified error"));
+    }
+}
+
+#[test]
+fn a_run_that_runs_away_is_called_so() {
+    let done = dovetail(&["run", &example("mechanical"), "--method", "jacobi"]).exits(1);
+    assert!(done.out.starts_with("verdict: unusable"), "{}", done.out);
+    let marked = dovetail(&["compare", &example("mechanical"), "--method", "jacobi,dovetail"]).exits(0);
+    assert!(marked.out.contains("diverged") && marked.out.contains("good"), "{}", marked.out);
+}

@@ -66,6 +66,7 @@ fn quality_json(quality: &Quality) -> Value {
         "residual": quality.residual,
         "residual_variable": quality.residual_variable,
         "estimated_error": quality.estimated_error.as_ref().map(estimates),
+        "verified_error": quality.verified_error.as_ref().map(estimates),
         "interface_error": quality.interface_error,
         "discrepancy": map(quality.discrepancy.iter().map(|(name, miss)| (name, json!(miss)))),
         "kept": quality.kept.map(|kept| json!({
@@ -100,7 +101,7 @@ mod tests {
                    quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        let quality = "verdict verdict_reason residual residual_variable estimated_error interface_error discrepancy kept refused warnings remarks";
+        let quality = "verdict verdict_reason residual residual_variable estimated_error verified_error interface_error discrepancy kept refused warnings remarks";
         assert_eq!(keys(&json["quality"]), quality.split_whitespace().collect::<Vec<_>>());
         assert_eq!(json["quality"]["discrepancy"], json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 }));
         assert_eq!(json["quality"]["kept"], json!({ "linearizations": 996, "factorizations": 498 }));

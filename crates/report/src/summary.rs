@@ -99,6 +99,8 @@ pub struct Quality {
     pub residual_variable: Option<String>,
     /// The global error of each variable as the method estimates it, where it does.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
+    /// The same as found by running again, where that was asked for.
+    pub verified_error: Option<Vec<(String, EstimatedError)>>,
     /// The largest local error of an input, relative to its range, where the method knows that.
     pub interface_error: Option<f64>,
     /// For each output that the method predicts: the largest distance from what was then integrated.
@@ -218,6 +220,7 @@ pub(crate) mod tests {
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
+                verified_error: None,
                 interface_error: None,
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
                 remarks: vec![],

@@ -1,6 +1,6 @@
 //! A run for people, on a terminal.
 
-use dovetail_core::Refused;
+use dovetail_core::{EstimatedError, Refused};
 
 use crate::number::{brief, count};
 use crate::{Alignment, FinalValue, Kind, RunSummary, Table, significant};
@@ -115,6 +115,9 @@ impl RunSummary {
         if let Some((name, worst)) = self.worst_estimate() {
             lines += &format!("largest estimated error: {} at {name}\n", significant(worst, 4));
         }
+        if let Some((name, worst)) = largest(self.quality.verified_error.as_deref()) {
+            lines += &format!("largest verified error: {} at {name}\n", significant(worst, 4));
+        }
         if let Some((name, worst)) = self.worst_discrepancy() {
             let worst = significant(worst, 4);
             lines += &format!("largest distance of an integrated output from its prediction: {worst} at {name}\n");
@@ -141,9 +144,13 @@ impl RunSummary {
 
     /// The variable with the largest estimated error.
     pub(crate) fn worst_estimate(&self) -> Option<(&str, f64)> {
-        let all = self.quality.estimated_error.as_ref()?;
-        all.iter().map(|(name, e)| (name.as_str(), e.max)).max_by(|a, b| a.1.total_cmp(&b.1))
+        largest(self.quality.estimated_error.as_deref())
     }
+}
+
+/// The variable with the largest of these errors.
+fn largest(all: Option<&[(String, EstimatedError)]>) -> Option<(&str, f64)> {
+    all?.iter().map(|(name, e)| (name.as_str(), e.max)).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// `1 step`, `2 steps`.

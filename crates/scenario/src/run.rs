@@ -110,6 +110,11 @@ impl Session<'_> {
         method::tolerance(self.method.name(), &self.options)
     }
 
+    /// The macro-step, where it is fixed.
+    pub fn step(&self) -> Option<f64> {
+        self.step
+    }
+
     /// Whether the method chooses its steps.
     pub fn chooses_steps(&self) -> bool {
         self.step.is_none()

@@ -1,0 +1,119 @@
+//! `--verify`: the error of a run, by running it again.
+//!
+//! With fixed steps, at half and a quarter of the step: Richardson's rule with the order that shows. With steps of the method's own choice, at a
+//! tenth of the tolerance: what changes then was wrong before. That holds for any method and any system, and costs what the runs cost.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dovetail_core::{EstimatedError, Observer};
+use dovetail_report::{Recorder, Rows, Selection, Trajectory};
+use dovetail_scenario::{RunOptions, Scenario};
+
+/// Orders beyond these are chance.
+const ORDERS: (f64, f64) = (0.5, 8.0);
+/// The tolerance of the second run, relative to that of the first.
+const TIGHTER: f64 = 0.1;
+
+/// What a run is verified by.
+pub(crate) enum Plan {
+    /// Shorter steps.
+    Step(f64),
+    /// A smaller tolerance.
+    Tolerance(f64),
+}
+
+/// What was found.
+pub(crate) struct Verified {
+    /// For each variable.
+    pub errors: Vec<(String, EstimatedError)>,
+    /// What was done, in words.
+    pub how: String,
+}
+
+/// The rows of a run with these options, every `interval`; or why there are none.
+fn sample(
+    scenario: &Scenario,
+    options: &RunOptions,
+    selection: &Selection,
+    interval: f64,
+    interrupted: &AtomicBool,
+) -> Result<Trajectory, String> {
+    let session = scenario.session(options).map_err(|bad| bad.to_string())?;
+    let recorder = Recorder::new(&scenario.connections, selection, Trajectory::of(selection), "memory");
+    let mut recorder = recorder.with_rows(Rows::Every(interval));
+    let mut observers: [&mut dyn Observer; 1] = [&mut recorder];
+    let end = session.run(&mut observers, interrupted);
+    match end.ending {
+        Err(error) => Err(error.to_string()),
+        Ok(_) if interrupted.load(Ordering::Relaxed) => Err("it was interrupted".to_owned()),
+        Ok(_) => Ok(recorder.into_sink()),
+    }
+}
+
+/// Verifies a run of which these rows are known, every `interval`.
+pub(crate) fn verify(
+    scenario: &Scenario,
+    options: &RunOptions,
+    selection: &Selection,
+    known: &Trajectory,
+    (plan, interval): (Plan, f64),
+    interrupted: &AtomicBool,
+) -> Result<Verified, String> {
+    let again = |options: RunOptions| sample(scenario, &options, selection, interval, interrupted);
+    match plan {
+        Plan::Tolerance(tolerance) => {
+            let tighter = again(RunOptions { tolerance: Some(TIGHTER * tolerance), ..options.clone() })?;
+            let errors = known.columns().zip(tighter.columns()).map(|((name, ours), (_, theirs))| {
+                let differences: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).collect();
+                (name.to_owned(), largest(&differences, 1.0))
+            });
+            Ok(Verified { errors: errors.collect(), how: "against a tenth of the tolerance".to_owned() })
+        }
+        Plan::Step(step) => {
+            let halved = again(RunOptions { step: Some(0.5 * step), ..options.clone() })?;
+            let quartered = again(RunOptions { step: Some(0.25 * step), ..options.clone() })?;
+            let columns = known.columns().zip(halved.columns().zip(quartered.columns()));
+            let errors = columns
+                .map(|((name, one), ((_, half), (_, quarter)))| (name.to_owned(), richardson(one, half, quarter)));
+            Ok(Verified { errors: errors.collect(), how: "against half and a quarter of the step".to_owned() })
+        }
+    }
+}
+
+/// The error of the first of three runs, each with half the step of the one before.
+fn richardson(one: &[f64], half: &[f64], quarter: &[f64]) -> EstimatedError {
+    let distance = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect() };
+    let (first, second) = (distance(one, half), distance(half, quarter));
+    let norm = |all: &[f64]| all.iter().map(|d| d * d).sum::<f64>().sqrt();
+    let order = (norm(&first) / norm(&second)).log2();
+    // Where nothing converges the difference itself is the best that is known, and the least.
+    let order = if order.is_nan() { ORDERS.1 } else { order.clamp(ORDERS.0, ORDERS.1) };
+    let factor = order.exp2() / (order.exp2() - 1.0);
+    largest(&first, factor)
+}
+
+fn largest(differences: &[f64], factor: f64) -> EstimatedError {
+    let max = factor * differences.iter().copied().fold(0.0, f64::max);
+    EstimatedError { end: factor * differences.last().copied().unwrap_or(0.0), max }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_follows_from_the_order_that_shows() {
+        for order in [1.0_f64, 2.0, 4.0] {
+            let run =
+                |step: f64| -> Vec<f64> { (0..10).map(|n| f64::from(n).sin() + 0.3 * step.powf(order)).collect() };
+            let found = richardson(&run(0.1), &run(0.05), &run(0.025));
+            let truth = 0.3 * 0.1_f64.powf(order);
+            assert!((found.max / truth - 1.0).abs() < 1e-6, "order {order}: {} for {truth}", found.max);
+        }
+    }
+
+    #[test]
+    fn runs_that_agree_to_the_last_bit_have_no_error() {
+        assert_eq!(richardson(&[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]).max, 0.0);
+    }
+}
