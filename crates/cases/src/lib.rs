@@ -1,5 +1,5 @@
-//! The models of `examples/`, with what is known of their solutions, families of models for benchmarks, and models on which nothing was
-//! tuned.
+//! The models of `examples/`, with what is known of their solutions, families of models for benchmarks, and further
+//! models by which methods are judged.
 //!
 //! Each model has one source, its file; tests and benchmarks take it from here.
 

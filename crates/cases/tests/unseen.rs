@@ -1,4 +1,4 @@
-//! What the default method promises, judged by models on which nothing was tuned.
+//! What methods promise, judged by models that are not among the examples.
 
 use dovetail_cases::{Measured, connections, measure_run, model, unseen};
 

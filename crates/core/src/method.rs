@@ -115,7 +115,7 @@ pub enum Verdict<'a> {
 pub struct Exchange<'a> {
     /// The tasks carried out (those that are due), with the inputs used and the answers.
     pub tasks: &'a [Task],
-    /// Where an event at the end of the step was crossed, and the tasks tell of its far side: what they had told of the near one.
+    /// Where an event at the end of the step was crossed, `tasks` hold the values after it, and these the values before; otherwise empty.
     pub before: &'a [Task],
     /// Iterations of the method's solver.
     pub iterations: u64,

@@ -1,4 +1,4 @@
-//! What a step answered just before an event at its end: the tasks themselves then tell of the far side.
+//! The answers of a step just before an event at its end; the tasks themselves then hold the answers after it.
 
 use dovetail_core::Task;
 

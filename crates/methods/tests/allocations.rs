@@ -18,7 +18,12 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     let mut choices = Choices::default();
     let step = format!("step={}", (scenario.stop_time - scenario.start_time) / 500.0);
     match method {
-        "estimated" => ["method=ifosmondi", "rollback-free=true"].map(|text| set(&mut choices, text)),
+        "ifosmondi" => ["method=ifosmondi", "criterion=paper"].map(|text| set(&mut choices, text)),
+        "adaptive ifosmondi" => ["method=ifosmondi", "tolerance=1e-6"].map(|text| set(&mut choices, text)),
+        "estimated" => {
+            set(&mut choices, "criterion=paper");
+            ["method=ifosmondi", "rollback-free=true"].map(|text| set(&mut choices, text))
+        }
         "missiles" => ["method=missiles", &step].map(|text| set(&mut choices, text)),
         "adaptive" => ["method=missiles", "tolerance=1e-7"].map(|text| set(&mut choices, text)),
         "dovetail" => ["method=dovetail", &step].map(|text| set(&mut choices, text)),
@@ -54,7 +59,7 @@ fn no_step_allocates() {
     for (name, scenario) in &scenarios {
         let smooth = *name != "rooms" && *name != "behaviour-change"; // a jump makes start values consistent anew
         let implicit: &[&str] = if smooth {
-            &["ifosmondi", "estimated", "missiles", "adaptive", "dovetail", "adaptive dovetail"]
+            &["ifosmondi", "adaptive ifosmondi", "estimated", "missiles", "adaptive", "dovetail", "adaptive dovetail"]
         } else {
             &[]
         };
@@ -64,7 +69,7 @@ fn no_step_allocates() {
             let (steps, allocated) = allocations(scenario, method);
             assert!(
                 steps
-                    >= if ["adaptive", "f3ornits", "ifosmondi", "estimated", "adaptive dovetail"].contains(method) {
+                    >= if ["adaptive", "f3ornits", "adaptive ifosmondi", "adaptive dovetail"].contains(method) {
                         100
                     } else {
                         500

@@ -266,7 +266,7 @@ impl<S: Sink> Observer for Recorder<S> {
             }
             _ if exchange.before.is_empty() => self.take_apart(tasks, |_| true, signals),
             _ => {
-                // An event was crossed: first its near side, then those that tell of the far one.
+                // An event was crossed: first the answers before it, then those of the systems that answered again after it.
                 self.take_apart(exchange.before, |_| true, signals)?;
                 self.take_apart(tasks, |task| task.step.is_instant(), signals)
             }

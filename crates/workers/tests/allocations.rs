@@ -16,6 +16,9 @@ static ALLOCATOR: Counting = Counting;
 fn options(scenario: &Scenario, method: &str, threads: usize) -> RunOptions {
     let mut choices = Choices::default();
     choices.set("method", method);
+    if method == "ifosmondi" {
+        choices.set("criterion", "paper"); // with its fixed step
+    }
     let placement = Placement::Threads(NonZeroUsize::new(threads));
     RunOptions { placement, ..scenario.options(&choices).unwrap() }
 }
@@ -56,7 +59,7 @@ fn no_step_allocates_in_any_number_of_threads() {
                 // The thread that waits for this test allocates once in a while; what a step allocates is there every time.
                 let runs = (0..3).map(|_| allocations(scenario, method, threads));
                 let (steps, allocated) = runs.min_by_key(|(_, allocated)| *allocated).unwrap();
-                assert!(steps >= 100);
+                assert!(steps >= 500);
                 assert_eq!(allocated, 0, "{name} under {method} in {threads} threads, {steps} steps");
             }
         }
