@@ -25,6 +25,11 @@ impl NearSide {
         self.crossed = true;
     }
 
+    /// The same, to be put right.
+    pub fn tasks_mut(&mut self) -> &mut [Task] {
+        if self.crossed { &mut self.tasks } else { &mut [] }
+    }
+
     /// The near side of the event that was crossed in this attempt; nothing if there was none.
     pub fn tasks(&self) -> &[Task] {
         if self.crossed { &self.tasks } else { &[] }

@@ -66,6 +66,9 @@ impl F3ornitsChoices {
     }
 }
 
+/// The longest step of systems that cannot roll back, as a part of the run.
+const LONGEST_UNSEEN: f64 = 1.0 / 1000.0;
+
 /// The options of a run of length `span`.
 pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]) -> F3ornitsOptions {
     let chosen = &run.f3ornits;
@@ -74,13 +77,23 @@ pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]
         true => F3ornitsOptions::of_paper(span, tolerance),
         // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of cubics.
         false if capabilities.iter().any(|c| c.step_rule != StepRule::Free) => {
-            F3ornitsOptions { absolute_tolerance: 0.0, ..F3ornitsOptions::of_paper(span, tolerance) }
+            F3ornitsOptions { absolute_tolerance: 0.0, in_turn: true, ..F3ornitsOptions::of_paper(span, tolerance) }
         }
         false => F3ornitsOptions::new(span, tolerance),
     };
+    // Where steps cannot be tried, what jumps in them is noticed at their ends.
+    let unseen = !chosen.paper && capabilities.iter().any(|c| !c.trial);
+    let base =
+        if unseen { F3ornitsOptions { max_step: base.max_step.min(LONGEST_UNSEEN * span), ..base } } else { base };
     let max_step = chosen.max_step.unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
     // Where only one of them is given, the other gives way.
     let min_step = chosen.min_step.unwrap_or(base.min_step.min(max_step).min(run.step.unwrap_or(f64::INFINITY)));
+    // The first step may be shorter than any other, but where a user says otherwise.
+    let first_step = match (run.step, chosen.min_step) {
+        (Some(step), _) => step.clamp(min_step, max_step),
+        (None, Some(_)) => base.first_step.clamp(min_step, max_step),
+        (None, None) => base.first_step.min(max_step),
+    };
     F3ornitsOptions {
         calibration: chosen.calibration.unwrap_or(base.calibration),
         smooth: chosen.smooth.unwrap_or(base.smooth),
@@ -89,11 +102,12 @@ pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]
         max_degree: chosen.max_degree.unwrap_or(base.max_degree),
         tolerance,
         absolute_tolerance: chosen.absolute_tolerance.unwrap_or(base.absolute_tolerance),
-        first_step: run.step.unwrap_or(base.first_step).clamp(min_step, max_step),
+        first_step,
         min_step,
         max_step,
         max_growth: chosen.max_growth.unwrap_or(base.max_growth),
         steering: base.steering,
+        in_turn: base.in_turn,
     }
 }
 

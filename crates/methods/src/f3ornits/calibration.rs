@@ -38,6 +38,16 @@ impl Points {
         points
     }
 
+    /// With one more, `elapsed` after the newest; the oldest may be forgotten for it.
+    pub fn then(mut self, elapsed: f64, value: f64) -> Self {
+        self.times.rotate_right(1);
+        self.values.rotate_right(1);
+        self.times.iter_mut().for_each(|time| *time -= elapsed);
+        (self.times[0], self.values[0]) = (0.0, value);
+        self.count = (self.count + 1).min(MOST);
+        self
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.count

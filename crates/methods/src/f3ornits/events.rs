@@ -14,9 +14,9 @@ const RESOLUTION: f64 = 1e-10;
 
 impl F3ornits<'_> {
     /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just after the jump; true if so.
-    pub(super) fn locate_jump(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
-        let (mut excess, mut before) = (self.try_until(f64::INFINITY, workers)?, 0.0);
-        if self.stops_early(workers)? {
+    pub(super) fn locate_jump(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let (mut excess, mut before) = (self.try_until(f64::INFINITY, past, workers)?, 0.0);
+        if self.stops_early(past, workers)? {
             return Ok(true);
         }
         if excess <= 1.0 {
@@ -28,7 +28,7 @@ impl F3ornits<'_> {
         let (start, resolution) = (early, RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs());
         while late - early > resolution {
             let middle = early + (late - early) / 2.0;
-            let found = self.try_until(middle, workers)?;
+            let found = self.try_until(middle, past, workers)?;
             if found > 1.0 {
                 (late, excess) = (middle, found);
             } else {
@@ -39,14 +39,14 @@ impl F3ornits<'_> {
         let jumps = excess > 2.0 * before || early == start;
         // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
         let end = if jumps { late.max(start + self.options.min_step) } else { early };
-        self.try_until(end, workers)?;
+        self.try_until(end, past, workers)?;
         self.keep_tried();
         Ok(jumps)
     }
 
     /// Where a system has stopped its trial at an event of its own, all steps are cut to end there; true if so. The inputs stay
     /// what they are, but for those that are smoothed or reduced: then the event may have moved, and is looked for again.
-    fn stops_early(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
+    fn stops_early(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for _ in 0..MOST_CUTS {
             let due = || self.tasks.iter().filter(|task| task.due);
@@ -59,7 +59,7 @@ impl F3ornits<'_> {
             if cut >= end {
                 break;
             }
-            self.try_until(cut, workers)?;
+            self.try_until(cut, past, workers)?;
             any = true;
         }
         if any {
@@ -76,14 +76,21 @@ impl F3ornits<'_> {
     }
 
     /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error is too large for an error.
-    fn try_until(&mut self, end: f64, workers: &mut dyn Workers) -> Result<f64, Error> {
+    fn try_until(&mut self, end: f64, past: &Past, workers: &mut dyn Workers) -> Result<f64, Error> {
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
             if let Some(step) = step {
                 task.step = if end < step.end { MacroStep::new(step.start, end) } else { *step };
             }
         }
-        self.place();
-        workers.trial(&mut self.tasks)?;
+        self.set_out();
+        for turn in self.turns.all() {
+            if self.call(turn) {
+                self.place();
+                workers.trial(&mut self.tasks)?;
+                self.pass(past);
+            }
+        }
+        self.tasks.iter_mut().zip(&self.steps).for_each(|(task, step)| task.due = step.is_some());
         let due = self.tasks.iter().filter(|task| task.due);
         Ok(due.map(|task| self.units[task.system].excess(task, &self.options)).fold(0.0, f64::max))
     }
@@ -96,6 +103,9 @@ impl F3ornits<'_> {
             return Ok(());
         }
         self.near_side.keep(&self.tasks);
+        for task in self.near_side.tasks_mut().iter_mut().filter(|task| task.due) {
+            self.units[task.system].undo_jumps(task, &self.options);
+        }
         for task in self.tasks.iter().filter(|task| task.due) {
             let (_, past) = past.point(task.system, 0);
             let answers = past.iter().zip(&task.response.outputs);
@@ -136,6 +146,7 @@ impl F3ornits<'_> {
         self.events.fill(None);
         for task in self.tasks.iter().filter(|task| task.due) {
             let (k, reached) = (task.system, task.response.reached);
+            let mut unannounced = false;
             let (announced, ahead) = (past.next_event_of(k), task.response.next_event);
             self.events[k] = if announced > task.step.start && announced <= reached {
                 Some(announced)
@@ -149,9 +160,14 @@ impl F3ornits<'_> {
                 jumped.map(|position| {
                     let output = self.connections.outputs_of(k).start + position;
                     self.jumps.record(output, reached, task.step.size(), located);
+                    unannounced = !located;
                     reached
                 })
             };
+            if unannounced && self.units[k].expect_jumps(reached, self.span, &self.options) == 1 && self.options.in_turn
+            {
+                self.turns.put_first(k, self.connections);
+            }
         }
     }
 

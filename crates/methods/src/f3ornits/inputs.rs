@@ -112,11 +112,9 @@ impl<'a> Inputs<'a> {
         self.connections.interfaces()[system].outputs.iter().any(|output| output.depends_on.iter().any(crossed))
     }
 
-    /// For a system that takes constants only: the means over the part of its step between `from` and `to`, both elapsed times.
-    pub fn place_means(&self, task: &mut Task, from: f64, to: f64) {
-        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
-            *place = Signal::constant(self.memories[input].signal.shifted(from).mean(to - from));
-        }
+    /// At the end of the last step `input` (stacked) was found to be this.
+    pub fn correct(&mut self, input: usize, value: f64) {
+        self.memories[input].end.value = value;
     }
 
     /// The inputs where the last step left them, for a question about the present.
@@ -129,8 +127,11 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The estimate of `unit` for a step of one that it feeds, (25).
+/// The estimate of `unit` for a step of one that it feeds, (25); where it has gone ahead, what it has gone through.
 fn chosen(unit: &Unit, step: MacroStep) -> &Estimate {
+    if unit.passed.made > step.start {
+        return &unit.passed;
+    }
     let [newest, before] = &unit.estimates;
     let choice = usable([newest.made, before.made], step.start, unit.last_event);
     &unit.estimates[choice]

@@ -7,6 +7,7 @@
 //! that was asked for. What jumps from value to value is held; when it changes, the systems that read it begin afresh. [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
 
 mod calibration;
+mod cycle;
 mod events;
 mod inputs;
 mod jump;
@@ -14,6 +15,7 @@ mod order;
 mod report;
 mod scheduler;
 mod stepper;
+mod turns;
 mod unit;
 
 use dovetail_core::{
@@ -24,9 +26,11 @@ use crate::algebraic_loops;
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
 use crate::near_side::NearSide;
+use cycle::Cycle;
 use inputs::Inputs;
 use jump::Jumps;
 use scheduler::{Scheduler, Standing};
+use turns::Turns;
 use unit::{Role, Unit};
 
 pub use calibration::Calibration;
@@ -37,8 +41,8 @@ const NAME: &str = "f3ornits";
 /// The highest degree of estimates that can be asked for.
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
-/// A step of a unit that takes constants only is cut into so many.
-const PARTS: usize = 2;
+/// A system that takes constants only makes steps so many times shorter than its estimates allow: what it holds is off by more than they are.
+const SHORTENING: f64 = 2.0;
 
 /// How orders and steps are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +81,8 @@ pub struct F3ornitsOptions {
     pub max_growth: f64,
     /// How orders and steps are chosen.
     pub steering: Steering,
+    /// Whether systems that answer at once to what they are fed go after those that feed them, and agree where they answer one another.
+    pub in_turn: bool,
 }
 
 /// The longest step, as a fraction of the run: one at rest still looks around so often.
@@ -88,8 +94,8 @@ impl F3ornitsOptions {
 
     /// The default, for a run of length `span`: about half the steps of the paper's choice for the same error.
     pub fn new(span: f64, tolerance: f64) -> Self {
-        // A run begins with held values, whose error grows with the square of the step.
-        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
+        // A run begins with held values, and nobody knows yet how fast they change.
+        let first_step = 1e-4 * tolerance.min(1.0).sqrt() * span;
         Self {
             calibration: Calibration::default(),
             smooth: false,
@@ -99,20 +105,25 @@ impl F3ornitsOptions {
             tolerance,
             absolute_tolerance: 0.0,
             first_step,
-            min_step: 0.1 * first_step,
+            min_step: 10.0 * first_step,
             max_step: MAX_STEP * span,
             max_growth: 1.5,
             steering: Steering::Averaged,
+            in_turn: true,
         }
     }
 
     /// The paper's choice of what it leaves free.
     pub fn of_paper(span: f64, tolerance: f64) -> Self {
+        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
         Self {
             max_degree: 2,
             max_growth: 1.05,
             steering: Steering::Plain,
+            in_turn: false,
             absolute_tolerance: 1e-6,
+            first_step,
+            min_step: 0.1 * first_step,
             ..Self::new(span, tolerance)
         }
     }
@@ -127,6 +138,8 @@ pub struct F3ornits<'a> {
     tries: bool,
     span: (f64, f64),
     scheduler: Scheduler,
+    turns: Turns,
+    cycles: Vec<Cycle>,
     units: Vec<Unit>,
     inputs: Inputs<'a>,
     tasks: Vec<Task>,
@@ -161,15 +174,31 @@ impl<'a> F3ornits<'a> {
             (_, Ok(_)) => Role::Held,
             _ => Role::Idle,
         };
-        let unit = |k: usize| Unit::new(connections.outputs_of(k).map(role), options.first_step);
-        let standing = Standing { reached: start, wish: 0.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY };
+        let shortening = |k: usize| if holds(connections, &capabilities[k], k) { SHORTENING } else { 1.0 };
+        let unit = |k: usize| {
+            Unit::new(connections.outputs_of(k).map(role), options.first_step / shortening(k), shortening(k))
+        };
+        let options = F3ornitsOptions { in_turn: options.in_turn && options.max_degree > 0, ..options };
+        let turns = if options.in_turn { Turns::by_feedthrough(connections) } else { Turns::together(connections) };
+        let responds = |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
+        let cycles = turns.cycles().filter(responds).filter_map(|systems| Cycle::new(connections, systems)).collect();
+        let standing = Standing {
+            reached: start,
+            wish: 0.0,
+            pace: 0.0,
+            shortening: 1.0,
+            next_event: f64::INFINITY,
+            last_event: f64::NEG_INFINITY,
+        };
         let mut method = Self {
             connections,
             options,
             capabilities: capabilities.to_vec(),
             tries: false,
             span: (start, stop),
-            scheduler: Scheduler::new(connections, &rules, start, stop, options.max_step),
+            scheduler: Scheduler::new(connections, &turns, &rules, (start, stop), options.max_step),
+            turns,
+            cycles,
             units: (0..systems).map(unit).collect(),
             inputs: Inputs::new(connections, options.smooth, capabilities),
             tasks: connections.tasks(0),
@@ -187,14 +216,6 @@ impl<'a> F3ornits<'a> {
         method
     }
 
-    /// Into how many sub-steps a step of `system` is cut: a free unit that takes constants only follows its inputs better so.
-    fn parts(&self, system: usize) -> usize {
-        let unit = &self.capabilities[system];
-        let held = self.connections.inputs_of(system).all(|input| self.connections.is_held(input));
-        let follows = unit.input_degree > 0 || held;
-        if follows || unit.step_rule != StepRule::Free { 1 } else { PARTS }
-    }
-
     /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that answers at once under reduced
     /// inputs would mislead: [`Self::ask_again`] is for steps that were taken.
     fn locates(&self) -> bool {
@@ -204,7 +225,7 @@ impl<'a> F3ornits<'a> {
             self.capabilities[k].input_degree >= highest || outputs.all(|output| output.depends_on.is_empty())
         };
         let tries = |k: usize| self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free;
-        (0..self.units.len()).all(|k| tries(k) && self.parts(k) == 1 && honest(k))
+        (0..self.units.len()).all(|k| tries(k) && honest(k))
     }
 
     /// New estimates of those that have communicated.
@@ -224,9 +245,17 @@ impl<'a> F3ornits<'a> {
             *standing = Standing {
                 reached: past.reached_by(k),
                 wish: unit.proposal,
+                pace: unit.pace,
+                shortening: unit.shortening,
                 next_event: past.next_event_of(k),
                 last_event: unit.last_event,
             };
+        }
+        let now = self.standings.iter().map(|standing| standing.reached).fold(f64::INFINITY, f64::min);
+        for (standing, unit) in
+            self.standings.iter_mut().zip(&self.units).filter(|(standing, _)| standing.reached > now)
+        {
+            standing.pace = unit.last_pace;
         }
         let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
@@ -236,37 +265,75 @@ impl<'a> F3ornits<'a> {
         goes_on
     }
 
+    /// Those who are about to go have not passed anything yet, whatever they did when it was tried.
+    fn set_out(&mut self) {
+        for (unit, _) in self.units.iter_mut().zip(&self.steps).filter(|(_, step)| step.is_some()) {
+            unit.passed.made = f64::NEG_INFINITY;
+        }
+    }
+
+    /// Whose turn it is goes: theirs are the tasks that are due. False if there are none.
+    fn call(&mut self, turn: usize) -> bool {
+        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
+            task.due = step.is_some() && self.turns.is_up(task.system, turn);
+        }
+        self.tasks.iter().any(|task| task.due)
+    }
+
     fn place(&mut self) {
         for task in self.tasks.iter_mut().filter(|task| task.due) {
             self.inputs.place(task, &self.units);
         }
     }
 
-    /// Systems move to the ends of their steps.
-    fn advance(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
-        let parts = |method: &Self, task: &Task| if task.due { method.parts(task.system) } else { 1 };
-        if self.tasks.iter().all(|task| parts(self, task) == 1) {
-            return workers.advance(&mut self.tasks);
-        }
-        for part in 0..PARTS {
-            for k in 0..self.tasks.len() {
-                let Some(step) = self.steps[k] else { continue };
-                let parts = self.parts(k);
-                let task = &mut self.tasks[k];
-                // One that stopped early does not go on.
-                let goes_on = task.response.reached == task.step.end && !task.response.ends;
-                task.due = part < parts && (part == 0 || goes_on);
-                if parts > 1 && task.due {
-                    let elapsed = |part: usize| part as f64 / parts as f64 * step.size();
-                    let start = if part == 0 { step.start } else { task.step.end };
-                    let end = if part + 1 == parts { step.end } else { step.start + elapsed(part + 1) };
-                    task.step = MacroStep::new(start, end);
-                    self.inputs.place_means(task, elapsed(part), elapsed(part + 1));
-                }
+    /// Systems move to the ends of their steps, one turn after the other.
+    fn advance(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        self.set_out();
+        for turn in self.turns.all() {
+            if !self.call(turn) {
+                continue;
             }
+            self.place();
             workers.advance(&mut self.tasks)?;
+            self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
+            self.ask_again(workers)?;
+            self.agree(turn, workers)?;
+            self.call(turn);
+            self.pass(past);
         }
         self.restore_steps();
+        Ok(())
+    }
+
+    /// What those that are due have gone through, for those whose turn comes later.
+    fn pass(&mut self, past: &Past) {
+        if self.options.in_turn {
+            for task in self.tasks.iter().filter(|task| task.due) {
+                self.units[task.system].pass(past, task, &self.options);
+            }
+        }
+    }
+
+    /// Systems of this turn that answer at once to one another agree on what they answer.
+    fn agree(&mut self, turn: usize, workers: &mut dyn Workers) -> Result<(), Error> {
+        let Self { connections, options, units, inputs, tasks, turns, steps, .. } = self;
+        for cycle in self.cycles.iter_mut().filter(|cycle| turns.is_up(cycle.systems[0], turn)) {
+            let reached = tasks[cycle.systems[0]].response.reached;
+            // A question would take one that is about to switch across.
+            let stands = |&k: &usize| {
+                let response = &tasks[k].response;
+                steps[k].is_some() && response.reached == reached && response.next_event > reached
+            };
+            if cycle.systems.iter().all(stands) {
+                let tolerance = |output: usize, value: f64| {
+                    let system = connections.owner(output);
+                    let position = output - connections.outputs_of(system).start;
+                    units[system].tolerance(position, value, options)
+                };
+                cycle.agree(connections, inputs, tasks, workers, tolerance)?;
+                cycle.systems.iter().for_each(|&k| tasks[k].step = steps[k].unwrap_or(tasks[k].step));
+            }
+        }
         Ok(())
     }
 
@@ -292,7 +359,7 @@ impl<'a> F3ornits<'a> {
         if any {
             workers.advance(&mut self.tasks)?;
         }
-        self.restore_steps();
+        self.tasks.iter_mut().zip(&self.steps).for_each(|(task, step)| task.step = step.unwrap_or(task.step));
         Ok(())
     }
 
@@ -305,6 +372,14 @@ impl<'a> F3ornits<'a> {
             unit.learn(past, task, &self.options);
         }
     }
+}
+
+/// Whether `system` holds inputs over its steps that change within them, and has a course that depends on it. One that can be asked about the
+/// present and has no states has none.
+fn holds(connections: &Connections, capabilities: &Capabilities, system: usize) -> bool {
+    let held = connections.inputs_of(system).all(|input| connections.is_held(input));
+    let is_static = capabilities.presence.responds && connections.interfaces()[system].states.is_empty();
+    capabilities.input_degree == 0 && capabilities.step_rule == StepRule::Free && !held && !is_static
 }
 
 impl Method for F3ornits<'_> {
@@ -331,11 +406,8 @@ impl Method for F3ornits<'_> {
         if !self.plan(past) {
             return Ok(Verdict::Finished);
         }
-        self.place();
-        let located = self.tries && self.locate_jump(workers)?;
-        self.advance(workers)?;
-        self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
-        self.ask_again(workers)?;
+        let located = self.tries && self.locate_jump(past, workers)?;
+        self.advance(past, workers)?;
         self.learn(past);
         self.near_side.clear();
         self.cross_events(past, located, workers)?;

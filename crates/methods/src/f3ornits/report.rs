@@ -36,10 +36,9 @@ impl F3ornits<'_> {
     /// Its inputs had to be reduced.
     fn reduction(&self, k: usize) -> Option<String> {
         let (accepted, asked) = (self.capabilities[k].input_degree, self.inputs.reduced[k]);
-        let how = if self.parts(k) > 1 { "taken in two sub-steps" } else { "reduced" };
         let name = self.name(k);
         (asked > 0).then(|| {
-            format!("`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were {how}, their means kept")
+            format!("`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were reduced, their means kept")
         })
     }
 

@@ -6,6 +6,7 @@
 //! 3. *A free system goes as far as it wishes*, except that
 //!    - one whose consumers all impose their steps goes to the next of their grid times: what it told in between, nobody would hear;
 //!    - one that feeds nobody wishes to go as far as it is allowed to;
+//!    - one that holds what it is fed goes part of the way that its feeders go;
 //!    - it stops at *meeting times*: known events, of whichever system, and the end of the run;
 //!    - it stops at the *horizon* of each system that feeds it: the time that one has reached or is about to reach. Up to there
 //!      its estimates were made to be used.
@@ -16,11 +17,14 @@
 //!    (25). One exception: when the feeder has stepped over an event of its own at or before `t`, because its grid made it,
 //!    what it said before the event is void, and the first estimate after it is used.
 //!
-//! Systems that feed one another and are free share their times; without imposed steps such a loop has a common grid. A system
+//! Systems that feed one another and are free share their times, and so do systems that go in turn: between the times of its feeder
+//! one that answers at once has nothing new to say; without imposed steps such a loop has a common grid. A system
 //! is never more than one step ahead of the one furthest behind, so that two estimates of each are enough to keep.
 //! Nothing here depends on anything but its arguments: equal arguments, equal plans.
 
 use dovetail_core::{Connections, Grid, MacroStep, StepRule, components};
+
+use super::turns::Turns;
 
 /// A free step that falls short of its limit by less than this fraction of itself ends there.
 const NEAR: f64 = 0.1;
@@ -41,6 +45,10 @@ pub(crate) struct Standing {
     pub reached: f64,
     /// The size of the step it wishes for, if it is free.
     pub wish: f64,
+    /// The size that its errors allow: of the step that it goes or, where it has gone ahead, went.
+    pub pace: f64,
+    /// How many times shorter its steps are for holding what it is fed over them.
+    pub shortening: f64,
     /// The next event of its own; infinite if none is known.
     pub next_event: f64,
     /// The last event of its own that it has left behind; minus infinity if there was none.
@@ -76,12 +84,25 @@ struct Round<'s> {
 
 impl Scheduler {
     /// The scheduler of a run from `start` to `stop`.
-    pub fn new(connections: &Connections, rules: &[StepRule], start: f64, stop: f64, longest: f64) -> Self {
+    pub fn new(
+        connections: &Connections,
+        turns: &Turns,
+        rules: &[StepRule],
+        (start, stop): (f64, f64),
+        longest: f64,
+    ) -> Self {
         let feeders: Vec<Vec<usize>> = (0..connections.systems()).map(|k| connections.feeders(k)).collect();
-        Self::of_graph(feeders, rules, start, stop, longest)
+        Self::of_graph(feeders, turns.pairs(), rules, (start, stop), longest)
     }
 
-    fn of_graph(feeders: Vec<Vec<usize>>, rules: &[StepRule], start: f64, stop: f64, longest: f64) -> Self {
+    /// `pairs` are systems and those that go after them in turn.
+    fn of_graph(
+        feeders: Vec<Vec<usize>>,
+        pairs: impl Iterator<Item = (usize, usize)>,
+        rules: &[StepRule],
+        (start, stop): (f64, f64),
+        longest: f64,
+    ) -> Self {
         let pace = |rule: &StepRule| match rule {
             StepRule::Free => Pace::Free,
             StepRule::Imposed(size) => Pace::Imposed(whole_steps(start, stop, *size)),
@@ -91,7 +112,9 @@ impl Scheduler {
             Pace::Free => stop,
             Pace::Imposed(grid) => grid.time(grid.count()),
         };
-        let loops = components(&feeders);
+        let mut tied = feeders.clone();
+        pairs.for_each(|(feeder, k)| tied[feeder].push(k));
+        let loops = components(&tied);
         let mut consumers = vec![Vec::new(); feeders.len()];
         let mut member_of = vec![0; feeders.len()];
         for (k, fed_by) in feeders.iter().enumerate() {
@@ -200,7 +223,12 @@ impl Scheduler {
             Pace::Free => None,
         };
         let told = self.consumers[k].iter().map(next).try_fold(self.stop, |first, time| Some(first.min(time?)));
-        told.map_or(round.standings[k].wish, |time| time - round.now).min(self.longest)
+        let own = told.map_or(round.standings[k].wish, |time| time - round.now).min(self.longest);
+        // Around a loop the wishes of those who hold are shorter already.
+        let outside = self.feeders[k].iter().filter(|&&l| self.member_of[l] != self.member_of[k]);
+        let held = outside.map(|&l| round.standings[l]).map(|l| l.shortening * l.pace).fold(f64::INFINITY, f64::min);
+        let shortening = round.standings[k].shortening;
+        if shortening > 1.0 { own.min(held / shortening) } else { own }
     }
 
     /// The next grid time of system `k`, by rule 5.

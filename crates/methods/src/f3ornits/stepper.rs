@@ -11,6 +11,10 @@ const SAFETY: f64 = 0.9;
 /// Errors below this say no more than that they are small.
 const LEAST_ERROR: f64 = 1e-4;
 
+/// The first steps are shorter than any other, so that nothing fast is missed; they may grow faster, up to so many times the shortest.
+const START_GROWTH: f64 = 2.5;
+const STARTING: f64 = 10.0;
+
 /// What the error of an output is measured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
@@ -91,10 +95,12 @@ pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: us
 /// over again.
 pub(crate) fn next_size(options: &F3ornitsOptions, dilatation: f64, size: f64, proposed: f64) -> f64 {
     let judged = dilatation.max(MOST_SHRINKAGE) * size;
-    let grown = options.max_growth * size.max(proposed);
+    let starts = options.steering == Steering::Averaged && size.max(proposed) < STARTING * options.min_step;
+    let growth = if starts { options.max_growth.max(START_GROWTH) } else { options.max_growth };
+    let grown = growth * size.max(proposed);
     let wanted = judged.min(grown);
     let wanted = if options.steering == Steering::Averaged { rung(options.first_step, wanted) } else { wanted };
-    wanted.min(options.max_step).max(options.min_step)
+    wanted.min(options.max_step).max(options.min_step.min(grown))
 }
 
 /// Sizes on a ladder of so many rungs to an octave: rounding, which errors are full of, does not make other steps, and equal steps

@@ -15,6 +15,16 @@ const ROUGH: f64 = 10.0;
 /// But not among the first of a stretch: there values are held, and ranges small.
 const UNSETTLED: u64 = 8;
 
+/// The time of a jump over the whole range should be known to this part of the time between two of them.
+const TIMING: f64 = 0.01;
+/// But steps are not made shorter for it than this part of the run.
+const SHORTEST_CAP: f64 = 1e-4;
+/// Jumps smaller than this part of the range count as if they were as large.
+const LEAST_JUMP: f64 = 0.01;
+/// So many jumps are many; the first step after one of many is this part of the longest.
+const MANY: u64 = 5;
+const RESTART: f64 = 0.25;
+
 /// Estimates of all outputs of a system, made when it communicated.
 pub(crate) struct Estimate {
     /// When; the signals count time from there.
@@ -59,6 +69,17 @@ pub(crate) struct Unit {
     pub channels: Vec<Channel>,
     /// Newest first; one before it, for those who are behind.
     pub estimates: [Estimate; 2],
+    /// What its last step went through, its end included, as long as nothing has happened there; never made where systems do not go in turn.
+    pub passed: Estimate,
+    /// How many times shorter its steps are than its estimates allow.
+    pub shortening: f64,
+    /// The size of the next step as its errors allow it, and that of the last one.
+    pub pace: f64,
+    pub last_pace: f64,
+    /// The longest step that what has jumped in it allows, and how often and how far (relative to its range) something has.
+    cap: f64,
+    jumps: u64,
+    farthest: f64,
     /// The size of the next step, if it could choose alone.
     pub proposal: f64,
     /// The last event it has left behind.
@@ -78,7 +99,7 @@ pub(crate) struct Unit {
 
 impl Unit {
     /// A system that has not begun, with the roles of its outputs.
-    pub fn new(roles: impl Iterator<Item = Role>, first_step: f64) -> Self {
+    pub fn new(roles: impl Iterator<Item = Role>, first_step: f64, shortening: f64) -> Self {
         let channel = |role: Role| Channel {
             order: Order::new(),
             range: Range::at(0.0),
@@ -90,10 +111,17 @@ impl Unit {
         let channels: Vec<Channel> = roles.map(channel).collect();
         let estimate =
             || Estimate { made: f64::NEG_INFINITY, epoch: 0, signals: vec![Signal::constant(0.0); channels.len()] };
-        let estimates = [estimate(), estimate()];
+        let (estimates, passed) = ([estimate(), estimate()], estimate());
         Self {
             channels,
             estimates,
+            passed,
+            shortening,
+            pace: first_step,
+            last_pace: first_step,
+            cap: f64::INFINITY,
+            jumps: 0,
+            farthest: 0.0,
             proposal: first_step,
             last_event: f64::NEG_INFINITY,
             epoch: 0,
@@ -131,6 +159,26 @@ impl Unit {
         self.moved = false;
     }
 
+    /// What the step of `task`, just taken, went through.
+    pub fn pass(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
+        (self.passed.made, self.passed.epoch) = (task.response.reached, self.epoch);
+        for (position, channel) in self.channels.iter().enumerate() {
+            let value = task.response.outputs[position].value;
+            self.passed.signals[position] = match channel.role {
+                Role::Idle => continue,
+                // Nobody knows where within the step it changed.
+                Role::Held => self.estimates[0].signals[position],
+                Role::Followed => {
+                    let points = Points::of(past, task.system, position).then(elapsed(task), value);
+                    let error = self.error(position, &channel.range, value, elapsed(task), options);
+                    // Where it has jumped, nobody knows when: on the average in the middle.
+                    let degree = if error > channel.recent.limit() { 1 } else { channel.order.degree.max(1) };
+                    points.estimate(options.calibration, degree)
+                }
+            };
+        }
+    }
+
     /// The largest degree of the estimates in use.
     pub fn degree(&self) -> usize {
         self.channels
@@ -161,9 +209,20 @@ impl Unit {
             return miss / (options.absolute_tolerance + options.tolerance * scale);
         }
         // Without an absolute tolerance units do not matter; what is zero but for rounding has no scale of its own.
-        let largest = self.channels.iter().map(|channel| channel.range.extent()).fold(0.0, f64::max);
-        let scale = scale.max(range.least(value)).max(ROUNDING * largest);
+        let scale = scale.max(range.least(value)).max(ROUNDING * self.largest());
         if scale > 0.0 { miss / (options.tolerance * scale) } else { 0.0 }
+    }
+
+    /// What the value of an output may be off by.
+    pub fn tolerance(&self, position: usize, value: f64, options: &F3ornitsOptions) -> f64 {
+        let range = &self.channels[position].range;
+        let least = range.least(value).max(ROUNDING * self.largest());
+        options.absolute_tolerance + options.tolerance * range.scale(options.scale, value).max(least)
+    }
+
+    /// The largest value that any output has had.
+    fn largest(&self) -> f64 {
+        self.channels.iter().map(|channel| channel.range.extent()).fold(0.0, f64::max)
     }
 
     /// Learns from a step that was taken: orders for the next one, and its size.
@@ -178,7 +237,9 @@ impl Unit {
             let value = task.response.outputs[position].value;
             channel.range.include(value, size, options.damping);
             let error = self.error(position, &channel.range, value, size, options);
-            least = least.min(dilatation(options.steering, error, channel.before, channel.order.degree));
+            let longer = |error: f64| error * self.shortening.powi(channel.order.degree as i32 + 1);
+            least =
+                least.min(dilatation(options.steering, longer(error), longer(channel.before), channel.order.degree));
             channel.jumped = error > channel.recent.limit();
             channel.before = error;
             channel.recent.record(error);
@@ -194,13 +255,36 @@ impl Unit {
         }
         self.steps += 1;
         self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
-        self.proposal = next_size(options, least, size, self.proposal);
+        self.last_pace = self.pace;
+        self.pace = next_size(options, least, size, self.pace);
+        self.proposal = self.pace.min(self.cap);
         self.moved = true;
+    }
+
+    /// Something that nobody had announced has jumped, and was noticed at `time`, the end of a step: from now on steps are so short that
+    /// the time of such jumps is known to a part of the time between them. How often it has happened.
+    pub fn expect_jumps(&mut self, time: f64, (start, stop): (f64, f64), options: &F3ornitsOptions) -> u64 {
+        let jumped = self.channels.iter().filter(|channel| channel.jumped).map(|channel| channel.before);
+        let size = (options.tolerance * jumped.fold(0.0, f64::max)).clamp(LEAST_JUMP, 1.0);
+        (self.jumps, self.farthest) = (self.jumps + 1, self.farthest.max(size));
+        let between = (time - start) / self.jumps as f64;
+        self.cap = (TIMING / self.farthest * between).max(SHORTEST_CAP * (stop - start)).max(options.min_step);
+        self.jumps
     }
 
     /// The largest error of the newest step, in units of the tolerance.
     pub fn worst_error(&self) -> f64 {
         self.channels.iter().filter(|channel| channel.is_followed()).map(|channel| channel.before).fold(0.0, f64::max)
+    }
+
+    /// The answers of `task` as they would be without the jumps that it shows.
+    pub fn undo_jumps(&self, task: &mut Task, options: &F3ornitsOptions) {
+        let elapsed = elapsed(task);
+        let jumped = |channel: &Channel| channel.jumped && options.tolerance * channel.before > LEAST_JUMP;
+        for position in (0..self.channels.len()).filter(|&position| jumped(&self.channels[position])) {
+            let signal = &self.estimates[0].signals[position];
+            task.response.outputs[position] = signal.at(elapsed);
+        }
     }
 
     /// Something happened elsewhere: errors may be larger for a while.
@@ -216,7 +300,8 @@ impl Unit {
             (channel.order, channel.recent, channel.before) = (Order::new(), RecentErrors::default(), 1.0);
         }
         self.settled = 0;
-        self.proposal = options.first_step;
+        self.pace = if self.jumps >= MANY { options.first_step.max(RESTART * self.cap) } else { options.first_step };
+        self.proposal = self.pace.min(self.cap);
         self.last_event = event;
         self.epoch += 1;
         self.moved = true;

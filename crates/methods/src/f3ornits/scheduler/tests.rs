@@ -3,6 +3,9 @@
 use super::*;
 use proptest::prelude::*;
 
+/// All systems go side by side.
+const NO_TURNS: std::iter::Empty<(usize, usize)> = std::iter::empty();
+
 /// A model as the scheduler sees it, and what its systems will wish for.
 #[derive(Clone, Debug)]
 struct Model {
@@ -46,13 +49,16 @@ struct Round {
 
 /// The run of a model, and where its systems end.
 fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
-    let mut scheduler = Scheduler::of_graph(model.feeders.clone(), &model.rules, model.start, model.stop, 0.5);
+    let mut scheduler =
+        Scheduler::of_graph(model.feeders.clone(), NO_TURNS, &model.rules, (model.start, model.stop), 0.5);
     let systems = model.feeders.len();
     let next =
         |k: usize, time: f64| model.events[k].iter().copied().filter(|&e| e > time).fold(f64::INFINITY, f64::min);
     let standing = |k: usize| Standing {
         reached: model.start,
         wish: model.wishes[k % model.wishes.len()],
+        pace: model.wishes[k % model.wishes.len()],
+        shortening: 1.0,
         next_event: next(k, model.start),
         last_event: f64::NEG_INFINITY,
     };
@@ -173,11 +179,11 @@ proptest! {
 
 /// Two systems that feed one another.
 fn pair(rules: [StepRule; 2], stop: f64) -> Scheduler {
-    Scheduler::of_graph(vec![vec![1], vec![0]], &rules, 0.0, stop, 10.0)
+    Scheduler::of_graph(vec![vec![1], vec![0]], NO_TURNS, &rules, (0.0, stop), 10.0)
 }
 
 fn standing(reached: f64, wish: f64) -> Standing {
-    Standing { reached, wish, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY }
+    Standing { reached, wish, pace: wish, shortening: 1.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY }
 }
 
 fn ends(scheduler: &mut Scheduler, standings: &[Standing]) -> Vec<Option<f64>> {
@@ -208,7 +214,7 @@ fn a_step_that_would_leave_a_sliver_before_an_event_meets_it() {
 
 #[test]
 fn a_source_goes_its_way_and_its_reader_stops_at_its_horizon() {
-    let mut scheduler = Scheduler::of_graph(vec![vec![], vec![0]], &[StepRule::Free; 2], 0.0, 10.0, 10.0);
+    let mut scheduler = Scheduler::of_graph(vec![vec![], vec![0]], NO_TURNS, &[StepRule::Free; 2], (0.0, 10.0), 10.0);
     assert_eq!(
         ends(&mut scheduler, &[standing(0.0, 1.0), standing(0.0, 0.3)]),
         [Some(1.0), Some(1.0)],
@@ -219,6 +225,6 @@ fn a_source_goes_its_way_and_its_reader_stops_at_its_horizon() {
 
 #[test]
 fn a_system_alone_goes_as_far_as_it_may() {
-    let mut scheduler = Scheduler::of_graph(vec![vec![]], &[StepRule::Free], 0.0, 100.0, 10.0);
+    let mut scheduler = Scheduler::of_graph(vec![vec![]], NO_TURNS, &[StepRule::Free], (0.0, 100.0), 10.0);
     assert_eq!(ends(&mut scheduler, &[standing(0.0, 0.1)]), [Some(10.0)]);
 }
