@@ -66,9 +66,6 @@ impl F3ornitsChoices {
     }
 }
 
-/// The longest step of systems that cannot roll back, as a part of the run.
-const LONGEST_UNSEEN: f64 = 1.0 / 1000.0;
-
 /// The options of a run of length `span`.
 pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]) -> F3ornitsOptions {
     let chosen = &run.f3ornits;
@@ -81,10 +78,8 @@ pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]
         }
         false => F3ornitsOptions::new(span, tolerance),
     };
-    // Where steps cannot be tried, what jumps in them is noticed at their ends.
     let unseen = !chosen.paper && capabilities.iter().any(|c| !c.trial);
-    let base =
-        if unseen { F3ornitsOptions { max_step: base.max_step.min(LONGEST_UNSEEN * span), ..base } } else { base };
+    let base = if unseen { base.unseen(span) } else { base };
     let max_step = chosen.max_step.unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
     // Where only one of them is given, the other gives way.
     let min_step = chosen.min_step.unwrap_or(base.min_step.min(max_step).min(run.step.unwrap_or(f64::INFINITY)));

@@ -87,6 +87,8 @@ pub struct F3ornitsOptions {
 
 /// The longest step, as a fraction of the run: one at rest still looks around so often.
 const MAX_STEP: f64 = 0.02;
+/// The same for systems that cannot roll back.
+const LONGEST_UNSEEN: f64 = 1e-3;
 
 impl F3ornitsOptions {
     /// The tolerance, where none is given.
@@ -94,8 +96,8 @@ impl F3ornitsOptions {
 
     /// The default, for a run of length `span`: about half the steps of the paper's choice for the same error.
     pub fn new(span: f64, tolerance: f64) -> Self {
-        // A run begins with held values, and nobody knows yet how fast they change.
-        let first_step = 1e-4 * tolerance.min(1.0).sqrt() * span;
+        // A run begins with held values, whose error grows with the square of the step.
+        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
         Self {
             calibration: Calibration::default(),
             smooth: false,
@@ -105,7 +107,7 @@ impl F3ornitsOptions {
             tolerance,
             absolute_tolerance: 0.0,
             first_step,
-            min_step: 10.0 * first_step,
+            min_step: 0.1 * first_step,
             max_step: MAX_STEP * span,
             max_growth: 1.5,
             steering: Steering::Averaged,
@@ -113,17 +115,20 @@ impl F3ornitsOptions {
         }
     }
 
+    /// For systems that cannot roll back: nobody looks at a step before it is taken. What is fast in them at the start, or after an
+    /// event, shows on steps that begin shorter than any other and grow; what jumps in them is noticed at the ends of steps.
+    pub fn unseen(self, span: f64) -> Self {
+        Self { first_step: 0.01 * self.first_step, max_step: self.max_step.min(LONGEST_UNSEEN * span), ..self }
+    }
+
     /// The paper's choice of what it leaves free.
     pub fn of_paper(span: f64, tolerance: f64) -> Self {
-        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
         Self {
             max_degree: 2,
             max_growth: 1.05,
             steering: Steering::Plain,
             in_turn: false,
             absolute_tolerance: 1e-6,
-            first_step,
-            min_step: 0.1 * first_step,
             ..Self::new(span, tolerance)
         }
     }
@@ -186,6 +191,7 @@ impl<'a> F3ornits<'a> {
             reached: start,
             wish: 0.0,
             pace: 0.0,
+            jumps: false,
             shortening: 1.0,
             next_event: f64::INFINITY,
             last_event: f64::NEG_INFINITY,
@@ -246,6 +252,7 @@ impl<'a> F3ornits<'a> {
                 reached: past.reached_by(k),
                 wish: unit.proposal,
                 pace: unit.pace,
+                jumps: unit.jumps > 0,
                 shortening: unit.shortening,
                 next_event: past.next_event_of(k),
                 last_event: unit.last_event,

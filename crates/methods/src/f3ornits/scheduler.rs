@@ -7,6 +7,7 @@
 //!    - one whose consumers all impose their steps goes to the next of their grid times: what it told in between, nobody would hear;
 //!    - one that feeds nobody wishes to go as far as it is allowed to;
 //!    - one that holds what it is fed goes part of the way that its feeders go;
+//!    - one in which something jumps that nobody announces goes no further than its readers would: they cannot hear of it earlier;
 //!    - it stops at *meeting times*: known events, of whichever system, and the end of the run;
 //!    - it stops at the *horizon* of each system that feeds it: the time that one has reached or is about to reach. Up to there
 //!      its estimates were made to be used.
@@ -47,6 +48,8 @@ pub(crate) struct Standing {
     pub wish: f64,
     /// The size that its errors allow: of the step that it goes or, where it has gone ahead, went.
     pub pace: f64,
+    /// Whether something jumps in it that nobody announces.
+    pub jumps: bool,
     /// How many times shorter its steps are for holding what it is fed over them.
     pub shortening: f64,
     /// The next event of its own; infinite if none is known.
@@ -226,9 +229,15 @@ impl Scheduler {
         let own = told.map_or(round.standings[k].wish, |time| time - round.now).min(self.longest);
         // Around a loop the wishes of those who hold are shorter already.
         let outside = self.feeders[k].iter().filter(|&&l| self.member_of[l] != self.member_of[k]);
-        let held = outside.map(|&l| round.standings[l]).map(|l| l.shortening * l.pace).fold(f64::INFINITY, f64::min);
-        let shortening = round.standings[k].shortening;
-        if shortening > 1.0 { own.min(held / shortening) } else { own }
+        let pace = |&l: &usize| match self.paces[l] {
+            Pace::Free => round.standings[l].shortening * round.standings[l].pace,
+            Pace::Imposed(grid) => grid.size(),
+        };
+        let held = outside.map(pace).fold(f64::INFINITY, f64::min);
+        let Standing { shortening, jumps, .. } = round.standings[k];
+        let readers = self.consumers[k].iter().map(|&l| round.standings[l].wish).fold(f64::INFINITY, f64::min);
+        let own = if shortening > 1.0 { own.min(held / shortening) } else { own };
+        if jumps { own.min(readers) } else { own }
     }
 
     /// The next grid time of system `k`, by rule 5.

@@ -2,11 +2,11 @@
 
 use dovetail_core::{Past, Signal, Task};
 
-use super::F3ornitsOptions;
 use super::calibration::Points;
 use super::jump::RecentErrors;
 use super::order::Order;
 use super::stepper::{Range, dilatation, next_size};
+use super::{F3ornitsOptions, Steering};
 
 /// What is smaller than this part of the largest output of its system may be rounding.
 const ROUNDING: f64 = 1e-14;
@@ -15,6 +15,10 @@ const ROUGH: f64 = 10.0;
 /// But not among the first of a stretch: there values are held, and ranges small.
 const UNSETTLED: u64 = 8;
 
+/// A step was cut short by something else if it is shorter than this part of what its errors allow.
+const CUT: f64 = 0.5;
+/// Such a step does not show that steps so many times longer are possible.
+const FORESIGHT: f64 = 2.0;
 /// The time of a jump over the whole range should be known to this part of the time between two of them.
 const TIMING: f64 = 0.01;
 /// But steps are not made shorter for it than this part of the run.
@@ -78,7 +82,7 @@ pub(crate) struct Unit {
     pub last_pace: f64,
     /// The longest step that what has jumped in it allows, and how often and how far (relative to its range) something has.
     cap: f64,
-    jumps: u64,
+    pub jumps: u64,
     farthest: f64,
     /// The size of the next step, if it could choose alone.
     pub proposal: f64,
@@ -229,6 +233,9 @@ impl Unit {
     pub fn learn(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
         let size = elapsed(task);
         let mut least = f64::INFINITY;
+        // Two errors in a row say where they are going only if their steps were as long as they would be.
+        let cut = options.steering == Steering::Averaged && size < CUT * self.pace;
+        let steering = if cut { Steering::Plain } else { options.steering };
         for position in 0..self.channels.len() {
             let mut channel = self.channels[position];
             if !channel.is_followed() {
@@ -238,8 +245,7 @@ impl Unit {
             channel.range.include(value, size, options.damping);
             let error = self.error(position, &channel.range, value, size, options);
             let longer = |error: f64| error * self.shortening.powi(channel.order.degree as i32 + 1);
-            least =
-                least.min(dilatation(options.steering, longer(error), longer(channel.before), channel.order.degree));
+            least = least.min(dilatation(steering, longer(error), longer(channel.before), channel.order.degree));
             channel.jumped = error > channel.recent.limit();
             channel.before = error;
             channel.recent.record(error);
@@ -256,7 +262,8 @@ impl Unit {
         self.steps += 1;
         self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
         self.last_pace = self.pace;
-        self.pace = next_size(options, least, size, self.pace);
+        let next = next_size(options, least, size, self.pace);
+        self.pace = if cut { next.min(self.pace.max(FORESIGHT * size)) } else { next };
         self.proposal = self.pace.min(self.cap);
         self.moved = true;
     }

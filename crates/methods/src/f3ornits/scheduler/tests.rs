@@ -58,6 +58,7 @@ fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
         reached: model.start,
         wish: model.wishes[k % model.wishes.len()],
         pace: model.wishes[k % model.wishes.len()],
+        jumps: false,
         shortening: 1.0,
         next_event: next(k, model.start),
         last_event: f64::NEG_INFINITY,
@@ -183,7 +184,15 @@ fn pair(rules: [StepRule; 2], stop: f64) -> Scheduler {
 }
 
 fn standing(reached: f64, wish: f64) -> Standing {
-    Standing { reached, wish, pace: wish, shortening: 1.0, next_event: f64::INFINITY, last_event: f64::NEG_INFINITY }
+    Standing {
+        reached,
+        wish,
+        pace: wish,
+        jumps: false,
+        shortening: 1.0,
+        next_event: f64::INFINITY,
+        last_event: f64::NEG_INFINITY,
+    }
 }
 
 fn ends(scheduler: &mut Scheduler, standings: &[Standing]) -> Vec<Option<f64>> {
