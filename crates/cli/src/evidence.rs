@@ -2,8 +2,11 @@
 
 use std::io;
 
-use dovetail_equations::{Defect, Places};
-use dovetail_report::{ErrorSource, Extent, Judged, Kind, RunSummary, Selection, Sink, Variable, Verdict, judge};
+use dovetail_equations::{Defect, Found, Places, Sized};
+use dovetail_report::{
+    Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable, Verdict, judge,
+    significant,
+};
 use dovetail_scenario::Scenario;
 
 /// Sums up what the interfaces of a run leave open; not there where a system is not given as equations, or there are too many.
@@ -20,12 +23,16 @@ impl Interfaces {
         Self(Defect::new(&definitions, &scenario.connections, &places, span))
     }
 
-    /// The error of a variable, absolute, where it is known.
-    fn error_of(&self, variable: &Variable, scenario: &Scenario) -> Option<f64> {
-        let (states, outputs) = self.0.as_ref()?.largest()?;
-        let all = if variable.kind == Kind::State { states } else { outputs };
-        all.get(variable.stacked(&scenario.connections)).copied()
+    /// What is known of the errors.
+    fn found(&self) -> Option<Found> {
+        self.0.as_ref()?.found()
     }
+}
+
+/// The error of a variable, absolute, where it is known.
+fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<Sized> {
+    let all = if variable.kind == Kind::State { &found.states } else { &found.outputs };
+    all.get(variable.stacked(&scenario.connections)).copied()
 }
 
 /// Where the variables of a system are in a row; a state that is an output too has one place.
@@ -71,15 +78,25 @@ pub(crate) fn pronounce(
     }
     let verified = summary.quality.verified_error.is_some();
     let known = summary.quality.verified_error.as_ref().or(summary.quality.estimated_error.as_ref());
-    let estimate =
-        |variable: &Variable| known?.iter().find(|(name, _)| *name == variable.name).map(|(_, error)| error.max);
-    let estimated = known.is_some();
+    let estimate = |variable: &Variable| {
+        let (_, error) = known?.iter().find(|(name, _)| *name == variable.name)?;
+        Some(Sized { max: error.max, mean: error.max })
+    };
+    let (estimated, found) = (known.is_some(), interfaces.found());
     let judged = |(column, variable): (usize, &Variable)| {
-        let error = if estimated { estimate(variable) } else { interfaces.error_of(variable, scenario) };
+        let by_interfaces = || error_of(found.as_ref()?, variable, scenario);
+        let error = if estimated { estimate(variable) } else { by_interfaces() };
         let (range, grown) = (extent.range(column), extent.growth(column));
         // What has not moved at all has no range to be measured by.
-        let share = if range > 0.0 { error? / range } else { 0.0 };
-        Some(Judged { name: variable.name.clone(), share, grown })
+        let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
+        let error = error?;
+        Some(Judged { name: variable.name.clone(), share: part(error.max), mean: part(error.mean), grown })
+    };
+    let caveat = match scenario.jumping() {
+        _ if verified => Caveat::None,
+        Some(system) => Caveat::Switches(system.to_owned()),
+        None if !estimated && found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
+        None => Caveat::None,
     };
     let variables = everything.variables().iter().enumerate();
     let all: Vec<Judged> = variables.filter(|(_, v)| v.kind != Kind::Input).filter_map(judged).collect();
@@ -90,12 +107,37 @@ pub(crate) fn pronounce(
     };
     let known = estimated || interfaces.0.is_some();
     let (verdict, reason, diverged) = match (known, &interfaces.0) {
-        (true, Some(defect)) if !estimated && defect.largest().is_none() => {
+        (true, Some(_)) if !estimated && found.is_none() => {
             (Verdict::Unusable, "what its interfaces left open grows beyond all numbers".to_owned(), true)
         }
-        (true, _) => judge(&all, source, tolerance),
-        _ => (Verdict::Unknown, "nothing is known of its error; --verify finds out".to_owned(), false),
+        (true, _) => judge(&all, source, &caveat, tolerance),
+        _ => by_residuals(&summary.quality, extent, everything),
     };
     let quality = &mut summary.quality;
     (quality.verdict, quality.verdict_reason, quality.diverged) = (verdict, reason, diverged);
+}
+
+/// Inputs that differ from what feeds them by more than this part of its range, and not only now and then, make a result doubtful.
+const NOTABLE: f64 = 0.01;
+/// Where that is so large, and something has grown so far since the first third of the run, the run has diverged.
+const LARGE: f64 = 0.2;
+const GROWN: f64 = 1e3;
+
+/// The verdict where nothing is known but by how much inputs differ from the outputs that feed them.
+fn by_residuals(quality: &Quality, extent: &Extent, everything: &Selection) -> (Verdict, String, bool) {
+    let (usual, input) = quality.usual_residual.clone().unwrap_or_default();
+    let grown = everything.variables().iter().enumerate().find(|(column, _)| extent.growth(*column) > GROWN);
+    if let (true, Some((_, variable))) = (usual > LARGE, grown) {
+        let reason =
+            format!("`{}` grows, and `{input}` is far from what feeds it; a shorter step may help", variable.name);
+        return (Verdict::Unusable, reason, true);
+    }
+    if usual > NOTABLE {
+        let share = significant(100.0 * usual, 2);
+        let reason = format!(
+            "`{input}` is often off by up to {share} % of the range of what feeds it; --verify finds the error"
+        );
+        return (Verdict::Doubtful, reason, false);
+    }
+    (Verdict::Unknown, "nothing is known of its error; --verify finds out".to_owned(), false)
 }

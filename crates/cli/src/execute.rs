@@ -15,10 +15,13 @@ use crate::evidence::{Interfaces, pronounce};
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
-use crate::verify::{Plan, verify};
+use crate::verify::{Plan, Thinned, verify};
 
 /// A run that chooses its steps has so many rows at least.
 const LEAST_ROWS: f64 = 500.0;
+
+/// So large a share of the residuals may be those of jumps.
+const OUTLIERS: f64 = 0.02;
 
 /// What is to be kept of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,15 +75,12 @@ pub(crate) fn execute(
     };
     let recorder = Recorder::new(&scenario.connections, selection, sinks, label);
     let mut recorder = recorder.with_rows(rows).with_both_sides();
-    let span = scenario.stop_time - scenario.start_time;
-    let interval = session.step().unwrap_or(span / LEAST_ROWS);
     let plan = match (session.step(), tolerance) {
         (Some(step), _) => Plan::Step(step),
         (None, tolerance) => Plan::Tolerance(tolerance.unwrap_or_default()),
     };
-    let sampled = shared.verify.then(|| Trajectory::of(&everything));
-    let mut sampled =
-        Recorder::new(&scenario.connections, &everything, sampled, "memory").with_rows(Rows::Every(interval));
+    let sampled = shared.verify.then(|| Thinned::new(&everything));
+    let mut sampled = Recorder::new(&scenario.connections, &everything, sampled, "memory");
     let mut residual = CouplingResidual::new(&scenario.connections);
     let mut progress =
         Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
@@ -103,7 +103,7 @@ pub(crate) fn execute(
     let values = FinalValue::of(&everything, &last.values);
     let mut summary = summarize(scenario, end, values, &residual);
     if let (Some(known), true) = (sampled.into_sink(), summary.completed && summary.method != "monolithic") {
-        match verify(scenario, options, &everything, &known, (plan, interval), interrupted) {
+        match verify(scenario, options, &everything, known.rows(), plan, interrupted) {
             Ok(verified) => {
                 summary.quality.remarks.push(format!("the error was verified {}", verified.how));
                 summary.quality.verified_error = Some(verified.errors);
@@ -128,6 +128,8 @@ fn summarize(
     residual: &CouplingResidual<'_>,
 ) -> RunSummary {
     let interfaces = scenario.connections.interfaces();
+    let usual =
+        residual.usual(OUTLIERS).map(|(most, (k, i))| (most, interfaces[k].qualified(&interfaces[k].inputs[i].name)));
     let residual_variable = residual.worst().map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
     let message = match &end.ending {
         Ok(Ending::Finished | Ending::Requested { .. }) => None,
@@ -147,6 +149,7 @@ fn summarize(
         wall_seconds: end.wall_seconds,
         final_values,
         quality: Quality {
+            usual_residual: usual,
             verdict: Verdict::Unknown,
             verdict_reason: String::new(),
             diverged: false,

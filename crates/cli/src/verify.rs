@@ -3,13 +3,15 @@
 //! With fixed steps, at half and a quarter of the step: Richardson's rule with the order that shows. With steps of the method's own choice, at a
 //! tenth of the tolerance: what changes then was wrong before. That holds for any method and any system, and costs what the runs cost.
 
+use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dovetail_core::{EstimatedError, Observer};
-use dovetail_report::{Recorder, Rows, Selection, Trajectory};
+use dovetail_report::{Recorder, Rows, Selection, Sink, Trajectory};
 use dovetail_scenario::{RunOptions, Scenario};
 
-/// Orders beyond these are chance.
+/// Orders beyond these are chance, or noise.
 const ORDERS: (f64, f64) = (0.5, 8.0);
 /// The tolerance of the second run, relative to that of the first.
 const TIGHTER: f64 = 0.1;
@@ -30,17 +32,17 @@ pub(crate) struct Verified {
     pub how: String,
 }
 
-/// The rows of a run with these options, every `interval`; or why there are none.
+/// The rows of a run with these options at `times`; or why there are none.
 fn sample(
     scenario: &Scenario,
     options: &RunOptions,
     selection: &Selection,
-    interval: f64,
+    times: &Arc<[f64]>,
     interrupted: &AtomicBool,
 ) -> Result<Trajectory, String> {
     let session = scenario.session(options).map_err(|bad| bad.to_string())?;
     let recorder = Recorder::new(&scenario.connections, selection, Trajectory::of(selection), "memory");
-    let mut recorder = recorder.with_rows(Rows::Every(interval));
+    let mut recorder = recorder.with_rows(Rows::At(times.clone()));
     let mut observers: [&mut dyn Observer; 1] = [&mut recorder];
     let end = session.run(&mut observers, interrupted);
     match end.ending {
@@ -50,16 +52,17 @@ fn sample(
     }
 }
 
-/// Verifies a run of which these rows are known, every `interval`.
+/// Verifies a run of which these rows are known.
 pub(crate) fn verify(
     scenario: &Scenario,
     options: &RunOptions,
     selection: &Selection,
     known: &Trajectory,
-    (plan, interval): (Plan, f64),
+    plan: Plan,
     interrupted: &AtomicBool,
 ) -> Result<Verified, String> {
-    let again = |options: RunOptions| sample(scenario, &options, selection, interval, interrupted);
+    let times: Arc<[f64]> = known.times().into();
+    let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
     match plan {
         Plan::Tolerance(tolerance) => {
             let tighter = again(RunOptions { tolerance: Some(TIGHTER * tolerance), ..options.clone() })?;
@@ -86,15 +89,52 @@ fn richardson(one: &[f64], half: &[f64], quarter: &[f64]) -> EstimatedError {
     let (first, second) = (distance(one, half), distance(half, quarter));
     let norm = |all: &[f64]| all.iter().map(|d| d * d).sum::<f64>().sqrt();
     let order = (norm(&first) / norm(&second)).log2();
-    // Where nothing converges the difference itself is the best that is known, and the least.
-    let order = if order.is_nan() { ORDERS.1 } else { order.clamp(ORDERS.0, ORDERS.1) };
-    let factor = order.exp2() / (order.exp2() - 1.0);
+    // Where nothing converges any more the difference itself is the best that is known.
+    let factor = if order >= ORDERS.0 { order.min(ORDERS.1).exp2() / (order.min(ORDERS.1).exp2() - 1.0) } else { 1.0 };
     largest(&first, factor)
 }
 
 fn largest(differences: &[f64], factor: f64) -> EstimatedError {
     let max = factor * differences.iter().copied().fold(0.0, f64::max);
     EstimatedError { end: factor * differences.last().copied().unwrap_or(0.0), max }
+}
+
+/// Rows of a run that is to be verified: communications, every so many of them where there are many.
+pub(crate) struct Thinned {
+    rows: Trajectory,
+    every: u64,
+    seen: u64,
+}
+
+/// So many rows are enough.
+const MOST_ROWS: usize = 4000;
+
+impl Thinned {
+    pub fn new(selection: &Selection) -> Self {
+        Self { rows: Trajectory::of(selection), every: 1, seen: 0 }
+    }
+
+    pub fn rows(&self) -> &Trajectory {
+        &self.rows
+    }
+}
+
+impl Sink for Thinned {
+    fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
+        if self.seen.is_multiple_of(self.every) {
+            self.rows.row(time, values)?;
+        }
+        self.seen += 1;
+        if self.rows.times().len() > MOST_ROWS {
+            self.rows.keep_every_other();
+            self.every *= 2;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]

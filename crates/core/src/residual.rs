@@ -10,8 +10,65 @@ pub struct CouplingResidual<'a> {
     connections: &'a Connections,
     /// The newest of each output, stacked.
     answers: Vec<Answer>,
+    /// For each input, stacked, how often its residual was how large.
+    counts: Vec<Counts>,
     largest: f64,
     input: usize,
+}
+
+/// Residuals of one input relative to how far its source has moved, counted by powers of two.
+#[derive(Clone, Copy)]
+struct Counts {
+    low: f64,
+    high: f64,
+    /// The power of two that the range of the source has reached.
+    scale: i32,
+    bins: [u32; BINS],
+}
+
+/// The smallest power of two that counts, and how many there are from there on.
+const SMALLEST: i32 = -40;
+const BINS: usize = 48;
+
+impl Counts {
+    const NONE: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, scale: i32::MIN, bins: [0; BINS] };
+
+    /// Takes in a residual where the source has this value. The first one has nothing to be measured by.
+    fn add(&mut self, residual: f64, value: f64) {
+        let first = self.low > self.high;
+        (self.low, self.high) = (self.low.min(value), self.high.max(value));
+        if first || self.high <= self.low || !residual.is_finite() {
+            return;
+        }
+        let scale = (self.high - self.low).log2().ceil() as i32;
+        if scale > self.scale {
+            self.rescale(scale.saturating_sub(self.scale.max(-2000)) as usize);
+            self.scale = scale;
+        }
+        let power = residual.log2().ceil().max(-2000.0) as i32 - scale;
+        self.bins[(power - SMALLEST).clamp(0, BINS as i32 - 1) as usize] += 1;
+    }
+
+    /// The range has grown by so many powers of two: what was counted is smaller by as many.
+    fn rescale(&mut self, powers: usize) {
+        let small: u32 = self.bins.iter().take(powers + 1).sum();
+        self.bins.copy_within(powers.min(BINS).., 0);
+        self.bins[BINS.saturating_sub(powers)..].fill(0);
+        self.bins[0] = small;
+    }
+
+    /// What all but this share of the residuals are below.
+    fn quantile(&self, share: f64) -> f64 {
+        let all: u64 = self.bins.iter().map(|&count| u64::from(count)).sum();
+        let (mut above, most) = (0, share * all as f64);
+        for (bin, &count) in self.bins.iter().enumerate().rev() {
+            above += u64::from(count);
+            if above as f64 > most {
+                return f64::from(SMALLEST + bin as i32).exp2();
+            }
+        }
+        0.0
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -25,7 +82,8 @@ impl<'a> CouplingResidual<'a> {
     /// Nothing measured yet.
     pub fn new(connections: &'a Connections) -> Self {
         let answers = vec![Answer { value: f64::NAN, time: f64::NAN }; connections.outputs()];
-        Self { connections, answers, largest: 0.0, input: 0 }
+        let counts = vec![Counts::NONE; connections.inputs()];
+        Self { connections, answers, counts, largest: 0.0, input: 0 }
     }
 
     /// The largest residual so far.
@@ -35,8 +93,21 @@ impl<'a> CouplingResidual<'a> {
 
     /// The input (system and position in it) at which it was, once there was one.
     pub fn worst(&self) -> Option<(usize, usize)> {
-        let system = (0..self.connections.systems()).find(|&k| self.connections.inputs_of(k).contains(&self.input))?;
-        (self.largest > 0.0).then(|| (system, self.input - self.connections.inputs_of(system).start))
+        (self.largest > 0.0).then(|| self.place(self.input))?
+    }
+
+    /// What all but this share of the residuals of an input are below, relative to how far its source had moved, to within a factor of two; and
+    /// the input where that is largest.
+    pub fn usual(&self, share: f64) -> Option<(f64, (usize, usize))> {
+        let quantiles = self.counts.iter().enumerate().map(|(input, counts)| (counts.quantile(share), input));
+        let (most, input) = quantiles.max_by(|one, other| one.0.total_cmp(&other.0))?;
+        Some((most, self.place(input)?))
+    }
+
+    /// The system of an input, and its position there.
+    fn place(&self, input: usize) -> Option<(usize, usize)> {
+        let system = (0..self.connections.systems()).find(|&k| self.connections.inputs_of(k).contains(&input))?;
+        Some((system, input - self.connections.inputs_of(system).start))
     }
 }
 
@@ -55,12 +126,32 @@ impl Observer for CouplingResidual<'_> {
                     Source::Output(output) => self.answers[output],
                     Source::Constant(value) => Answer { value, time: reached },
                 };
+                if answer.time != reached || self.connections.is_held(input) {
+                    continue;
+                }
                 let residual = (signal.value(size) - answer.value).abs();
-                if residual > self.largest && answer.time == reached && !self.connections.is_held(input) {
+                self.counts[input].add(residual, answer.value);
+                if residual > self.largest {
                     (self.largest, self.input) = (residual, input);
                 }
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_leaves_out_the_few_that_are_large() {
+        let mut counts = Counts::NONE;
+        counts.add(0.0, 0.0);
+        for n in 0..100 {
+            counts.add(if n == 50 { 0.9 } else { 0.01 }, f64::from(n % 2));
+        }
+        assert!((0.01..=0.02).contains(&counts.quantile(0.02)), "{}", counts.quantile(0.02));
+        assert!(counts.quantile(0.0) >= 0.9);
     }
 }

@@ -5,12 +5,15 @@
 //! `δ = Φᵀ ŷ − û`:
 //!
 //! ```text
-//! ε' = A ε + B w,   w = u − û = (I − Φᵀ D)⁻¹ (Φᵀ C ε + δ).
+//! ε' = A ε + B w,   w = u − û = (I − Φᵀ D)⁻¹ Φᵀ (C ε + r) + δ,   r = g(x̂, Φᵀ ŷ) − ŷ.
 //! ```
+//!
+//! The residual r of the outputs is not D δ: a method may hold an input over a step and still ask for the output under what the input is at its end.
 //!
 //! The defect is read off the curves of a run at two Gauss points between any two communication times, and summed up; a few hundred times in
 //! a run the systems are linearised, and the error is carried on by an exponential. That costs no integration, but it is an estimate of
-//! first order: where errors are large it says that they are, not how large.
+//! first order: where errors are large it says that they are, not how large. A residual that is there at one of these times and not at the
+//! next is that of a jump, which no two curves show at the same time.
 
 use dovetail_core::{Connections, Linearization, Source};
 use dovetail_numerics::{Lu, PhiFunctions};
@@ -22,6 +25,10 @@ use crate::native::{Definition, Dynamics, Point};
 const LINEARIZATIONS: f64 = 300.0;
 /// Beyond so many states or inputs dense matrices cost more than the estimate is worth.
 const MOST: usize = 64;
+/// So many of the largest errors of an output may be those of jumps.
+const JUMPS: usize = 5;
+/// Steps so many times longer than a system's own times are long.
+const LONG: f64 = 20.0;
 /// The distance of two Gauss points is this part of their interval.
 const GAUSS: f64 = 0.577_350_269_189_625_8;
 
@@ -44,18 +51,53 @@ pub struct Defect {
     interval: f64,
     /// The row at the first of two Gauss points.
     first: Option<(f64, Vec<f64>)>,
-    /// The defect of each input, summed up over `elapsed` time since the last linearisation, and its newest value.
+    /// The defect of each input, summed up over `elapsed` time since the last linearisation.
     sum: Vec<f64>,
-    newest: Vec<f64>,
+    /// The residual of each output, at the last linearisation but one and at the last.
+    residuals: [Vec<f64>; 2],
     /// The same of its slope: for systems that use `der(input)`.
     slopes: Vec<f64>,
     elapsed: f64,
     room: Room,
-    /// ε, and the largest of each state and each output so far.
+    /// The longest interval since the last linearisation.
+    longest: f64,
+    /// ε, and what the errors of each state and each output have been so far.
     error: Vec<f64>,
-    states: Vec<f64>,
-    outputs: Vec<f64>,
+    states: Vec<Seen>,
+    outputs: Vec<Seen>,
+    /// How long the errors have been summed up for.
+    total: f64,
+    coarse: bool,
     lost: bool,
+}
+
+/// What the errors of a variable have been.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The largest, in descending order.
+    largest: [f64; JUMPS + 1],
+    /// The integral of their squares.
+    squares: f64,
+}
+
+/// The error of a variable over a run, absolute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sized {
+    /// The largest.
+    pub max: f64,
+    /// The root of the mean square.
+    pub mean: f64,
+}
+
+/// What is known in the end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The errors of the states, stacked.
+    pub states: Vec<Sized>,
+    /// The errors of the outputs, stacked. The very largest, those of jumps that come a step early or late, are left out.
+    pub outputs: Vec<Sized>,
+    /// Whether steps were far longer than the fastest parts of the systems take: between communications curves may then be anything.
+    pub coarse: bool,
 }
 
 struct System {
@@ -112,7 +154,7 @@ impl Defect {
             interval: span / LINEARIZATIONS,
             first: None,
             sum: zeros(inputs),
-            newest: zeros(inputs),
+            residuals: [zeros(connections.outputs()), zeros(connections.outputs())],
             slopes: zeros(inputs),
             elapsed: 0.0,
             room: Room {
@@ -126,8 +168,11 @@ impl Defect {
                 wrong: zeros(inputs),
             },
             error: zeros(states),
-            states: zeros(states),
-            outputs: zeros(connections.outputs()),
+            states: vec![Seen::default(); states],
+            outputs: vec![Seen::default(); connections.outputs()],
+            longest: 0.0,
+            total: 0.0,
+            coarse: false,
             lost: false,
         })
     }
@@ -147,24 +192,31 @@ impl Defect {
             let (one, two) = (defect(&first), defect(row));
             self.sum[input] += 0.5 * size * (one + two);
             self.slopes[input] += (two - one) / GAUSS;
-            // Where it is largest, at the end of the interval, a line through both is a little larger.
-            self.newest[input] = two + (two - one) * (0.5 - 0.5 * GAUSS) / GAUSS;
         }
         self.elapsed += size;
+        self.longest = self.longest.max(size);
         if self.elapsed >= self.interval {
             self.carry(time, row);
         }
     }
 
-    /// The largest errors of the states and of the outputs, stacked; none where the estimate has left all numbers.
-    pub fn largest(&self) -> Option<(&[f64], &[f64])> {
-        (!self.lost).then_some((&self.states, &self.outputs))
+    /// What is known of the errors; none where the estimate has left all numbers.
+    pub fn found(&self) -> Option<Found> {
+        let mean = |seen: &Seen| (seen.squares / self.total.max(f64::MIN_POSITIVE)).sqrt();
+        let of = |all: &[Seen], skipped: usize| -> Vec<Sized> {
+            all.iter().map(|seen| Sized { max: seen.largest[skipped], mean: mean(seen) }).collect()
+        };
+        (!self.lost).then(|| Found {
+            states: of(&self.states, 0),
+            outputs: of(&self.outputs, JUMPS),
+            coarse: self.coarse,
+        })
     }
 
     /// Linearises the systems where they stand, and carries the error on.
     fn carry(&mut self, time: f64, row: &[f64]) {
-        for system in &mut self.systems {
-            system.linearize(time, row);
+        for k in 0..self.systems.len() {
+            self.linearize(k, time, row);
         }
         let solvable = self.couple();
         let size = std::mem::take(&mut self.elapsed);
@@ -172,7 +224,7 @@ impl Defect {
             self.lost = true;
             return;
         }
-        self.drive();
+        self.drive(size);
         let Room { coupled, functions, drive, .. } = &mut self.room;
         *coupled *= size;
         functions.compute(coupled);
@@ -184,8 +236,11 @@ impl Defect {
         let next: Vec<f64> = (0..self.error.len()).map(next).collect();
         self.lost = next.iter().any(|error| !error.is_finite());
         self.error = next;
-        self.states.iter_mut().zip(&self.error).for_each(|(most, error)| *most = most.max(error.abs()));
-        self.note_outputs();
+        self.states.iter_mut().zip(&self.error).for_each(|(seen, error)| seen.add(*error, size));
+        self.note_outputs(size);
+        self.total += size;
+        let fastest = self.systems.iter().map(|system| norm(&system.here.a)).fold(0.0, f64::max);
+        self.coarse |= std::mem::take(&mut self.longest) * fastest > LONG;
         self.sum.fill(0.0);
         self.slopes.fill(0.0);
     }
@@ -227,33 +282,41 @@ impl Defect {
         true
     }
 
-    /// `B (I − Φᵀ D)⁻¹ ∫ δ`.
-    fn drive(&mut self) {
-        let Room { factors, column, drive, .. } = &mut self.room;
-        column.copy_from_slice(&self.sum);
-        for (input, feeder) in self.feeders.iter().enumerate() {
-            let Some((_, output)) = feeder else { continue };
-            let Some(owner) = self.systems.iter().rfind(|system| system.first_output <= *output) else { continue };
+    /// The residual of an output that stays: the smaller of the two last ones, if they agree in their sign.
+    fn lasting(&self, output: usize) -> f64 {
+        let [before, now] = [self.residuals[0][output], self.residuals[1][output]];
+        if before * now > 0.0 { now.signum() * now.abs().min(before.abs()) } else { 0.0 }
+    }
+
+    /// `∫ B (δ + (I − Φᵀ D)⁻¹ Φᵀ r)`.
+    fn drive(&mut self, size: f64) {
+        for input in 0..self.feeders.len() {
+            let Some((_, output)) = self.feeders[input] else { continue };
+            let Some(owner) = self.systems.iter().rfind(|system| system.first_output <= output) else { continue };
             let gain = |j: usize| owner.here.d_slope[(output - owner.first_output, j)];
-            column[input] += (0..owner.here.u.len()).map(|j| gain(j) * self.slopes[owner.first_input + j]).sum::<f64>();
+            let by_slopes = (0..owner.here.u.len()).map(|j| gain(j) * self.slopes[owner.first_input + j]).sum::<f64>();
+            self.room.column[input] = by_slopes + size * self.lasting(output);
         }
+        let Room { factors, column, drive, .. } = &mut self.room;
         factors.solve_in_place(column);
         for system in &self.systems {
             let here = &system.here;
             for i in 0..here.x.len() {
                 let gain = |j: usize| {
                     let input = system.first_input + j;
-                    here.b[(i, j)] * column[input] + here.b_slope[(i, j)] * self.slopes[input]
+                    here.b[(i, j)] * (self.sum[input] + column[input]) + here.b_slope[(i, j)] * self.slopes[input]
                 };
                 drive[system.first_state + i] = (0..here.u.len()).map(gain).sum();
             }
         }
     }
 
-    /// `C ε + D w`, with the newest defect.
-    fn note_outputs(&mut self) {
+    /// `C ε + r + D v`, with what is wrong with the inputs, `v = (I − Φᵀ D)⁻¹ Φᵀ (C ε + r)`.
+    fn note_outputs(&mut self, size: f64) {
         let Room { factors, follow, wrong, column, .. } = &mut self.room;
-        column.copy_from_slice(&self.newest);
+        for (input, feeder) in self.feeders.iter().enumerate() {
+            column[input] = feeder.map_or(0.0, |(_, output)| self.residuals[1][output]);
+        }
         factors.solve_in_place(column);
         for (input, wrong) in wrong.iter_mut().enumerate() {
             *wrong = column[input] + (0..follow.ncols()).map(|j| follow[(input, j)] * self.error[j]).sum::<f64>();
@@ -263,21 +326,49 @@ impl Defect {
             for output in 0..here.g.len() {
                 let by_states = (0..here.x.len()).map(|j| here.c[(output, j)] * self.error[system.first_state + j]);
                 let by_inputs = (0..here.u.len()).map(|j| here.d[(output, j)] * wrong[system.first_input + j]);
-                let error: f64 = by_states.sum::<f64>() + by_inputs.sum::<f64>();
-                let largest = &mut self.outputs[system.first_output + output];
-                *largest = largest.max(error.abs());
+                let stacked = system.first_output + output;
+                let error = by_states.sum::<f64>() + by_inputs.sum::<f64>() + self.residuals[1][stacked];
+                self.outputs[stacked].add(error, size);
             }
+        }
+    }
+
+    /// Linearises a system where it stands under the inputs that its feeders have for it, and finds the residuals of its outputs.
+    fn linearize(&mut self, system: usize, time: f64, row: &[f64]) {
+        let feeders = &self.feeders;
+        let System { dynamics, here, places, first_input, first_output, .. } = &mut self.systems[system];
+        let states: Vec<f64> = places.states.iter().map(|place| row[*place]).collect();
+        let own = places.inputs.iter().map(|place| row[*place]);
+        let fed = |input: usize, own: f64| feeders[*first_input + input].map_or(own, |(place, _)| row[place]);
+        let given: Vec<f64> = own.clone().collect();
+        let inputs: Vec<f64> = own.enumerate().map(|(input, own)| fed(input, own)).collect();
+        let slopes = vec![0.0; inputs.len()];
+        dynamics.enter(time);
+        dynamics.linearize(Point { time, states: &states, inputs: &inputs, slopes: &slopes }, here);
+        for (output, place) in places.outputs.iter().enumerate() {
+            let uses_slopes = (0..inputs.len()).any(|j| here.d_slope[(output, j)] != 0.0);
+            let defects = (0..inputs.len()).map(|j| here.d[(output, j)] * (inputs[j] - given[j]));
+            let residual = if uses_slopes { defects.sum() } else { here.g[output] - row[*place] };
+            let stacked = *first_output + output;
+            self.residuals[0][stacked] = self.residuals[1][stacked];
+            self.residuals[1][stacked] = residual;
         }
     }
 }
 
-impl System {
-    fn linearize(&mut self, time: f64, row: &[f64]) {
-        let take = |places: &[usize]| -> Vec<f64> { places.iter().map(|place| row[*place]).collect() };
-        let (states, inputs) = (take(&self.places.states), take(&self.places.inputs));
-        let slopes = vec![0.0; inputs.len()];
-        self.dynamics.enter(time);
-        let at = Point { time, states: &states, inputs: &inputs, slopes: &slopes };
-        self.dynamics.linearize(at, &mut self.here);
+impl Seen {
+    /// Takes in an error that was there for this long.
+    fn add(&mut self, error: f64, size: f64) {
+        let place = self.largest.partition_point(|other| *other >= error.abs());
+        if place < self.largest.len() {
+            self.largest[place..].rotate_right(1);
+            self.largest[place] = error.abs();
+        }
+        self.squares += size * error * error;
     }
+}
+
+/// The largest sum of magnitudes in a row.
+fn norm(matrix: &DMatrix<f64>) -> f64 {
+    matrix.row_iter().map(|row| row.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
 }

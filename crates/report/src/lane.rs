@@ -9,6 +9,9 @@ use crate::{Kind, Variable};
 /// Points that a variable without slopes is interpolated through.
 const MOST_POINTS: usize = 4;
 
+/// Slopes that miss the change of a value by more than this part of themselves are not believed: with curvatures, and without.
+const BELIEVED: [f64; 2] = [0.06, 0.25];
+
 /// The answers of one system that are still needed: those ahead of the newest row.
 ///
 /// A queue of one or two, but for a system that runs far ahead; it grows to what that needs and then stays.
@@ -183,18 +186,38 @@ impl Lane {
         self.segments.push_back(segment);
     }
 
-    /// A curve between two knots: of degree 5 or 3 where derivatives are known, otherwise through the last points.
+    /// A curve between two knots: of degree 5 or 3 where derivatives are known and can be believed, otherwise through the last points, or a line.
     fn curve(&self, column: usize, size: f64, left: Knot, right: Knot) -> Signal {
         let known = |numbers: [f64; 2]| numbers.iter().all(|number| number.is_finite());
+        let recent = self.recent(column, right.value);
         if known([left.slope, right.slope]) {
             let bends = known([left.curvature, right.curvature]);
-            return if bends { Signal::quintic(size, left, right) } else { Signal::hermite(size, left, right) };
+            let curve = if bends { Signal::quintic(size, left, right) } else { Signal::hermite(size, left, right) };
+            // Of the first points nothing follows.
+            let far = self.times.len() >= 3 && bulge(&curve, size) > recent;
+            if agree(size, left, right, bends) && !far {
+                return curve;
+            }
         }
+        let curve = self.through_points(column, size, right.value);
+        let line = Signal::new(&[left.value, (right.value - left.value) / size]);
+        if bulge(&curve, size) <= 0.5 * recent { curve } else { line }
+    }
+
+    /// How far a variable has moved over the last points, this value included.
+    fn recent(&self, column: usize, value: f64) -> f64 {
+        let values = self.values[..self.times.len()].iter().map(|values| values[column]);
+        let (low, high) = values.fold((value, value), |(low, high), value| (value.min(low), value.max(high)));
+        high - low
+    }
+
+    /// The polynomial through the last points and this value at the end of the step.
+    fn through_points(&self, column: usize, size: f64, value: f64) -> Signal {
         let count = self.times.len().min(MOST_POINTS - 1);
         let first = self.times.len() - count;
         // Newton's form, the newest point first; times count from the start of the step.
         let (mut times, mut values) = ([0.0; MOST_POINTS], [0.0; MOST_POINTS]);
-        (times[0], values[0]) = (size, right.value);
+        (times[0], values[0]) = (size, value);
         for (place, at) in (first..self.times.len()).rev().enumerate() {
             (times[place + 1], values[place + 1]) = (self.times[at] - self.reached, self.values[at][column]);
         }
@@ -217,6 +240,24 @@ impl Lane {
             _ => self.columns.iter().zip(&self.now).for_each(|(column, knot)| row[column.index] = knot.value),
         }
     }
+}
+
+/// Whether the values at both ends of a step agree with the slopes there: their difference is about what the trapezoidal rule makes of the
+/// slopes. Where something follows its input far faster than steps are, its slopes are differences of nearly equal numbers, magnified.
+fn agree(size: f64, left: Knot, right: Knot, bends: bool) -> bool {
+    let curvatures = if bends { size * size / 12.0 * (left.curvature - right.curvature) } else { 0.0 };
+    let missed = right.value - left.value - size / 2.0 * (left.slope + right.slope) - curvatures;
+    let believed = if bends { BELIEVED[0] } else { BELIEVED[1] };
+    let moved = (right.value - left.value).abs();
+    missed.abs() <= believed * (moved + size / 2.0 * (left.slope.abs() + right.slope.abs()))
+}
+
+/// How far a curve leaves the span between its ends.
+fn bulge(curve: &Signal, size: f64) -> f64 {
+    let (start, end) = (curve.value(0.0), curve.value(size));
+    let (low, high) = (start.min(end), start.max(end));
+    let beyond = |part: f64| curve.value(part * size).clamp(low, high) - curve.value(part * size);
+    [0.25, 0.5, 0.75].into_iter().map(|part| beyond(part).abs()).fold(0.0, f64::max)
 }
 
 /// The polynomial through these points, in powers of time; `values` become the divided differences.

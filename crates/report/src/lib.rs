@@ -59,4 +59,4 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
-pub use verdict::{Extent, Judged, Source as ErrorSource, Verdict, judge};
+pub use verdict::{Caveat, Extent, Judged, Source as ErrorSource, Verdict, judge};

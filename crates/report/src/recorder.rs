@@ -1,6 +1,7 @@
 //! Rows of results from the exchanges of a run.
 
 use std::io;
+use std::sync::Arc;
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Task};
 
@@ -11,7 +12,7 @@ use crate::{Kind, Selection, Sink};
 const COINCIDENT: f64 = 1e-9;
 
 /// At which times there are rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Rows {
     /// At every time that all systems have reached.
     #[default]
@@ -20,6 +21,8 @@ pub enum Rows {
     AtMost(f64),
     /// At the first time plus multiples of this, and at the last time.
     Every(f64),
+    /// At these times, in ascending order, and at the last time.
+    At(Arc<[f64]>),
     /// At the two Gauss points between any two times that all systems have reached, and nowhere else.
     Gauss,
 }
@@ -166,7 +169,11 @@ impl<S: Sink> Recorder<S> {
             Some(before) if before < reached => self.fill_up_to(before, reached, signals)?,
             // A second answer for the same time: an event was crossed.
             Some(_) if self.both_sides => return self.cross(reached, signals),
-            Some(_) => {}
+            // The row is as wanted as it was.
+            Some(_) => {
+                self.read(reached, signals);
+                return Ok(());
+            }
         }
         self.hold(reached)?;
         self.wanted = self.is_wanted(reached);
@@ -199,14 +206,22 @@ impl<S: Sink> Recorder<S> {
 
     /// Whether a time that all have reached is one of those that were asked for.
     fn is_wanted(&mut self, time: f64) -> bool {
-        let Rows::Every(interval) = self.rows else { return self.rows != Rows::Gauss };
-        let wanted = self.next_regular(interval) <= time + COINCIDENT * interval;
+        let Some((next, near)) = self.next_asked_for() else { return self.rows != Rows::Gauss };
+        let wanted = next <= time + near;
         self.regular += u64::from(wanted);
         wanted
     }
 
-    fn next_regular(&self, interval: f64) -> f64 {
-        self.first + self.regular as f64 * interval
+    /// The next of the times that were asked for, and what is near to it; none where times were not asked for.
+    fn next_asked_for(&self) -> Option<(f64, f64)> {
+        match &self.rows {
+            Rows::Every(interval) => Some((self.first + self.regular as f64 * interval, COINCIDENT * interval)),
+            Rows::At(times) => {
+                let next = times.get(self.regular as usize).copied().unwrap_or(f64::INFINITY);
+                Some((next, 8.0 * f64::EPSILON * next.abs().min(f64::MAX)))
+            }
+            _ => None,
+        }
     }
 
     /// The rows between two times that all have reached.
@@ -218,6 +233,11 @@ impl<S: Sink> Recorder<S> {
             self.emit()?;
         }
         self.wanted = false;
+        while let Some((time, _)) = self.next_asked_for().filter(|(time, near)| *time < reached - near) {
+            self.read(time, signals);
+            self.give(time)?;
+            self.regular += 1;
+        }
         match self.rows {
             Rows::AtMost(most) => {
                 let parts = ((reached - before) / most * (1.0 - COINCIDENT)).ceil().max(1.0);
@@ -227,14 +247,6 @@ impl<S: Sink> Recorder<S> {
                     self.give(time)?;
                 }
             }
-            Rows::Every(interval) => {
-                while self.next_regular(interval) < reached - COINCIDENT * interval {
-                    let time = self.next_regular(interval);
-                    self.read(time, signals);
-                    self.give(time)?;
-                    self.regular += 1;
-                }
-            }
             Rows::Gauss => {
                 for share in GAUSS_POINTS {
                     let time = before + share * (reached - before);
@@ -242,7 +254,7 @@ impl<S: Sink> Recorder<S> {
                     self.give(time)?;
                 }
             }
-            Rows::Communications => {}
+            _ => {}
         }
         Ok(())
     }

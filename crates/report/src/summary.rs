@@ -97,6 +97,8 @@ pub struct Quality {
     pub residual: f64,
     /// The input at which it was.
     pub residual_variable: Option<String>,
+    /// What nearly all residuals of an input are below, relative to the range of what feeds it; of the input where that is largest.
+    pub usual_residual: Option<(f64, String)>,
     /// The global error of each variable as the method estimates it, where it does.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
     /// The same as found by running again, where that was asked for.
@@ -219,6 +221,7 @@ pub(crate) mod tests {
                 diverged: false,
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
+                usual_residual: None,
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
                 verified_error: None,
                 interface_error: None,

@@ -40,6 +40,17 @@ impl Trajectory {
         Some(&self.columns[position])
     }
 
+    /// Forgets every second row, from the second on.
+    pub fn keep_every_other(&mut self) {
+        for numbers in std::iter::once(&mut self.times).chain(&mut self.columns) {
+            let mut row = 0_usize;
+            numbers.retain(|_| {
+                row += 1;
+                row % 2 == 1
+            });
+        }
+    }
+
     /// Names and values of all columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> {
         self.names.iter().map(String::as_str).zip(self.columns.iter().map(Vec::as_slice))

@@ -56,14 +56,28 @@ pub enum Source {
 pub struct Judged {
     /// `system.name`.
     pub name: String,
-    /// The error, as a part of the range.
+    /// The largest error, as a part of the range.
     pub share: f64,
+    /// The root of the mean square, as a part of the range; the largest where that is all that is known.
+    pub mean: f64,
     /// By what factor it has grown since the first third of the run.
     pub grown: f64,
 }
 
+/// What weakens the evidence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Caveat {
+    /// Nothing.
+    #[default]
+    None,
+    /// Something switches in this system at times that nobody knows ahead, and no estimate shows what becomes of that.
+    Switches(String),
+    /// Steps are far longer than the fastest parts of the systems take.
+    Coarse,
+}
+
 /// The verdict on a run whose variables have these errors, known in this way; and why. The flag says that it has diverged.
-pub fn judge(errors: &[Judged], source: Source, tolerance: Option<f64>) -> (Verdict, String, bool) {
+pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Option<f64>) -> (Verdict, String, bool) {
     let Some(worst) = errors.iter().max_by(|one, other| one.share.total_cmp(&other.share)) else {
         return (Verdict::Unknown, "nothing was computed that could be judged".to_owned(), false);
     };
@@ -74,9 +88,12 @@ pub fn judge(errors: &[Judged], source: Source, tolerance: Option<f64>) -> (Verd
             format!("`{}` grows, and most of that is error; a shorter step or another method may help", diverged.name);
         return (Verdict::Unusable, reason, true);
     }
-    let verdict = match worst.share {
-        share if share <= allowed => Verdict::Good,
-        share if share <= LARGEST => Verdict::Doubtful,
+    // An error that is large for a moment only does not make a result unusable.
+    let lasting = errors.iter().map(|error| error.mean).fold(0.0, f64::max);
+    let verdict = match (worst.share, caveat) {
+        (share, Caveat::None | Caveat::Coarse) if share <= allowed => Verdict::Good,
+        (share, _) if share <= LARGEST || lasting <= LARGEST => Verdict::Doubtful,
+        (_, Caveat::Coarse) => Verdict::Doubtful,
         _ => Verdict::Unusable,
     };
     let known = match source {
@@ -85,7 +102,20 @@ pub fn judge(errors: &[Judged], source: Source, tolerance: Option<f64>) -> (Verd
         Source::Verified => "the verified error",
     };
     let share = significant(100.0 * worst.share, 2);
-    (verdict, format!("{known} of `{}` is {share} % of its range at most", worst.name), false)
+    let but = match caveat {
+        Caveat::None => String::new(),
+        Caveat::Switches(system) => {
+            format!(
+                ", but `{system}` has conditions on more than time, and when they change is not in that; --verify finds out"
+            )
+        }
+        Caveat::Coarse if worst.share > allowed => {
+            ", but steps are far longer than the fastest parts take, and that is a rough guess; --verify finds out"
+                .to_owned()
+        }
+        Caveat::Coarse => String::new(),
+    };
+    (verdict, format!("{known} of `{}` is {share} % of its range at most{but}", worst.name), false)
 }
 
 /// Takes in where the variables of a run have been.
@@ -141,8 +171,8 @@ mod tests {
     use super::*;
 
     fn verdict(share: f64, tolerance: Option<f64>) -> Verdict {
-        let all = [Judged { name: "s.x".into(), share, grown: 1.0 }];
-        judge(&all, Source::Estimated, tolerance).0
+        let all = [Judged { name: "s.x".into(), share, mean: share, grown: 1.0 }];
+        judge(&all, Source::Estimated, &Caveat::None, tolerance).0
     }
 
     #[test]
@@ -153,14 +183,29 @@ mod tests {
         assert_eq!(verdict(2e-3, Some(1e-6)), Verdict::Doubtful);
         assert_eq!(verdict(0.06, Some(1e-6)), Verdict::Unusable);
         assert_eq!(verdict(f64::NAN, None), Verdict::Unusable);
-        assert_eq!(judge(&[], Source::Estimated, None).0, Verdict::Unknown);
+        assert_eq!(judge(&[], Source::Estimated, &Caveat::None, None).0, Verdict::Unknown);
+    }
+
+    #[test]
+    fn what_weakens_the_evidence_makes_a_result_doubtful() {
+        let judged = |share: f64, mean: f64, caveat: &Caveat| {
+            let all = [Judged { name: "s.x".into(), share, mean, grown: 1.0 }];
+            judge(&all, Source::Interfaces, caveat, None)
+        };
+        let switches = Caveat::Switches("relay".into());
+        assert_eq!(judged(1e-4, 1e-4, &switches).0, Verdict::Doubtful);
+        assert!(judged(1e-4, 1e-4, &switches).1.contains("`relay` has conditions"));
+        assert_eq!(judged(0.2, 0.2, &switches).0, Verdict::Unusable);
+        assert_eq!(judged(1e-4, 1e-4, &Caveat::Coarse).0, Verdict::Good);
+        assert_eq!(judged(0.2, 0.2, &Caveat::Coarse).0, Verdict::Doubtful);
+        assert_eq!(judged(0.2, 0.01, &Caveat::None).0, Verdict::Doubtful, "for a moment only");
     }
 
     #[test]
     fn growth_that_is_error_is_a_divergence_and_growth_that_is_not_is_none() {
-        let grown = |share: f64| [Judged { name: "s.x".into(), share, grown: 1e6 }];
-        assert!(judge(&grown(0.5), Source::Interfaces, None).2);
-        assert!(!judge(&grown(1e-4), Source::Interfaces, None).2);
+        let grown = |share: f64| [Judged { name: "s.x".into(), share, mean: share, grown: 1e6 }];
+        assert!(judge(&grown(0.5), Source::Interfaces, &Caveat::None, None).2);
+        assert!(!judge(&grown(1e-4), Source::Interfaces, &Caveat::None, None).2);
     }
 
     #[test]

@@ -291,7 +291,7 @@ impl Scenario {
     }
 
     /// A system whose equations jump where nothing announces it, if there is one.
-    fn jumping(&self) -> Option<&str> {
+    pub fn jumping(&self) -> Option<&str> {
         let jumps =
             |part: &&Part| matches!(&part.model, PartModel::Equations { definition, .. } if definition.model.jumps());
         self.parts.iter().find(jumps).map(Part::name)
