@@ -38,7 +38,7 @@ impl F3ornits<'_> {
         // An error that only grew past the limit is about the same on both sides: the step was too long, that is all.
         let jumps = excess > 2.0 * before || early == start;
         // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
-        let end = if jumps { late.max(start + self.options.min_step) } else { early };
+        let end = if jumps { late.max(start + self.options.min_step.min(self.options.first_step)) } else { early };
         self.try_until(end, past, workers)?;
         self.keep_tried();
         Ok(jumps)
@@ -54,7 +54,7 @@ impl F3ornits<'_> {
             let event = early.map(|task| task.response.reached).fold(f64::INFINITY, f64::min);
             let start = due().map(|task| task.step.start).fold(f64::INFINITY, f64::min);
             let end = due().map(|task| task.step.end).fold(f64::NEG_INFINITY, f64::max);
-            let cut = event.max(start + self.options.min_step);
+            let cut = event.max(start + self.options.min_step.min(self.options.first_step));
             // An event too near to the start is crossed within the step.
             if cut >= end {
                 break;

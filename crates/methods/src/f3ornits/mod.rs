@@ -96,8 +96,8 @@ impl F3ornitsOptions {
 
     /// The default, for a run of length `span`: about half the steps of the paper's choice for the same error.
     pub fn new(span: f64, tolerance: f64) -> Self {
-        // A run begins with held values, whose error grows with the square of the step.
-        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
+        // A run begins with held values, whose error grows with the square of the step; and nobody knows yet what is fast in the systems.
+        let first_step = 1e-4 * tolerance.min(1.0).sqrt() * span;
         Self {
             calibration: Calibration::default(),
             smooth: false,
@@ -107,7 +107,7 @@ impl F3ornitsOptions {
             tolerance,
             absolute_tolerance: 0.0,
             first_step,
-            min_step: 0.1 * first_step,
+            min_step: 10.0 * first_step,
             max_step: MAX_STEP * span,
             max_growth: 1.5,
             steering: Steering::Averaged,
@@ -115,15 +115,17 @@ impl F3ornitsOptions {
         }
     }
 
-    /// For systems that cannot roll back: nobody looks at a step before it is taken. What is fast in them at the start, or after an
-    /// event, shows on steps that begin shorter than any other and grow; what jumps in them is noticed at the ends of steps.
+    /// For systems that cannot roll back: nobody looks at a step before it is taken, and what jumps in it is noticed at its end.
     pub fn unseen(self, span: f64) -> Self {
-        Self { first_step: 0.01 * self.first_step, max_step: self.max_step.min(LONGEST_UNSEEN * span), ..self }
+        Self { max_step: self.max_step.min(LONGEST_UNSEEN * span), ..self }
     }
 
     /// The paper's choice of what it leaves free.
     pub fn of_paper(span: f64, tolerance: f64) -> Self {
+        let first_step = 0.01 * tolerance.min(1.0).sqrt() * span;
         Self {
+            first_step,
+            min_step: 0.1 * first_step,
             max_degree: 2,
             max_growth: 1.05,
             steering: Steering::Plain,

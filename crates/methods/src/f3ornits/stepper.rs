@@ -12,7 +12,7 @@ const SAFETY: f64 = 0.9;
 const LEAST_ERROR: f64 = 1e-4;
 
 /// The first steps are shorter than any other, so that nothing fast is missed; they may grow faster, up to so many times the shortest.
-const START_GROWTH: f64 = 2.5;
+const START_GROWTH: f64 = 10.0;
 const STARTING: f64 = 10.0;
 
 /// What the error of an output is measured by.
