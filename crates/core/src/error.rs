@@ -100,6 +100,30 @@ pub enum Error {
         left: f64,
     },
 
+    /// A run could not go on while a variable was growing without bound.
+    #[error(
+        "`{system}.{variable}` grows without bound near t = {t} s: it has reached {value:.3e}, over {times:.0e} times what it was at \
+         t = {b} s. If the model is right, so is that; else look at what feeds it. Then: {source}",
+        t = readable(*.time),
+        b = readable(*.before)
+    )]
+    BlowUp {
+        /// Who.
+        system: String,
+        /// Which variable.
+        variable: String,
+        /// When.
+        time: f64,
+        /// How large it is.
+        value: f64,
+        /// A time before.
+        before: f64,
+        /// How many times larger it is than at that time.
+        times: f64,
+        /// What ended the run.
+        source: Box<Error>,
+    },
+
     /// A method needs what a system does not have.
     #[error("{method} needs {need}, which `{system}` does not have; {instead}")]
     MissingCapability {

@@ -15,6 +15,7 @@ mod conformance;
 mod connections;
 mod error;
 pub mod glob;
+mod growth;
 mod linearization;
 mod macro_step;
 mod mapped;

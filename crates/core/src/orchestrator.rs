@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::growth::Growth;
 use crate::{
     Connections, Error, Exchange, Interface, Method, Nature, Observer, Past, Response, Task, Verdict, Workers,
 };
@@ -18,6 +19,7 @@ pub struct Orchestrator<'a, 'o> {
     observers: &'a mut [&'o mut dyn Observer],
     interrupted: &'a AtomicBool,
     past: Past,
+    growth: Growth,
     statistics: Statistics,
 }
 
@@ -56,7 +58,16 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
         interrupted: &'a AtomicBool,
     ) -> Self {
         let past = if method.looks_back() { Past::new(connections) } else { Past::newest_only(connections) };
-        Self { connections, method, workers, observers, interrupted, past, statistics: Statistics::default() }
+        Self {
+            connections,
+            method,
+            workers,
+            observers,
+            interrupted,
+            past,
+            growth: Growth::new(connections),
+            statistics: Statistics::default(),
+        }
     }
 
     /// The earliest time that any system has reached.
@@ -76,6 +87,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             Some(system) => Ok(Ending::Requested { system }),
             None => self.proceed(until),
         });
+        let ended = ended.map_err(|error| self.growth.explain(error, self.connections, &self.past));
         let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
         ended.and_then(|ending| finished.map(|()| ending))
     }
@@ -83,6 +95,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
     fn begin(&mut self, start: &[Task]) -> Result<(), Error> {
         check_finite(self.connections, start)?;
         self.past.record(start);
+        self.growth.note(&self.past);
         let exchange = Exchange { tasks: start, before: &[], iterations: 0, signals: &[] };
         self.observers.iter_mut().try_for_each(|o| o.started(exchange))
     }
@@ -96,6 +109,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
                 Verdict::Accepted(exchange) => {
                     check_finite(self.connections, exchange.tasks)?;
                     self.past.record(exchange.tasks);
+                    self.growth.note(&self.past);
                     self.statistics.steps += 1;
                     self.statistics.iterations += exchange.iterations;
                     let ends = exchange.tasks.iter().find(|task| task.due && task.response.ends);

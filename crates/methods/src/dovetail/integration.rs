@@ -33,7 +33,7 @@ impl Dovetail<'_> {
             match self.coupling.try_step(workers) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false), // the next one ends at the event
-                Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
+                Err(error) => return if self.halve_after_failure(step) { Ok(false) } else { Err(error) },
             }
             if self.learns_from_rest() && !self.holds_its_promise(step) {
                 self.tally.refused_after += 1;

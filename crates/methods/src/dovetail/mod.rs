@@ -209,6 +209,14 @@ impl<'a> Dovetail<'a> {
         }
     }
 
+    /// The same where a system could not be integrated: fixed steps are then cut further than for their errors.
+    fn halve_after_failure(&mut self, step: MacroStep) -> bool {
+        match &mut self.steps {
+            Steps::Fixed(plan) if self.abilities.free => plan.shorten(step),
+            _ => self.halve(step),
+        }
+    }
+
     /// The next step is half of this one, if that is still allowed.
     fn halve(&mut self, step: MacroStep) -> bool {
         if !self.may_shrink(step) {
