@@ -1,6 +1,7 @@
 //! What methods promise, judged by models that are not among the examples.
 
 use dovetail_cases::{Measured, connections, measure_run, model, unseen};
+use dovetail_scenario::Scenario;
 
 #[test]
 fn from_rest_with_stiff_parts_the_tolerance_holds_and_the_estimate_is_right() {
@@ -92,4 +93,65 @@ fn iterations_with_steps_of_their_own_choice_keep_to_the_tolerance() {
             assert!(known <= asked && run.end.quality.estimated_error.is_none(), "{}: {known:e}", model.name);
         }
     }
+}
+
+/// What an FMU that can do nothing can do.
+const NOTHING: &str = "rollback = false, linearization = false, output-derivatives = false, input-degree = 0";
+
+/// The largest error of a state, and the integrations of all systems.
+fn error_and_cost(scenario: &Scenario, choices: &[(&str, &str)]) -> (f64, u64) {
+    let run = measure_run(scenario, choices);
+    assert!(run.end.ending.is_ok(), "{}, {choices:?}: {:?}", scenario.name, run.end.ending);
+    let interfaces = scenario.connections.interfaces().iter();
+    let states = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
+    let error = states.map(|state| run.nrmse(&state)).fold(0.0, f64::max);
+    (error, run.end.work.iter().map(|work| work.integrations).sum())
+}
+
+#[test]
+fn systems_that_can_do_nothing_are_coupled_better_than_with_fixed_steps_for_as_many_integrations() {
+    let mut ratios = Vec::new();
+    for model in ["smooth", "loops", "jumps"].into_iter().flat_map(unseen) {
+        let scenario = model.restricted(NOTHING);
+        let (ours, cost) = error_and_cost(&scenario, &[]);
+        let steps = (cost as f64 / scenario.connections.systems() as f64).ceil();
+        let step = format!("{:?}", (scenario.stop_time - scenario.start_time) / steps);
+        let fixed = |method: &str| {
+            let run = measure_run(&scenario, &[("method", method), ("step", &step)]);
+            if run.end.ending.is_ok() {
+                error_and_cost(&scenario, &[("method", method), ("step", &step)]).0
+            } else {
+                f64::INFINITY
+            }
+        };
+        ratios.push((ours / fixed("jacobi").min(fixed("gauss-seidel")), model.name.clone()));
+    }
+    ratios.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let better = ratios.iter().filter(|(ratio, _)| *ratio <= 1.0).count();
+    assert!(10 * better >= 9 * ratios.len(), "{ratios:?}");
+    assert!(ratios[ratios.len() / 2].0 <= 0.05, "{ratios:?}");
+}
+
+#[test]
+fn a_static_link_does_not_make_steps_shorter() {
+    let chain = |links: usize| {
+        let mut text = "[systems.source]\nstates = { x = 1.0, v = 0.0 }\nequations = \"der(x) = v; der(v) = -9 * x\"\n\
+                        outputs = { y = \"x\" }\n\
+                        [systems.sink]\ninputs = { u = 0.0 }\nstates = { z = 0.0 }\nequations = \"der(z) = u - z\"\n\
+                        outputs = { y = \"z\" }\n"
+            .to_owned();
+        let (mut wires, mut last) = (Vec::new(), "source.y".to_owned());
+        for link in 0..links {
+            text +=
+                &format!("[systems.link{link}]\ninputs = {{ u = 0.0 }}\noutputs = {{ y = \"u + 0.3 * tanh(u)\" }}\n");
+            wires.push(format!("{last} -> link{link}.u"));
+            last = format!("link{link}.y");
+        }
+        wires.push(format!("{last} -> sink.u"));
+        let wires: Vec<&str> = wires.iter().map(String::as_str).collect();
+        let text = text.replace("outputs =", &format!("restrict = {{ {NOTHING} }}\noutputs =")) + &connections(&wires);
+        measure_run(&model(30.0, &text), &[("method", "f3ornits")]).end.statistics.steps
+    };
+    let steps: Vec<u64> = (0..=6).map(chain).collect();
+    assert!(steps.windows(2).all(|pair| pair[1] as f64 <= 1.3 * pair[0] as f64), "{steps:?}");
 }

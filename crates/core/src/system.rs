@@ -200,6 +200,8 @@ pub struct Output {
     pub depends_on: Vec<usize>,
     /// The inputs on whose slopes it depends at once.
     pub depends_on_slopes: Vec<usize>,
+    /// A usual magnitude of its values, where the model gives one.
+    pub nominal: Option<f64>,
     /// Its unit, where the model gives one.
     pub unit: Option<String>,
     /// What its values are.

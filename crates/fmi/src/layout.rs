@@ -261,7 +261,9 @@ impl Builder<'_> {
         let first = self.layout.outputs.len();
         for name in self.elements(variable) {
             let unit = variable.unit.clone();
-            self.layout.outputs.push(Output { name, unit, nature, ..Output::default() });
+            // The standard's default says nothing.
+            let nominal = variable.nominal.filter(|nominal| *nominal != 1.0);
+            self.layout.outputs.push(Output { name, unit, nature, nominal, ..Output::default() });
         }
         let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
         if variable.value_type != ValueType::Float64 {

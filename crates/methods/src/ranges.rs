@@ -52,6 +52,8 @@ struct Range {
     ahead: f64,
     /// How far it may move in the whole run, as far as is known.
     outlook: f64,
+    /// A usual magnitude, where one is given; else zero.
+    nominal: f64,
 }
 
 /// A variable that hardly moves is measured by this part of its value: less would be rounding.
@@ -61,8 +63,17 @@ const LEAST_OF_ALL: f64 = 1e-14;
 
 impl Ranges {
     pub fn new(count: usize) -> Self {
-        let none = Range { low: f64::INFINITY, high: f64::NEG_INFINITY, ahead: 0.0, outlook: 0.0 };
+        let none = Range { low: f64::INFINITY, high: f64::NEG_INFINITY, ahead: 0.0, outlook: 0.0, nominal: 0.0 };
         Self { all: vec![none; count], errors: vec![0.0; count] }
+    }
+
+    /// For these coupling variables, with the usual magnitudes that their systems give.
+    pub fn of(coupling: &Coupling<'_>) -> Self {
+        let mut ranges = Self::new(coupling.variables.len());
+        for (range, variable) in ranges.all.iter_mut().zip(&coupling.variables) {
+            range.nominal = coupling.connections.output(variable.stacked).nominal.unwrap_or(0.0);
+        }
+        ranges
     }
 
     pub fn include(&mut self, values: impl Iterator<Item = f64>) {
@@ -144,7 +155,7 @@ impl Range {
     }
 
     fn scale(&self) -> f64 {
-        let value = self.low.abs().max(self.high.abs());
+        let value = self.low.abs().max(self.high.abs()).max(self.nominal);
         (self.high - self.low).max(self.ahead).max(self.outlook).max(LEAST_OF_VALUE * value)
     }
 }
@@ -158,6 +169,16 @@ mod tests {
         let mut ranges = Ranges::new(1);
         ranges.include([0.0].into_iter());
         assert_eq!(ranges.largest_share(&[1.0]), 0.0);
+    }
+
+    #[test]
+    fn a_usual_magnitude_counts_as_a_value_does() {
+        let mut ranges = Ranges::new(1);
+        ranges.all[0].nominal = 1e5;
+        ranges.include([0.0].into_iter());
+        assert_eq!(ranges.scale(0), LEAST_OF_VALUE * 1e5);
+        ranges.include([2e5].into_iter());
+        assert_eq!(ranges.scale(0), 2e5, "what it has moved by is more");
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl<'a> Dovetail<'a> {
         let reach = Reach { degree: if quintics { 6 } else { 4 }, states: true, quintics, keeps };
         let estimator = EstimatorOptions { control: Control::Tangent, ..EstimatorOptions::default() };
         let global = Global::new(connections, &coupling, capabilities, estimator, reach);
-        let count = coupling.variables.len();
+        let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let room = || vec![0.0; MOST_ORDERS * count];
         let [solution, uncorrected, integrated, expected, difference, returned, missed, right] =
@@ -176,7 +176,7 @@ impl<'a> Dovetail<'a> {
                 responds: capabilities.iter().all(|c| c.presence.responds),
             },
             begun: false,
-            outputs: Ranges::new(count),
+            outputs,
             states: Ranges::new(states),
             ends: Ends { solution, uncorrected, integrated, expected, difference, returned, missed, right },
             outlook: Outlook {

@@ -127,9 +127,9 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The estimate of `unit` for a step of one that it feeds, (25); where it has gone ahead, what it has gone through.
+/// The estimate of `unit` for a step of one that it feeds, (25); where it has gone ahead, as far as that step, what it has gone through.
 fn chosen(unit: &Unit, step: MacroStep) -> &Estimate {
-    if unit.passed.made > step.start {
+    if unit.passed.made >= step.end {
         return &unit.passed;
     }
     let [newest, before] = &unit.estimates;

@@ -240,7 +240,7 @@ impl<'a> F3ornits<'a> {
     fn estimate(&mut self, past: &Past) {
         for (k, unit) in self.units.iter_mut().enumerate().filter(|(_, unit)| unit.moved) {
             if unit.estimates[0].made == f64::NEG_INFINITY {
-                unit.begin(past, k);
+                unit.begin(past, k, &self.connections.interfaces()[k]);
             }
             unit.estimate(past, k, &self.options);
         }

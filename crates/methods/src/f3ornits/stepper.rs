@@ -34,12 +34,14 @@ pub(crate) struct Range {
     low: f64,
     damped_high: f64,
     damped_low: f64,
+    /// A usual magnitude, where one is given; else zero.
+    nominal: f64,
 }
 
 impl Range {
-    /// A range of one value.
-    pub fn at(value: f64) -> Self {
-        Self { high: value, low: value, damped_high: value, damped_low: value }
+    /// A range of one value, with a usual magnitude.
+    pub fn at(value: f64, nominal: f64) -> Self {
+        Self { high: value, low: value, damped_high: value, damped_low: value, nominal }
     }
 
     /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both sides.
@@ -67,7 +69,7 @@ const LEAST: f64 = 1e-3;
 impl Range {
     /// What errors are measured by at least, where no absolute tolerance says so.
     pub fn least(&self, value: f64) -> f64 {
-        LEAST * value.abs().max(self.high - self.low)
+        LEAST * value.abs().max(self.high - self.low).max(self.nominal)
     }
 
     /// How far the variable has moved, or how large it is.
@@ -119,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_damped_amplitude_forgets_and_an_amplitude_does_not() {
-        let mut range = Range::at(0.0);
+        let mut range = Range::at(0.0, 0.0);
         range.include(10.0, 0.1, 0.05);
         for _ in 0..1000 {
             range.include(1.0, 0.1, 0.05);

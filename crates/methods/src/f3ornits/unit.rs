@@ -1,6 +1,6 @@
 //! What the method remembers of one system: its estimates, the course of its outputs, the step it wishes for.
 
-use dovetail_core::{Past, Signal, Task};
+use dovetail_core::{Interface, Past, Signal, Task};
 
 use super::calibration::Points;
 use super::jump::RecentErrors;
@@ -106,7 +106,7 @@ impl Unit {
     pub fn new(roles: impl Iterator<Item = Role>, first_step: f64, shortening: f64) -> Self {
         let channel = |role: Role| Channel {
             order: Order::new(),
-            range: Range::at(0.0),
+            range: Range::at(0.0, 0.0),
             before: 1.0,
             recent: RecentErrors::default(),
             role,
@@ -139,10 +139,12 @@ impl Unit {
     }
 
     /// The start of the run: ranges begin at the first values.
-    pub fn begin(&mut self, past: &Past, system: usize) {
+    pub fn begin(&mut self, past: &Past, system: usize, interface: &Interface) {
         let (_, outputs) = past.point(system, 0);
-        let followed = self.channels.iter_mut().zip(outputs).filter(|(channel, _)| channel.is_followed());
-        followed.for_each(|(channel, knot)| channel.range = Range::at(knot.value));
+        let all = self.channels.iter_mut().zip(outputs.iter().zip(&interface.outputs));
+        for (channel, (knot, output)) in all.filter(|(channel, _)| channel.is_followed()) {
+            channel.range = Range::at(knot.value, output.nominal.unwrap_or(0.0));
+        }
     }
 
     /// New estimates from the newest points, (21) to (23).

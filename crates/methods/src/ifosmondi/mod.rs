@@ -84,7 +84,7 @@ impl<'a> Ifosmondi<'a> {
         capabilities: &[Capabilities],
     ) -> Self {
         let coupling = Coupling::new(connections, options.tolerance, capabilities, grid.size());
-        let count = coupling.start.len();
+        let (count, ranges) = (coupling.start.len(), Ranges::of(&coupling));
         Self {
             coupling,
             steps: match options.chosen {
@@ -92,7 +92,7 @@ impl<'a> Ifosmondi<'a> {
                 None => Steps::Given(Plan::new(grid)),
             },
             errors: InputErrors::new(count),
-            ranges: Ranges::new(count),
+            ranges,
             options,
             solver,
             extrapolation: Extrapolation::new(count),

@@ -8,7 +8,7 @@
 //! Each part is measured twice: as the error of the interface at the end of the step, which the next step may repair, against the
 //! tolerance; and as what the states of all systems keep of it, which adds up over the run, against a smaller target.
 
-use dovetail_core::{Connections, Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
+use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
 use crate::dovetail::StepBounds;
@@ -82,8 +82,9 @@ struct Tally {
 }
 
 impl Controller {
-    /// Steps over the span of `grid`, within bounds, for so many coupling variables.
-    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, connections: &Connections, variables: usize) -> Self {
+    /// Steps over the span of `grid`, within bounds, for these coupling variables.
+    pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, coupling: &Coupling<'_>) -> Self {
+        let (connections, variables) = (coupling.connections, coupling.variables.len());
         let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
         let tolerance = tolerance.max(TIGHTEST);
         let nothing = vec![Signal::constant(0.0); variables];
@@ -97,7 +98,7 @@ impl Controller {
             size: None,
             before: vec![Knot::value_only(f64::NAN); variables],
             before_size: None,
-            outputs: Ranges::new(variables),
+            outputs: Ranges::of(coupling),
             states: Ranges::new(states),
             rates: Rates::new(connections),
             promised: 0.0,

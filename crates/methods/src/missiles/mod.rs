@@ -82,9 +82,7 @@ impl<'a> Missiles<'a> {
         let count = coupling.variables.len();
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => {
-                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, connections, count)))
-            }
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, &coupling))),
         };
         Self {
             connections,

@@ -217,7 +217,7 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
         }
     });
     writer.list(outputs, |writer, output| {
-        let Output { name, depends_on, depends_on_slopes, unit, nature } = output;
+        let Output { name, depends_on, depends_on_slopes, nominal, unit, nature } = output;
         writer.text(name).option(unit.as_ref(), |writer, unit| {
             writer.text(unit);
         });
@@ -226,7 +226,9 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
                 writer.number(*position as u64);
             });
         }
-        writer.number(nature_as_number(*nature));
+        writer.number(nature_as_number(*nature)).option(nominal.as_ref(), |writer, nominal| {
+            writer.float(*nominal);
+        });
     });
     writer.list(states, |writer, state| {
         writer.text(state);
@@ -263,7 +265,8 @@ pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interf
             let mut positions = || reader.list(|reader| usize::try_from(reader.number()?).ok());
             let (depends_on, depends_on_slopes) = (positions()?, positions()?);
             let nature = nature_of_number(reader.number()?)?;
-            Some(Output { name, depends_on, depends_on_slopes, unit, nature })
+            let nominal = reader.option(Reader::float)?;
+            Some(Output { name, depends_on, depends_on_slopes, nominal, unit, nature })
         })?,
         states: reader.list(Reader::text)?,
     };
