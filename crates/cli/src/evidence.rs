@@ -2,6 +2,7 @@
 
 use std::io;
 
+use dovetail_core::readable;
 use dovetail_equations::{Defect, Found, Places, Sized};
 use dovetail_report::{
     Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable, Verdict, judge,
@@ -85,7 +86,11 @@ pub(crate) fn pronounce(
     let (estimated, found) = (known.is_some(), interfaces.found());
     let judged = |(column, variable): (usize, &Variable)| {
         let by_interfaces = || error_of(found.as_ref()?, variable, scenario);
-        let error = if estimated { estimate(variable) } else { by_interfaces() };
+        let error = match (estimated, verified) {
+            (_, true) => estimate(variable),
+            (true, _) => larger(estimate(variable), by_interfaces()),
+            _ => by_interfaces(),
+        };
         let (range, grown) = (extent.range(column), extent.growth(column));
         // What has not moved at all has no range to be measured by.
         let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
@@ -95,7 +100,7 @@ pub(crate) fn pronounce(
     let caveat = match scenario.jumping() {
         _ if verified => Caveat::None,
         Some(system) => Caveat::Switches(system.to_owned()),
-        None if !estimated && found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
+        None if found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
         None => Caveat::None,
     };
     let variables = everything.variables().iter().enumerate();
@@ -113,8 +118,21 @@ pub(crate) fn pronounce(
         (true, _) => judge(&all, source, &caveat, tolerance),
         _ => by_residuals(&summary.quality, extent, everything),
     };
+    let reason = if summary.completed {
+        reason
+    } else {
+        format!("until t = {} s, where it ended: {reason}", readable(summary.reached))
+    };
     let quality = &mut summary.quality;
     (quality.verdict, quality.verdict_reason, quality.diverged) = (verdict, reason, diverged);
+}
+
+/// The larger of two errors, where there are two.
+fn larger(one: Option<Sized>, other: Option<Sized>) -> Option<Sized> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other.max > one.max { other } else { one }),
+        (one, other) => one.or(other),
+    }
 }
 
 /// Inputs that differ from what feeds them by more than this part of its range, and not only now and then, make a result doubtful.

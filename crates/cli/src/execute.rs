@@ -63,7 +63,8 @@ pub(crate) fn execute(
     let mut interfaces =
         Recorder::new(&scenario.connections, &everything, interfaces, "the verdict").with_rows(Rows::Gauss);
     let tolerance = session.tolerance();
-    let estimates = session.method_name() == "dovetail";
+    // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
+    let estimates = session.method_name() == "dovetail" && session.step().is_none();
     // What is compared is compared at communication times; what is looked at has rows in between, and both sides of events.
     let (measured, shown) = if compared { (kept, None) } else { (None, kept) };
     let mut measured = Recorder::new(&scenario.connections, selection, measured, "the results");

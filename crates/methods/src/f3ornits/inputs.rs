@@ -112,6 +112,13 @@ impl<'a> Inputs<'a> {
         self.connections.interfaces()[system].outputs.iter().any(|output| output.depends_on.iter().any(crossed))
     }
 
+    /// After questions about the present: the inputs of the task are again those of its step.
+    pub fn place_again(&self, task: &mut Task) {
+        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+            *place = self.memories[input].signal.reduced(task.step.size(), self.accepted[task.system]);
+        }
+    }
+
     /// At the end of the last step `input` (stacked) was found to be this.
     pub fn correct(&mut self, input: usize, value: f64) {
         self.memories[input].end.value = value;

@@ -305,9 +305,11 @@ impl<'a> F3ornits<'a> {
             self.place();
             workers.advance(&mut self.tasks)?;
             self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
-            self.ask_again(workers)?;
-            self.agree(turn, workers)?;
+            let asked = self.ask_again(workers)? | self.agree(turn, workers)?;
             self.call(turn);
+            if asked {
+                self.tasks.iter_mut().filter(|task| task.due).for_each(|task| self.inputs.place_again(task));
+            }
             self.pass(past);
         }
         self.restore_steps();
@@ -323,8 +325,9 @@ impl<'a> F3ornits<'a> {
         }
     }
 
-    /// Systems of this turn that answer at once to one another agree on what they answer.
-    fn agree(&mut self, turn: usize, workers: &mut dyn Workers) -> Result<(), Error> {
+    /// Systems of this turn that answer at once to one another agree on what they answer; true if there were any.
+    fn agree(&mut self, turn: usize, workers: &mut dyn Workers) -> Result<bool, Error> {
+        let mut any = false;
         let Self { connections, options, units, inputs, tasks, turns, steps, .. } = self;
         for cycle in self.cycles.iter_mut().filter(|cycle| turns.is_up(cycle.systems[0], turn)) {
             let reached = tasks[cycle.systems[0]].response.reached;
@@ -341,9 +344,10 @@ impl<'a> F3ornits<'a> {
                 };
                 cycle.agree(connections, inputs, tasks, workers, tolerance)?;
                 cycle.systems.iter().for_each(|&k| tasks[k].step = steps[k].unwrap_or(tasks[k].step));
+                any = true;
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// After questions of another kind: the tasks are again those that were planned.
@@ -354,8 +358,8 @@ impl<'a> F3ornits<'a> {
     }
 
     /// A unit that had to be given reduced inputs answers under those. What it tells of its inputs at once, it tells again under
-    /// what they really are at the end of the step.
-    fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+    /// what they really are at the end of the step; true if there was one.
+    fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for task in self.tasks.iter_mut().filter(|task| task.due) {
             task.due = self.inputs.misleads(task);
@@ -369,7 +373,7 @@ impl<'a> F3ornits<'a> {
             workers.advance(&mut self.tasks)?;
         }
         self.tasks.iter_mut().zip(&self.steps).for_each(|(task, step)| task.step = step.unwrap_or(task.step));
-        Ok(())
+        Ok(any)
     }
 
     /// Orders and steps for what comes next.
