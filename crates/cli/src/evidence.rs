@@ -101,7 +101,7 @@ pub(crate) fn pronounce(
         _ if verified => Caveat::None,
         Some(system) => Caveat::Switches(system.to_owned()),
         None if found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
-        None => Caveat::None,
+        None => scenario.bending().map_or(Caveat::None, |system| Caveat::Corners(system.to_owned())),
     };
     let variables = everything.variables().iter().enumerate();
     let all: Vec<Judged> = variables.filter(|(_, v)| v.kind != Kind::Input).filter_map(judged).collect();

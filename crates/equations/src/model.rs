@@ -140,6 +140,14 @@ impl Model {
         })
     }
 
+    /// Whether there is a corner, such as that of `abs`, `min` or `max`, that depends on more than parameters.
+    pub fn bends(&self) -> bool {
+        self.graph.nodes().iter().enumerate().any(|(index, node)| {
+            let corner = matches!(node, Node::Unary(Unary::Abs, _) | Node::Binary(Binary::Min | Binary::Max, ..));
+            corner && !self.graph.kinds(NodeId(index as u32)).within(LeafKinds::PARAMETERS)
+        })
+    }
+
     /// Inputs, parameters and intermediates that no text mentions, for warnings.
     pub fn unused(&self) -> &[Unused] {
         &self.unused

@@ -72,6 +72,8 @@ pub enum Caveat {
     None,
     /// Something switches in this system at times that nobody knows ahead, and no estimate shows what becomes of that.
     Switches(String),
+    /// The equations of this system have corners, where no estimate knows by how much a step rounds them.
+    Corners(String),
     /// Steps are far longer than the fastest parts of the systems take.
     Coarse,
 }
@@ -91,9 +93,9 @@ pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Opti
     // An error that is large for a moment only does not make a result unusable.
     let lasting = errors.iter().map(|error| error.mean).fold(0.0, f64::max);
     let verdict = match (worst.share, caveat) {
-        (share, Caveat::None | Caveat::Coarse) if share <= allowed => Verdict::Good,
+        (share, Caveat::None | Caveat::Coarse | Caveat::Corners(_)) if share <= allowed => Verdict::Good,
         (share, _) if share <= LARGEST || lasting <= LARGEST => Verdict::Doubtful,
-        (_, Caveat::Coarse) => Verdict::Doubtful,
+        (_, Caveat::Coarse | Caveat::Corners(_)) => Verdict::Doubtful,
         _ => Verdict::Unusable,
     };
     let known = match source {
@@ -113,7 +115,10 @@ pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Opti
             ", but steps are far longer than the fastest parts take, and that is a rough guess; --verify finds out"
                 .to_owned()
         }
-        Caveat::Coarse => String::new(),
+        Caveat::Corners(system) if worst.share > allowed => {
+            format!(", but `{system}` has corners, which no estimate takes well; --verify finds out")
+        }
+        Caveat::Coarse | Caveat::Corners(_) => String::new(),
     };
     (verdict, format!("{known} of `{}` is {share} % of its range at most{but}", worst.name), false)
 }

@@ -297,6 +297,13 @@ impl Scenario {
         self.parts.iter().find(jumps).map(Part::name)
     }
 
+    /// A system whose equations have corners, if there is one.
+    pub fn bending(&self) -> Option<&str> {
+        let bends =
+            |part: &&Part| matches!(&part.model, PartModel::Equations { definition, .. } if definition.model.bends());
+        self.parts.iter().find(bends).map(Part::name)
+    }
+
     /// What happened inside the FMUs.
     fn told(&self, notes: &[Option<Notes>]) -> Told {
         let mut told = Told { warnings: Vec::new(), remarks: Vec::new() };
