@@ -20,6 +20,8 @@ use crate::verify::{Plan, Thinned, verify};
 /// A run that chooses its steps has so many rows at least.
 const LEAST_ROWS: f64 = 500.0;
 
+/// What interfaces leave open is looked at so often in a run at most.
+const SAMPLES: f64 = 2400.0;
 /// So large a share of the residuals may be those of jumps.
 const OUTLIERS: f64 = 0.02;
 
@@ -60,8 +62,9 @@ pub(crate) fn execute(
     let seen = (LastRow::default(), Extent::new(scenario.start_time, scenario.stop_time));
     let mut last = Recorder::new(&scenario.connections, &everything, seen, "final values");
     let interfaces = Interfaces::of(scenario, &everything);
+    let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
     let mut interfaces =
-        Recorder::new(&scenario.connections, &everything, interfaces, "the verdict").with_rows(Rows::Gauss);
+        Recorder::new(&scenario.connections, &everything, interfaces, "the verdict").with_rows(Rows::Gauss(spacing));
     let tolerance = session.tolerance();
     // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
     let estimates = session.method_name() == "dovetail" && session.step().is_none();

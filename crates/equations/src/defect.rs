@@ -58,6 +58,8 @@ pub struct Defect {
     /// The same of its slope: for systems that use `der(input)`.
     slopes: Vec<f64>,
     elapsed: f64,
+    /// When they were last linearised.
+    carried: f64,
     room: Room,
     /// The longest interval since the last linearisation.
     longest: f64,
@@ -157,6 +159,7 @@ impl Defect {
             residuals: [zeros(connections.outputs()), zeros(connections.outputs())],
             slopes: zeros(inputs),
             elapsed: 0.0,
+            carried: f64::NAN,
             room: Room {
                 loops: DMatrix::zeros(inputs, inputs),
                 factors: Lu::new(inputs),
@@ -184,6 +187,9 @@ impl Defect {
             return;
         };
         let size = (time - before) / GAUSS;
+        if self.carried.is_nan() {
+            self.carried = before - size * (0.5 - 0.5 * GAUSS);
+        }
         for (input, feeder) in self.feeders.iter().enumerate() {
             let Some((place, _)) = feeder else { continue };
             let own = self.systems.iter().find_map(|s| s.places.inputs.get(input.wrapping_sub(s.first_input)));
@@ -195,7 +201,12 @@ impl Defect {
         }
         self.elapsed += size;
         self.longest = self.longest.max(size);
-        if self.elapsed >= self.interval {
+        let reached = time + size * (0.5 - 0.5 * GAUSS);
+        if reached - self.carried >= self.interval {
+            // Not every step is looked at: those that are stand for the others.
+            let share = (reached - self.carried) / self.elapsed;
+            self.sum.iter_mut().chain(&mut self.slopes).for_each(|defect| *defect *= share);
+            (self.elapsed, self.carried) = (reached - self.carried, reached);
             self.carry(time, row);
         }
     }

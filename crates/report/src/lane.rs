@@ -143,11 +143,12 @@ impl Lane {
         self.values[place].iter_mut().zip(&self.now).for_each(|(value, knot)| *value = knot.value);
     }
 
-    /// Adds an answer; an instant, or a second answer for the same time, replaces what was known of it.
-    pub fn take(&mut self, task: &Task) {
+    /// Adds an answer; an instant, or a second answer for the same time, replaces what was known of it. Without `curves` nobody will look between
+    /// the last answer and this one.
+    pub fn take(&mut self, task: &Task, curves: bool) {
         let (elapsed, first) = (elapsed(task), self.reached == f64::NEG_INFINITY);
         let again = task.step.is_instant() || self.reached == task.response.reached || first;
-        if !again {
+        if !again && curves {
             self.follow(task, elapsed);
         }
         self.reached = task.response.reached;

@@ -23,8 +23,9 @@ pub enum Rows {
     Every(f64),
     /// At these times, in ascending order, and at the last time.
     At(Arc<[f64]>),
-    /// At the two Gauss points between any two times that all systems have reached, and nowhere else.
-    Gauss,
+    /// At the two Gauss points between two times that all systems have reached, and nowhere else: between any two, but for those that are nearer
+    /// to the last than this.
+    Gauss(f64),
 }
 
 /// Where they are in an interval of length one.
@@ -50,6 +51,8 @@ pub struct Recorder<S> {
     wanted: bool,
     /// The row before an event.
     before: Vec<f64>,
+    /// The end of the last interval with Gauss points.
+    sampled: f64,
     /// The first time, and how many regular times there have been.
     first: f64,
     regular: u64,
@@ -80,6 +83,7 @@ impl<S: Sink> Recorder<S> {
             row,
             row_time: None,
             wanted: true,
+            sampled: f64::NEG_INFINITY,
             first: f64::NAN,
             regular: 0,
             sink,
@@ -156,7 +160,10 @@ impl<S: Sink> Recorder<S> {
             self.lanes.iter_mut().for_each(|lane| lane.seed(time, &self.row));
         }
         let due = || tasks.iter().filter(|task| task.due && wanted(task));
-        due().for_each(|task| self.lanes[task.system].take(task));
+        let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
+        // Where all arrive together, and no row is asked for on the way, curves are not needed.
+        let curves = !is_together(tasks, time, self.lanes.len()) || self.reads_between(time);
+        due().for_each(|task| self.lanes[task.system].take(task, curves));
         let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
@@ -206,7 +213,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Whether a time that all have reached is one of those that were asked for.
     fn is_wanted(&mut self, time: f64) -> bool {
-        let Some((next, near)) = self.next_asked_for() else { return self.rows != Rows::Gauss };
+        let Some((next, near)) = self.next_asked_for() else { return !matches!(self.rows, Rows::Gauss(_)) };
         let wanted = next <= time + near;
         self.regular += u64::from(wanted);
         wanted
@@ -221,6 +228,17 @@ impl<S: Sink> Recorder<S> {
                 Some((next, 8.0 * f64::EPSILON * next.abs().min(f64::MAX)))
             }
             _ => None,
+        }
+    }
+
+    /// Whether there are rows between the held one and `reached`.
+    fn reads_between(&self, reached: f64) -> bool {
+        let Some(before) = self.row_time else { return true };
+        match self.rows {
+            Rows::Communications => false,
+            Rows::AtMost(most) => reached - before > most,
+            Rows::Gauss(spacing) => reached - self.sampled >= spacing * (1.0 - COINCIDENT),
+            Rows::Every(_) | Rows::At(_) => self.next_asked_for().is_some_and(|(time, near)| time < reached - near),
         }
     }
 
@@ -247,7 +265,8 @@ impl<S: Sink> Recorder<S> {
                     self.give(time)?;
                 }
             }
-            Rows::Gauss => {
+            Rows::Gauss(_) if self.reads_between(reached) => {
+                self.sampled = reached;
                 for share in GAUSS_POINTS {
                     let time = before + share * (reached - before);
                     self.read(time, signals);
@@ -286,7 +305,7 @@ impl<S: Sink> Observer for Recorder<S> {
     }
 
     fn finished(&mut self) -> Result<(), Error> {
-        let emitted = if self.rows == Rows::Gauss { Ok(()) } else { self.emit() };
+        let emitted = if matches!(self.rows, Rows::Gauss(_)) { Ok(()) } else { self.emit() };
         let closed = self.sink.close().map_err(|source| self.failure("", source));
         emitted.and(closed)
     }
