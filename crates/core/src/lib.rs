@@ -39,7 +39,7 @@ pub use error::{Error, list_names, readable};
 pub use linearization::Linearization;
 pub use macro_step::{Grid, GridWalk, MacroStep};
 pub use mapped::{Mapped, Mapping};
-pub use method::{Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Refused, Verdict};
+pub use method::{Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Outcome, Refused};
 pub use nearest::nearest;
 pub use observer::Observer;
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};

@@ -45,8 +45,8 @@ pub trait Method {
         None
     }
 
-    /// Tries to move on from where the past ends, at most to `until`.
-    fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error>;
+    /// Tries to move on from where the past ends.
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error>;
 }
 
 /// Another method that should be used.
@@ -101,7 +101,7 @@ pub struct Kept {
 }
 
 /// How an attempt ended.
-pub enum Verdict<'a> {
+pub enum Outcome<'a> {
     /// Systems have moved.
     Accepted(Exchange<'a>),
     /// No system has moved; the method will try something else.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::growth::Growth;
 use crate::{
-    Connections, Error, Exchange, Interface, Method, Nature, Observer, Past, Response, Task, Verdict, Workers,
+    Connections, Error, Exchange, Interface, Method, Nature, Observer, Outcome, Past, Response, Task, Workers,
 };
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
@@ -105,8 +105,8 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             if self.interrupted.load(Ordering::Relaxed) {
                 return Ok(Ending::Interrupted);
             }
-            match self.method.attempt(&self.past, until, self.workers)? {
-                Verdict::Accepted(exchange) => {
+            match self.method.attempt(&self.past, self.workers)? {
+                Outcome::Accepted(exchange) => {
                     check_finite(self.connections, exchange.tasks)?;
                     self.past.record(exchange.tasks);
                     self.growth.note(&self.past);
@@ -119,11 +119,11 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
                         return Ok(Ending::Requested { system });
                     }
                 }
-                Verdict::Rejected(step) => {
+                Outcome::Rejected(step) => {
                     self.statistics.rejected += 1;
                     self.observers.iter_mut().try_for_each(|o| o.rejected(step))?;
                 }
-                Verdict::Finished => break,
+                Outcome::Finished => break,
             }
         }
         Ok(Ending::Finished)

@@ -3,7 +3,7 @@
 //! Methods meet at communication times: there one can take over from another, since all that a method needs of what was is in the
 //! systems, and in the past. Where there is nobody to take over, a run that makes no headway ends with the reason.
 
-use dovetail_core::{Advice, Capabilities, Error, Exchange, Method, MethodQuality, Past, Verdict, Workers, readable};
+use dovetail_core::{Advice, Capabilities, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable};
 
 /// Attempts after which the pace is looked at.
 const WINDOW: u64 = 10_000;
@@ -21,6 +21,8 @@ pub struct Fallback<'a> {
     /// Whether there is nobody to take over.
     alone: bool,
     pace: Pace,
+    /// The end of the run.
+    stop: f64,
     /// What is told of a step by a method that has taken over: none of what was announced.
     nothing: Vec<f64>,
 }
@@ -57,12 +59,12 @@ impl Pace {
 }
 
 impl<'a> Fallback<'a> {
-    /// A method whose steps are usually about `usual`. `make` makes other methods when they are needed; without it, a run that makes no
+    /// A method whose steps are usually about `usual`, in a run to `stop`. `make` makes other methods when they are needed; without it, a run that makes no
     /// headway ends.
-    pub fn new(own: Box<dyn Method + 'a>, usual: f64, make: Option<Maker<'a>>) -> Self {
+    pub fn new(own: Box<dyn Method + 'a>, usual: f64, stop: f64, make: Option<Maker<'a>>) -> Self {
         let nothing = vec![f64::NAN; own.signals().len()];
         let pace = Pace { usual, attempts: 0, since: f64::NAN };
-        Self { own, make, other: None, alone: false, pace, nothing }
+        Self { own, make, other: None, alone: false, pace, stop, nothing }
     }
 
     /// Lets another method take over, if that is advised and possible.
@@ -84,7 +86,7 @@ impl<'a> Fallback<'a> {
     }
 
     /// What to do about a pace at which the end is never reached.
-    fn give_way(&mut self, moved: f64, past: &Past, until: f64, workers: &dyn Workers) -> Result<(), Error> {
+    fn give_way(&mut self, moved: f64, past: &Past, workers: &dyn Workers) -> Result<(), Error> {
         let rollback = workers.capabilities().iter().all(|c| c.trial);
         let method = match self.current() {
             "dovetail" | "missiles" if rollback => "ifosmondi",
@@ -94,7 +96,7 @@ impl<'a> Fallback<'a> {
         if self.make.is_some() && self.hand_over(Advice { method, reason }, past, workers) {
             return Ok(());
         }
-        let (time, left) = (past.reached(), until - past.reached());
+        let (time, left) = (past.reached(), self.stop - past.reached());
         Err(Error::NoHeadway { method: self.current(), attempts: WINDOW, moved, time, left })
     }
 
@@ -112,18 +114,18 @@ impl Method for Fallback<'_> {
         self.own.check(capabilities)
     }
 
-    fn attempt(&mut self, past: &Past, until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         let open = self.make.is_some() && self.other.is_none() && !self.alone;
         if let Some(advice) = if open { self.own.advice() } else { None } {
             self.hand_over(advice, past, workers);
         }
         if let Some(moved) = self.pace.look(past.reached()) {
-            self.give_way(moved, past, until, workers)?;
+            self.give_way(moved, past, workers)?;
         }
-        let Some(other) = &mut self.other else { return self.own.attempt(past, until, workers) };
-        Ok(match other.method.attempt(past, until, workers)? {
-            Verdict::Accepted(exchange) => Verdict::Accepted(Exchange { signals: &self.nothing, ..exchange }),
-            verdict => verdict,
+        let Some(other) = &mut self.other else { return self.own.attempt(past, workers) };
+        Ok(match other.method.attempt(past, workers)? {
+            Outcome::Accepted(exchange) => Outcome::Accepted(Exchange { signals: &self.nothing, ..exchange }),
+            outcome => outcome,
         })
     }
 

@@ -5,7 +5,7 @@
 //! the order in which the model lists them.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Past, Task, Verdict, Workers, components,
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers, components,
 };
 
 use crate::divergence::Divergence;
@@ -52,7 +52,7 @@ impl Method for GaussSeidel<'_> {
         false
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         let step = self.walk.step(past.reached(), meeting_event(past, workers));
         for (newest, knot) in self.newest.iter_mut().zip(past.latest()) {
             *newest = knot.value;
@@ -71,7 +71,7 @@ impl Method for GaussSeidel<'_> {
         }
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange {
+        Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),
             iterations: 0,

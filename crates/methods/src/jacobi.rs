@@ -6,7 +6,7 @@
 //! mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Past, StepRule, Task, Verdict,
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Outcome, Past, StepRule, Task,
     Workers,
 };
 
@@ -44,7 +44,7 @@ impl Method for Jacobi<'_> {
         false
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         let step = self.walk.step(past.reached(), meeting_event(past, workers));
         let mut sources = self.connections.sources().iter();
         for task in &mut self.tasks {
@@ -57,7 +57,7 @@ impl Method for Jacobi<'_> {
         workers.advance(&mut self.tasks)?;
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
         self.divergence.watch(self.name(), self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange {
+        Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),
             iterations: 0,

@@ -117,7 +117,7 @@ pub(crate) fn make<'a>(
     let (options, capabilities) = (options.clone(), capabilities.to_vec());
     let auto = options.method == "auto";
     let other = move |name: &str| unwatched(scenario, &options, name, step, &capabilities).ok();
-    Ok(Box::new(Fallback::new(own, step, auto.then(|| Box::new(other) as _))))
+    Ok(Box::new(Fallback::new(own, step, scenario.stop_time, auto.then(|| Box::new(other) as _))))
 }
 
 /// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.

@@ -1,7 +1,7 @@
 //! All equations as one system: no coupling at all, the truth that coupling methods are measured by, as a run.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Past, Signal, Task, Verdict, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past, Signal, Task, Workers,
 };
 use dovetail_equations::{Course, Monolithic};
 
@@ -74,7 +74,7 @@ impl Method for MonolithicRun<'_> {
         false
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, _: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, _: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         self.begin(past)?;
         let course = self.course.as_mut().expect("BUG: begun");
         let (reached, switch) = (past.reached(), course.next_switch());
@@ -88,6 +88,6 @@ impl Method for MonolithicRun<'_> {
         };
         let next_event = self.course.as_ref().map_or(f64::INFINITY, Course::next_switch);
         self.answer(step, next_event)?;
-        Ok(Verdict::Accepted(Exchange { tasks: &self.tasks, before: &[], iterations: 0, signals: &[] }))
+        Ok(Outcome::Accepted(Exchange { tasks: &self.tasks, before: &[], iterations: 0, signals: &[] }))
     }
 }

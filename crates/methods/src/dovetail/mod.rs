@@ -28,8 +28,8 @@ mod safety;
 mod telling;
 
 use dovetail_core::{
-    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Task,
-    Verdict, Workers,
+    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome, Past,
+    StepRule, Task, Workers,
 };
 
 use crate::costarica::{Control, EstimatorOptions};
@@ -253,7 +253,7 @@ impl Method for Dovetail<'_> {
         check_needs(NAME, grid, self.connections, capabilities)
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         let event = self.coupling.set_out(past, meeting_event(past, workers));
         if !self.begun {
             self.begin(past, workers)?;
@@ -266,15 +266,15 @@ impl Method for Dovetail<'_> {
         }
         if !self.promises(step, workers)? {
             self.tally.refused_before += 1;
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         if !self.integrate(step, workers)? {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         self.arrive(workers)?;
         let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
         let before = self.coupling.near_side.tasks();
-        Ok(Verdict::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
+        Ok(Outcome::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
     }
 
     fn advice(&self) -> Option<Advice> {

@@ -1,6 +1,6 @@
 //! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
 
-use dovetail_core::{Error, Knot, MacroStep, Past, Verdict, Workers};
+use dovetail_core::{Error, Knot, MacroStep, Outcome, Past, Workers};
 
 use super::controller::Parts;
 use super::{Dovetail, Inputs, Outlook, Steps};
@@ -258,9 +258,9 @@ impl Dovetail<'_> {
     }
 
     /// The step cannot be solved: a shorter one may be.
-    pub(super) fn give_up(&mut self, step: MacroStep, reason: Unsolved) -> Result<Verdict<'_>, Error> {
+    pub(super) fn give_up(&mut self, step: MacroStep, reason: Unsolved) -> Result<Outcome<'_>, Error> {
         if self.halve(step) {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         Err(reason.into_error(self.connections, &self.coupling, step.start))
     }

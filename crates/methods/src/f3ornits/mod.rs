@@ -19,7 +19,7 @@ mod turns;
 mod unit;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, MacroStep, Method, Past, StepRule, Task, Verdict, Workers,
+    Capabilities, Connections, Error, Exchange, MacroStep, Method, Outcome, Past, StepRule, Task, Workers,
 };
 
 use crate::algebraic_loops;
@@ -414,10 +414,10 @@ impl Method for F3ornits<'_> {
         Ok(())
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         self.estimate(past);
         if !self.plan(past) {
-            return Ok(Verdict::Finished);
+            return Ok(Outcome::Finished);
         }
         let located = self.tries && self.locate_jump(past, workers)?;
         self.advance(past, workers)?;
@@ -425,7 +425,7 @@ impl Method for F3ornits<'_> {
         self.near_side.clear();
         self.cross_events(past, located, workers)?;
         self.divergence.watch(NAME, self.connections, &self.tasks)?;
-        Ok(Verdict::Accepted(Exchange {
+        Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),
             iterations: 0,

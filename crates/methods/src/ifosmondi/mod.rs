@@ -15,7 +15,7 @@ mod residual;
 mod steps;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome, Past, StepRule,
     Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
@@ -238,7 +238,7 @@ impl Method for Ifosmondi<'_> {
         Ok(())
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
             self.ranges.include(self.coupling.start.iter().map(|knot| knot.value));
@@ -252,9 +252,9 @@ impl Method for Ifosmondi<'_> {
         self.coupling.step = step;
         match self.predict(step, past, workers) {
             Ok(true) => {}
-            Ok(false) => return Ok(Verdict::Rejected(step)),
+            Ok(false) => return Ok(Outcome::Rejected(step)),
             // Held inputs may lead a system astray; a shorter step leads it less far.
-            Err(error) => return if self.steps.shorten(step) { Ok(Verdict::Rejected(step)) } else { Err(error) },
+            Err(error) => return if self.steps.shorten(step) { Ok(Outcome::Rejected(step)) } else { Err(error) },
         }
         let tolerance = self.steps.iterated(self.options.tolerance);
         let criterion = (self.options.criterion, tolerance);
@@ -263,23 +263,23 @@ impl Method for Ifosmondi<'_> {
         let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
         let (failure, stopped) = (equations.error, equations.stopped);
         if stopped {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         if !outcome.converged() {
             if self.steps.shorten(step) {
-                return Ok(Verdict::Rejected(step));
+                return Ok(Outcome::Rejected(step));
             }
             return Err(self.give_up(step, outcome.ending, failure));
         }
         if !self.promises(step) {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         self.coupling.place(&self.unknowns);
         self.accept(workers)?;
         self.signals[0] = outcome.iterations as f64;
         let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
         let before = self.coupling.near_side.tasks();
-        Ok(Verdict::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
+        Ok(Outcome::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
     }
 
     fn derivatives(&self) -> usize {

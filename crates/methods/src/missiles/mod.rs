@@ -11,7 +11,7 @@
 mod control;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Past, StepRule, Verdict,
+    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Outcome, Past, StepRule,
     Workers, readable,
 };
 
@@ -203,9 +203,9 @@ impl<'a> Missiles<'a> {
     }
 
     /// The step cannot be solved: a shorter one may be.
-    fn shorten(&mut self, step: MacroStep, reason: Unsolved) -> Result<Verdict<'_>, Error> {
+    fn shorten(&mut self, step: MacroStep, reason: Unsolved) -> Result<Outcome<'_>, Error> {
         if self.halve(step) {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         Err(reason.into_error(self.connections, &self.coupling, step.start))
     }
@@ -224,7 +224,7 @@ impl Method for Missiles<'_> {
         check_needs(NAME, grid, self.connections, capabilities)
     }
 
-    fn attempt(&mut self, past: &Past, _until: f64, workers: &mut dyn Workers) -> Result<Verdict<'_>, Error> {
+    fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
             if let Steps::Adaptive(_) = self.steps
@@ -245,14 +245,14 @@ impl Method for Missiles<'_> {
         if let Steps::Adaptive(controller) = &mut self.steps
             && !controller.admits(step, &self.coupling, &self.solution, &mut self.global)
         {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         self.coupling.place(&self.solution);
         if !self.integrate(step, workers)? {
-            return Ok(Verdict::Rejected(step));
+            return Ok(Outcome::Rejected(step));
         }
         self.arrive(workers)?;
-        Ok(Verdict::Accepted(Exchange {
+        Ok(Outcome::Accepted(Exchange {
             tasks: &self.coupling.tasks,
             before: self.coupling.near_side.tasks(),
             iterations: 0,
