@@ -121,7 +121,7 @@ pub const OPTIONS: &[RunOption] = &[
     RunOption { key: "min-step", meaning: "shortest step that is asked for", methods: &["f3ornits"] },
     RunOption {
         key: "max-step",
-        meaning: "longest step of a free system; 1/50 of the run by default",
+        meaning: "longest step of a free system; by default 1/50 of the run, 1/1000 where a system cannot roll back",
         methods: &["f3ornits"],
     },
     RunOption {

@@ -29,6 +29,9 @@ pub(crate) struct Cycle {
 impl Cycle {
     /// The cycle of these systems; none if it has too many outputs.
     pub fn new(connections: &Connections, systems: Vec<usize>) -> Option<Self> {
+        if systems.len() > MOST_UNKNOWNS {
+            return None;
+        }
         let fed = systems.iter().flat_map(|&k| connections.inputs_of(k)).filter(|&input| !connections.is_held(input));
         let closing = fed.filter_map(|input| match connections.sources()[input] {
             Source::Output(output) if systems.contains(&connections.owner(output)) => Some(output),

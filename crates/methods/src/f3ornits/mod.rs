@@ -147,6 +147,8 @@ pub struct F3ornits<'a> {
     scheduler: Scheduler,
     turns: Turns,
     cycles: Vec<Cycle>,
+    /// Systems around algebraic loops that are passed on late.
+    late: Vec<Vec<usize>>,
     units: Vec<Unit>,
     inputs: Inputs<'a>,
     tasks: Vec<Task>,
@@ -186,9 +188,17 @@ impl<'a> F3ornits<'a> {
             Unit::new(connections.outputs_of(k).map(role), options.first_step / shortening(k), shortening(k))
         };
         let options = F3ornitsOptions { in_turn: options.in_turn && options.max_degree > 0, ..options };
-        let turns = if options.in_turn { Turns::by_feedthrough(connections) } else { Turns::together(connections) };
+        let mut turns = if options.in_turn { Turns::by_feedthrough(connections) } else { Turns::together(connections) };
         let responds = |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
-        let cycles = turns.cycles().filter(responds).filter_map(|systems| Cycle::new(connections, systems)).collect();
+        let cycles: Vec<Cycle> =
+            turns.cycles().filter(responds).filter_map(|systems| Cycle::new(connections, systems)).collect();
+        let loops = algebraic_loops(connections);
+        let solved = |systems: &Vec<usize>| cycles.iter().any(|cycle| cycle.systems == *systems);
+        let has_loop =
+            |systems: &Vec<usize>| loops.iter().any(|members| systems.contains(&connections.owner(members[0])));
+        let unsolved: Vec<Vec<usize>> = turns.cycles().filter(|systems| !solved(systems)).collect();
+        unsolved.iter().for_each(|systems| turns.unroll(systems));
+        let late = unsolved.into_iter().filter(has_loop).collect();
         let standing = Standing {
             reached: start,
             wish: 0.0,
@@ -206,6 +216,7 @@ impl<'a> F3ornits<'a> {
             span: (start, stop),
             scheduler: Scheduler::new(connections, &turns, &rules, (start, stop), options.max_step),
             turns,
+            late,
             cycles,
             units: (0..systems).map(unit).collect(),
             inputs: Inputs::new(connections, options.smooth, capabilities),
@@ -214,7 +225,7 @@ impl<'a> F3ornits<'a> {
             standings: vec![standing; systems],
             events: vec![None; systems],
             before_event: vec![0.0; connections.outputs()],
-            loops: !algebraic_loops(connections).is_empty(),
+            loops: !loops.is_empty(),
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
@@ -440,7 +451,7 @@ impl Method for F3ornits<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let systems = (0..self.units.len()).flat_map(|k| self.warnings_of(k));
-        systems.chain(self.jumps.warnings(self.connections)).collect()
+        systems.chain(self.warnings_of_cycles()).chain(self.jumps.warnings(self.connections)).collect()
     }
 
     fn remarks(&self) -> Vec<String> {

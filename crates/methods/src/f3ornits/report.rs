@@ -1,6 +1,6 @@
 //! What there is to say of a run.
 
-use dovetail_core::{StepRule, readable};
+use dovetail_core::{StepRule, list_names, readable};
 
 use super::{F3ornits, F3ornitsOptions, Steering};
 
@@ -27,6 +27,26 @@ impl F3ornits<'_> {
     pub(super) fn warnings_of(&self, k: usize) -> Vec<String> {
         let steps = self.short_steps(k).or_else(|| self.rough_steps(k));
         [self.reduction(k), self.corners(k), steps, self.early_end(k)].into_iter().flatten().collect()
+    }
+
+    /// What the user should know of systems that answer at once to one another.
+    pub(super) fn warnings_of_cycles(&self) -> Vec<String> {
+        let names = |systems: &[usize]| {
+            let names: Vec<String> = systems.iter().map(|&k| self.name(k).to_owned()).collect();
+            list_names(&names)
+        };
+        let unsettled = self.cycles.iter().filter(|cycle| cycle.failures > 0).map(|cycle| {
+            let (names, failures) = (names(&cycle.systems), cycle.failures);
+            format!("the outputs of {names}, which depend on one another at once, did not agree where {failures} steps ended: they were passed on late there")
+        });
+        let late = self.late.iter().map(|systems| {
+            let names = names(systems);
+            format!(
+                "the outputs of {names} depend on one another at once and were passed on a step late: these systems cannot be asked \
+                 about the present"
+            )
+        });
+        unsettled.chain(late).collect()
     }
 
     fn name(&self, k: usize) -> &str {

@@ -33,8 +33,10 @@ impl Turns {
 
     /// Gives every system its turn, those around a cycle the same one.
     fn assign(&mut self) {
-        for members in components(&self.after) {
-            let outside = members.iter().flat_map(|&k| &self.after[k]).filter(|l| !members.contains(l));
+        let mut member_of = vec![usize::MAX; self.after.len()];
+        for (cycle, members) in components(&self.after).into_iter().enumerate() {
+            members.iter().for_each(|&k| member_of[k] = cycle);
+            let outside = members.iter().flat_map(|&k| &self.after[k]).filter(|&&l| member_of[l] != cycle);
             let turn = outside.map(|&l| self.of[l] + 1).max().unwrap_or(0);
             members.iter().for_each(|&k| self.of[k] = turn);
             self.count = self.count.max(turn + 1);
@@ -50,6 +52,14 @@ impl Turns {
     pub fn cycles(&self) -> impl Iterator<Item = Vec<usize>> {
         let is_cycle = |members: &Vec<usize>| members.len() > 1 || self.after[members[0]].contains(&members[0]);
         components(&self.after).into_iter().filter(is_cycle)
+    }
+
+    /// The systems of a cycle, who cannot agree, go in the order in which the model lists them: only the first hears of the last one late.
+    pub fn unroll(&mut self, cycle: &[usize]) {
+        for &k in cycle {
+            self.after[k].retain(|l| *l < k || !cycle.contains(l));
+        }
+        self.assign();
     }
 
     /// From now on the readers of `system` go after it, since nobody can extrapolate what jumps in it.
@@ -86,4 +96,19 @@ fn answers_to(connections: &Connections, system: usize) -> Vec<usize> {
         _ => None,
     };
     inputs.into_iter().filter_map(feeder).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_goes_one_after_the_other_and_a_cycle_together() {
+        // 0 → 1 → 2 ⇄ 3 → 4, and 5 for itself.
+        let turns = Turns::of(vec![vec![], vec![0], vec![1, 3], vec![2], vec![3], vec![]]);
+        assert_eq!(turns.of, [0, 1, 2, 2, 3, 0]);
+        assert_eq!(turns.all(), 0..4);
+        assert_eq!(turns.cycles().collect::<Vec<_>>(), [[2, 3]]);
+        assert!(turns.pairs().any(|pair| pair == (0, 1)));
+    }
 }
