@@ -77,11 +77,19 @@ pub(crate) fn pronounce(
         (summary.quality.verdict, summary.quality.verdict_reason) = (Verdict::Good, reason);
         return;
     }
+    if summary.quality.diverged {
+        let reason =
+            "something grows without bound, in the model or by its coupling: see where the run ended".to_owned();
+        (summary.quality.verdict, summary.quality.verdict_reason) = (Verdict::Unusable, reason);
+        return;
+    }
     let verified = summary.quality.verified_error.is_some();
+    let means = &summary.quality.verified_means;
     let known = summary.quality.verified_error.as_ref().or(summary.quality.estimated_error.as_ref());
     let estimate = |variable: &Variable| {
-        let (_, error) = known?.iter().find(|(name, _)| *name == variable.name)?;
-        Some(Sized { max: error.max, mean: error.max })
+        let place = known?.iter().position(|(name, _)| *name == variable.name)?;
+        let max = known?[place].1.max;
+        Some(Sized { max, mean: means.get(place).copied().unwrap_or(max) })
     };
     let (estimated, found) = (known.is_some(), interfaces.found());
     let judged = |(column, variable): (usize, &Variable)| {
@@ -97,8 +105,14 @@ pub(crate) fn pronounce(
         let error = error?;
         Some(Judged { name: variable.name.clone(), share: part(error.max), mean: part(error.mean), grown })
     };
+    let columns = 0..everything.variables().len();
+    let grows = columns.clone().find(|&column| extent.growth(column) > ENORMOUS);
     let caveat = match scenario.jumping() {
         _ if verified => Caveat::None,
+        _ if grows.is_some() => {
+            let grown = grows.map(|column| everything.variables()[column].name.clone());
+            Caveat::Grows(grown.unwrap_or_default())
+        }
         Some(system) => Caveat::Switches(system.to_owned()),
         None if found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
         None => scenario.bending().map_or(Caveat::None, |system| Caveat::Corners(system.to_owned())),
@@ -135,6 +149,8 @@ fn larger(one: Option<Sized>, other: Option<Sized>) -> Option<Sized> {
     }
 }
 
+/// What has grown so far since the first third of a run may have diverged, however small its error is beside it.
+const ENORMOUS: f64 = 1e8;
 /// Inputs that differ from what feeds them by more than this part of its range, and not only now and then, make a result doubtful.
 const NOTABLE: f64 = 0.01;
 /// Where that is so large, and something has grown so far since the first third of the run, the run has diverged.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{CouplingResidual, Ending, Observer, readable};
+use dovetail_core::{CouplingResidual, Ending, Error, Observer, readable};
 use dovetail_report::{
     Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork,
     Trajectory, Variables, Verdict,
@@ -79,11 +79,12 @@ pub(crate) fn execute(
     };
     let recorder = Recorder::new(&scenario.connections, selection, sinks, label);
     let mut recorder = recorder.with_rows(rows).with_both_sides();
+    let imposing = session.imposing().map(str::to_owned);
     let plan = match (session.step(), tolerance) {
         (Some(step), _) => Plan::Step(step),
         (None, tolerance) => Plan::Tolerance(tolerance.unwrap_or_default()),
     };
-    let sampled = shared.verify.then(|| Thinned::new(&everything));
+    let sampled = (shared.verify && imposing.is_none()).then(|| Thinned::new(&everything));
     let mut sampled = Recorder::new(&scenario.connections, &everything, sampled, "memory");
     let mut residual = CouplingResidual::new(&scenario.connections);
     let mut progress =
@@ -98,7 +99,7 @@ pub(crate) fn execute(
     if compared {
         observers.push(&mut measured);
     }
-    if shared.verify {
+    if shared.verify && imposing.is_none() {
         observers.push(&mut sampled);
     }
     let end = session.run(&mut observers, interrupted);
@@ -111,9 +112,21 @@ pub(crate) fn execute(
             Ok(verified) => {
                 summary.quality.remarks.push(format!("the error was verified {}", verified.how));
                 summary.quality.verified_error = Some(verified.errors);
+                summary.quality.verified_means = verified.means;
             }
             Err(why) => summary.quality.warnings.push(format!("the error could not be verified: {why}")),
         }
+    }
+    match imposing.filter(|_| shared.verify) {
+        Some(system) => {
+            let warning =
+                format!("the error could not be verified: `{system}` imposes its steps, and cannot be run with others");
+            summary.quality.warnings.push(warning);
+        }
+        None if shared.verify && !summary.completed => {
+            summary.quality.warnings.push("the error was not verified, since the run ended early".to_owned());
+        }
+        None => {}
     }
     pronounce(&mut summary, scenario, &everything, &extent, &interfaces.into_sink(), tolerance);
     Ok(Executed { summary, trajectory })
@@ -156,11 +169,15 @@ fn summarize(
             usual_residual: usual,
             verdict: Verdict::Unknown,
             verdict_reason: String::new(),
-            diverged: false,
+            diverged: matches!(
+                end.ending,
+                Err(Error::BlowUp { .. } | Error::Diverged { .. } | Error::NotFinite { .. })
+            ),
             residual: residual.largest(),
             residual_variable,
             estimated_error: end.quality.estimated_error,
             verified_error: None,
+            verified_means: Vec::new(),
             interface_error: end.quality.interface_error,
             warnings: end.warnings,
             remarks: end.remarks,

@@ -28,8 +28,21 @@ pub(crate) enum Plan {
 pub(crate) struct Verified {
     /// For each variable.
     pub errors: Vec<(String, EstimatedError)>,
+    /// The root of the mean square of each.
+    pub means: Vec<f64>,
     /// What was done, in words.
     pub how: String,
+}
+
+impl Verified {
+    fn of(errors: impl Iterator<Item = (String, EstimatedError, f64)>, how: &str) -> Self {
+        let (mut verified, how) = ((Vec::new(), Vec::new()), how.to_owned());
+        for (name, error, mean) in errors {
+            verified.0.push((name, error));
+            verified.1.push(mean);
+        }
+        Self { errors: verified.0, means: verified.1, how }
+    }
 }
 
 /// The rows of a run with these options at `times`; or why there are none.
@@ -68,30 +81,40 @@ pub(crate) fn verify(
             let tighter = again(RunOptions { tolerance: Some(TIGHTER * tolerance), ..options.clone() })?;
             let errors = known.columns().zip(tighter.columns()).map(|((name, ours), (_, theirs))| {
                 let differences: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).collect();
-                (name.to_owned(), largest(&differences, 1.0))
+                (name.to_owned(), largest(&differences, 1.0), mean(&times, &differences, 1.0))
             });
-            Ok(Verified { errors: errors.collect(), how: "against a tenth of the tolerance".to_owned() })
+            Ok(Verified::of(errors, "against a tenth of the tolerance"))
         }
         Plan::Step(step) => {
             let halved = again(RunOptions { step: Some(0.5 * step), ..options.clone() })?;
             let quartered = again(RunOptions { step: Some(0.25 * step), ..options.clone() })?;
             let columns = known.columns().zip(halved.columns().zip(quartered.columns()));
-            let errors = columns
-                .map(|((name, one), ((_, half), (_, quarter)))| (name.to_owned(), richardson(one, half, quarter)));
-            Ok(Verified { errors: errors.collect(), how: "against half and a quarter of the step".to_owned() })
+            let errors = columns.map(|((name, one), ((_, half), (_, quarter)))| {
+                let (error, mean) = richardson(&times, one, half, quarter);
+                (name.to_owned(), error, mean)
+            });
+            Ok(Verified::of(errors, "against half and a quarter of the step"))
         }
     }
 }
 
 /// The error of the first of three runs, each with half the step of the one before.
-fn richardson(one: &[f64], half: &[f64], quarter: &[f64]) -> EstimatedError {
+fn richardson(times: &[f64], one: &[f64], half: &[f64], quarter: &[f64]) -> (EstimatedError, f64) {
     let distance = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect() };
     let (first, second) = (distance(one, half), distance(half, quarter));
     let norm = |all: &[f64]| all.iter().map(|d| d * d).sum::<f64>().sqrt();
     let order = (norm(&first) / norm(&second)).log2();
     // Where nothing converges any more the difference itself is the best that is known.
     let factor = if order >= ORDERS.0 { order.min(ORDERS.1).exp2() / (order.min(ORDERS.1).exp2() - 1.0) } else { 1.0 };
-    largest(&first, factor)
+    (largest(&first, factor), mean(times, &first, factor))
+}
+
+/// The root of the mean square over time: communications crowd where something happens.
+fn mean(times: &[f64], differences: &[f64], factor: f64) -> f64 {
+    let squares = differences.windows(2).zip(times.windows(2));
+    let integral: f64 = squares.map(|(d, t)| 0.5 * (d[0] * d[0] + d[1] * d[1]) * (t[1] - t[0])).sum();
+    let span = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
+    if span > 0.0 { factor * (integral / span).sqrt() } else { 0.0 }
 }
 
 fn largest(differences: &[f64], factor: f64) -> EstimatedError {
@@ -146,7 +169,7 @@ mod tests {
         for order in [1.0_f64, 2.0, 4.0] {
             let run =
                 |step: f64| -> Vec<f64> { (0..10).map(|n| f64::from(n).sin() + 0.3 * step.powf(order)).collect() };
-            let found = richardson(&run(0.1), &run(0.05), &run(0.025));
+            let (found, _) = richardson(&[], &run(0.1), &run(0.05), &run(0.025));
             let truth = 0.3 * 0.1_f64.powf(order);
             assert!((found.max / truth - 1.0).abs() < 1e-6, "order {order}: {} for {truth}", found.max);
         }
@@ -154,6 +177,6 @@ mod tests {
 
     #[test]
     fn runs_that_agree_to_the_last_bit_have_no_error() {
-        assert_eq!(richardson(&[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]).max, 0.0);
+        assert_eq!(richardson(&[], &[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]).0.max, 0.0);
     }
 }

@@ -57,6 +57,8 @@ pub struct Defect {
     residuals: [Vec<f64>; 2],
     /// The same of its slope: for systems that use `der(input)`.
     slopes: Vec<f64>,
+    /// What the defect changes by within steps, times `h²/12`: a defect `b (s − h/2)` has no mean, but moves a state by `−A B b h³/12`.
+    swings: Vec<f64>,
     elapsed: f64,
     /// When they were last linearised.
     carried: f64,
@@ -158,6 +160,7 @@ impl Defect {
             sum: zeros(inputs),
             residuals: [zeros(connections.outputs()), zeros(connections.outputs())],
             slopes: zeros(inputs),
+            swings: zeros(inputs),
             elapsed: 0.0,
             carried: f64::NAN,
             room: Room {
@@ -198,6 +201,7 @@ impl Defect {
             let (one, two) = (defect(&first), defect(row));
             self.sum[input] += 0.5 * size * (one + two);
             self.slopes[input] += (two - one) / GAUSS;
+            self.swings[input] += (two - one) / GAUSS * size * size / 12.0;
         }
         self.elapsed += size;
         self.longest = self.longest.max(size);
@@ -205,7 +209,7 @@ impl Defect {
         if reached - self.carried >= self.interval {
             // Not every step is looked at: those that are stand for the others.
             let share = (reached - self.carried) / self.elapsed;
-            self.sum.iter_mut().chain(&mut self.slopes).for_each(|defect| *defect *= share);
+            self.sum.iter_mut().chain(&mut self.slopes).chain(&mut self.swings).for_each(|defect| *defect *= share);
             (self.elapsed, self.carried) = (reached - self.carried, reached);
             self.carry(time, row);
         }
@@ -254,6 +258,7 @@ impl Defect {
         self.coarse |= std::mem::take(&mut self.longest) * fastest > LONG;
         self.sum.fill(0.0);
         self.slopes.fill(0.0);
+        self.swings.fill(0.0);
     }
 
     /// `(I − Φᵀ D)⁻¹ Φᵀ C` and `A + B (I − Φᵀ D)⁻¹ Φᵀ C`; false where a loop is singular.
@@ -318,6 +323,14 @@ impl Defect {
                     here.b[(i, j)] * (self.sum[input] + column[input]) + here.b_slope[(i, j)] * self.slopes[input]
                 };
                 drive[system.first_state + i] = (0..here.u.len()).map(gain).sum();
+            }
+            // What happens within steps that are long for the system is another matter.
+            if self.longest * norm(&here.a) < 1.0 {
+                for k in 0..here.x.len() {
+                    let swing: f64 =
+                        (0..here.u.len()).map(|j| here.b[(k, j)] * self.swings[system.first_input + j]).sum();
+                    (0..here.x.len()).for_each(|i| drive[system.first_state + i] -= here.a[(i, k)] * swing);
+                }
             }
         }
     }

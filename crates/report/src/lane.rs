@@ -133,6 +133,13 @@ impl Lane {
         self.note_point();
     }
 
+    /// Something has happened at this time, here or elsewhere: curves may have a corner there.
+    pub fn expect_corner(&mut self, time: f64) {
+        if self.reached == time {
+            self.forget();
+        }
+    }
+
     fn note_point(&mut self) {
         if self.times.len() == MOST_POINTS {
             self.times.remove(0);
@@ -201,8 +208,11 @@ impl Lane {
             }
         }
         let curve = self.through_points(column, size, right.value);
-        let line = Signal::new(&[left.value, (right.value - left.value) / size]);
-        if bulge(&curve, size) <= 0.5 * recent { curve } else { line }
+        if bulge(&curve, size) <= 0.5 * recent {
+            return curve;
+        }
+        let slope = (right.value - left.value) / size;
+        if slope.is_finite() { Signal::new(&[left.value, slope]) } else { Signal::constant(left.value) }
     }
 
     /// How far a variable has moved over the last points, this value included.
@@ -257,8 +267,11 @@ fn agree(size: f64, left: Knot, right: Knot, bends: bool) -> bool {
 fn bulge(curve: &Signal, size: f64) -> f64 {
     let (start, end) = (curve.value(0.0), curve.value(size));
     let (low, high) = (start.min(end), start.max(end));
-    let beyond = |part: f64| curve.value(part * size).clamp(low, high) - curve.value(part * size);
-    [0.25, 0.5, 0.75].into_iter().map(|part| beyond(part).abs()).fold(0.0, f64::max)
+    let beyond = |part: f64| {
+        let value = curve.value(part * size);
+        if value.is_finite() { (value - high).max(low - value).max(0.0) } else { f64::INFINITY }
+    };
+    [0.25, 0.5, 0.75].into_iter().map(beyond).fold(0.0, f64::max)
 }
 
 /// The polynomial through these points, in powers of time; `values` become the divided differences.

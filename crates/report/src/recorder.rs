@@ -164,6 +164,9 @@ impl<S: Sink> Recorder<S> {
         // Where all arrive together, and no row is asked for on the way, curves are not needed.
         let curves = !is_together(tasks, time, self.lanes.len()) || self.reads_between(time);
         due().for_each(|task| self.lanes[task.system].take(task, curves));
+        if let Some(event) = due().find(|task| task.step.is_instant()).map(|task| task.response.reached) {
+            self.lanes.iter_mut().for_each(|lane| lane.expect_corner(event));
+        }
         let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet

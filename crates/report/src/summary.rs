@@ -103,6 +103,8 @@ pub struct Quality {
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
     /// The same as found by running again, where that was asked for.
     pub verified_error: Option<Vec<(String, EstimatedError)>>,
+    /// The roots of the mean squares of the verified errors, in the same order.
+    pub verified_means: Vec<f64>,
     /// The largest local error of an input, relative to its range, where the method knows that.
     pub interface_error: Option<f64>,
     /// For each output that the method predicts: the largest distance from what was then integrated.
@@ -222,6 +224,7 @@ pub(crate) mod tests {
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
                 usual_residual: None,
+                verified_means: Vec::new(),
                 estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
                 verified_error: None,
                 interface_error: None,

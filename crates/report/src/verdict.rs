@@ -72,6 +72,8 @@ pub enum Caveat {
     None,
     /// Something switches in this system at times that nobody knows ahead, and no estimate shows what becomes of that.
     Switches(String),
+    /// This variable has grown beyond all measure: errors that have grown with it look small beside it.
+    Grows(String),
     /// The equations of this system have corners, where no estimate knows by how much a step rounds them.
     Corners(String),
     /// Steps are far longer than the fastest parts of the systems take.
@@ -106,6 +108,9 @@ pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Opti
     let share = significant(100.0 * worst.share, 2);
     let but = match caveat {
         Caveat::None => String::new(),
+        Caveat::Grows(variable) => format!(
+            ", but `{variable}` has grown by a factor of over 1e8 since the first third of the run; is that meant? --verify finds out"
+        ),
         Caveat::Switches(system) => {
             format!(
                 ", but `{system}` has conditions on more than time, and when they change is not in that; --verify finds out"

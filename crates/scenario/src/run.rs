@@ -110,6 +110,12 @@ impl Session<'_> {
         method::tolerance(self.method.name(), &self.options)
     }
 
+    /// A system that imposes its steps, if there is one.
+    pub fn imposing(&self) -> Option<&str> {
+        let imposes = self.workers.capabilities().iter().position(|c| c.step_rule != StepRule::Free)?;
+        Some(&self.scenario.connections.interfaces()[imposes].name)
+    }
+
     /// The macro-step, where it is fixed.
     pub fn step(&self) -> Option<f64> {
         self.step
