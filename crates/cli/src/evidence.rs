@@ -3,7 +3,7 @@
 use std::io;
 
 use dovetail_core::readable;
-use dovetail_equations::{Defect, Found, Places, Sized};
+use dovetail_equations::{Defect, ErrorSize, Found, Places};
 use dovetail_report::{
     Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable, Verdict, judge,
     significant,
@@ -31,7 +31,7 @@ impl Interfaces {
 }
 
 /// The error of a variable, absolute, where it is known.
-fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<Sized> {
+fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<ErrorSize> {
     let all = if variable.kind == Kind::State { &found.states } else { &found.outputs };
     all.get(variable.stacked(&scenario.connections)).copied()
 }
@@ -72,77 +72,122 @@ pub(crate) fn pronounce(
     interfaces: &Interfaces,
     tolerance: Option<f64>,
 ) {
-    if summary.method == "monolithic" {
-        let reason = "all equations were solved as one system, to 13 digits".to_owned();
-        (summary.quality.verdict, summary.quality.verdict_reason) = (Verdict::Good, reason);
-        return;
-    }
-    if summary.quality.diverged {
-        let reason =
-            "something grows without bound, in the model or by its coupling: see where the run ended".to_owned();
-        (summary.quality.verdict, summary.quality.verdict_reason) = (Verdict::Unusable, reason);
-        return;
-    }
-    let verified = summary.quality.verified_error.is_some();
-    let means = &summary.quality.verified_means;
-    let known = summary.quality.verified_error.as_ref().or(summary.quality.estimated_error.as_ref());
-    let estimate = |variable: &Variable| {
-        let place = known?.iter().position(|(name, _)| *name == variable.name)?;
-        let max = known?[place].1.max;
-        Some(Sized { max, mean: means.get(place).copied().unwrap_or(max) })
-    };
-    let (estimated, found) = (known.is_some(), interfaces.found());
-    let judged = |(column, variable): (usize, &Variable)| {
-        let by_interfaces = || error_of(found.as_ref()?, variable, scenario);
-        let error = match (estimated, verified) {
-            (_, true) => estimate(variable),
-            (true, _) => larger(estimate(variable), by_interfaces()),
-            _ => by_interfaces(),
-        };
-        let (range, grown) = (extent.range(column), extent.growth(column));
-        // What has not moved at all has no range to be measured by.
-        let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
-        let error = error?;
-        Some(Judged { name: variable.name.clone(), share: part(error.max), mean: part(error.mean), grown })
-    };
-    let columns = 0..everything.variables().len();
-    let grows = columns.clone().find(|&column| extent.growth(column) > ENORMOUS);
-    let caveat = match scenario.jumping() {
-        _ if verified => Caveat::None,
-        _ if grows.is_some() => {
-            let grown = grows.map(|column| everything.variables()[column].name.clone());
-            Caveat::Grows(grown.unwrap_or_default())
-        }
-        Some(system) => Caveat::Switches(system.to_owned()),
-        None if found.as_ref().is_some_and(|found| found.coarse) => Caveat::Coarse,
-        None => scenario.bending().map_or(Caveat::None, |system| Caveat::Corners(system.to_owned())),
-    };
-    let variables = everything.variables().iter().enumerate();
-    let all: Vec<Judged> = variables.filter(|(_, v)| v.kind != Kind::Input).filter_map(judged).collect();
-    let source = match (verified, estimated) {
-        (true, _) => ErrorSource::Verified,
-        (_, true) => ErrorSource::Estimated,
-        _ => ErrorSource::Interfaces,
-    };
-    let known = estimated || interfaces.0.is_some();
-    let (verdict, reason, diverged) = match (known, &interfaces.0) {
-        (true, Some(_)) if !estimated && found.is_none() => {
-            (Verdict::Unusable, "what its interfaces left open grows beyond all numbers".to_owned(), true)
-        }
-        (true, _) => judge(&all, source, &caveat, tolerance),
-        _ => by_residuals(&summary.quality, extent, everything),
-    };
-    let reason = if summary.completed {
-        reason
+    let (verdict, reason, diverged) = if summary.method == "monolithic" {
+        (Verdict::Good, "all equations were solved as one system, to 13 digits".to_owned(), false)
+    } else if summary.quality.diverged {
+        let reason = "something grows without bound, in the model or by its coupling: see where the run ended";
+        (Verdict::Unusable, reason.to_owned(), true)
     } else {
-        format!("until t = {} s, where it ended: {reason}", readable(summary.reached))
+        let evidence = Evidence { quality: &summary.quality, scenario, everything, extent, interfaces };
+        let (verdict, reason, diverged) = evidence.verdict(tolerance);
+        let ended = || format!("until t = {} s, where it ended: {reason}", readable(summary.reached));
+        (verdict, if summary.completed { reason } else { ended() }, diverged)
     };
     let quality = &mut summary.quality;
     (quality.verdict, quality.verdict_reason, quality.diverged) = (verdict, reason, diverged);
 }
 
+/// All that is known of the errors of a run.
+struct Evidence<'a> {
+    quality: &'a Quality,
+    scenario: &'a Scenario,
+    everything: &'a Selection,
+    extent: &'a Extent,
+    interfaces: &'a Interfaces,
+}
+
+impl Evidence<'_> {
+    fn verdict(&self, tolerance: Option<f64>) -> (Verdict, String, bool) {
+        let source = self.source();
+        let found = self.interfaces.found();
+        match source {
+            ErrorSource::Interfaces if self.interfaces.0.is_none() => self.by_residuals(),
+            ErrorSource::Interfaces if found.is_none() => {
+                (Verdict::Unusable, "what its interfaces left open grows beyond all numbers".to_owned(), true)
+            }
+            _ => judge(&self.judged(source, found.as_ref()), source, &self.caveat(source, found.as_ref()), tolerance),
+        }
+    }
+
+    /// The best that there is.
+    fn source(&self) -> ErrorSource {
+        match (&self.quality.verified_error, &self.quality.estimated_error) {
+            (Some(_), _) => ErrorSource::Verified,
+            (_, Some(_)) => ErrorSource::Estimated,
+            _ => ErrorSource::Interfaces,
+        }
+    }
+
+    /// The errors of all states and outputs of which one is known.
+    fn judged(&self, source: ErrorSource, found: Option<&Found>) -> Vec<Judged> {
+        let judged = |(column, variable): (usize, &Variable)| {
+            let by_interfaces = || error_of(found?, variable, self.scenario);
+            let error = match source {
+                ErrorSource::Verified => self.stated(variable),
+                ErrorSource::Estimated => larger(self.stated(variable), by_interfaces()),
+                ErrorSource::Interfaces => by_interfaces(),
+            }?;
+            let range = self.extent.range(column);
+            // What has not moved at all has no range to be measured by.
+            let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
+            let grown = self.extent.growth(column);
+            Some(Judged { name: variable.name.clone(), share: part(error.max), mean: part(error.mean), grown })
+        };
+        let variables = self.everything.variables().iter().enumerate();
+        variables.filter(|(_, variable)| variable.kind != Kind::Input).filter_map(judged).collect()
+    }
+
+    /// The verified error of a variable or, where there is none, the estimated one.
+    fn stated(&self, variable: &Variable) -> Option<ErrorSize> {
+        let stated = self.quality.verified_error.as_ref().or(self.quality.estimated_error.as_ref())?;
+        let place = stated.iter().position(|(name, _)| *name == variable.name)?;
+        let max = stated[place].1.max;
+        Some(ErrorSize { max, mean: self.quality.verified_means.get(place).copied().unwrap_or(max) })
+    }
+
+    /// What weakens the evidence.
+    fn caveat(&self, source: ErrorSource, found: Option<&Found>) -> Caveat {
+        if source == ErrorSource::Verified {
+            return Caveat::None;
+        }
+        if let Some(variable) = self.grown_by(ENORMOUS) {
+            return Caveat::Grows(variable.to_owned());
+        }
+        match (self.scenario.jumping(), self.scenario.bending()) {
+            (Some(system), _) => Caveat::Switches(system.to_owned()),
+            _ if found.is_some_and(|found| found.coarse) => Caveat::Coarse,
+            (_, Some(system)) => Caveat::Corners(system.to_owned()),
+            _ => Caveat::None,
+        }
+    }
+
+    /// A variable that has grown by more than this factor since the first third of the run.
+    fn grown_by(&self, factor: f64) -> Option<&str> {
+        let mut variables = self.everything.variables().iter().enumerate();
+        variables.find(|(column, _)| self.extent.growth(*column) > factor).map(|(_, variable)| variable.name.as_str())
+    }
+
+    /// The verdict where nothing is known but by how much inputs differ from the outputs that feed them.
+    fn by_residuals(&self) -> (Verdict, String, bool) {
+        let (usual, input) = self.quality.usual_residual.clone().unwrap_or_default();
+        if let (true, Some(variable)) = (usual > LARGE, self.grown_by(GROWN)) {
+            let reason =
+                format!("`{variable}` grows, and `{input}` is far from what feeds it; a shorter step may help");
+            return (Verdict::Unusable, reason, true);
+        }
+        if usual > NOTABLE {
+            let share = significant(100.0 * usual, 2);
+            let reason = format!(
+                "`{input}` is often off by up to {share} % of the range of what feeds it; --verify finds the error"
+            );
+            return (Verdict::Doubtful, reason, false);
+        }
+        (Verdict::Unknown, "nothing is known of its error; --verify finds out".to_owned(), false)
+    }
+}
+
 /// The larger of two errors, where there are two.
-fn larger(one: Option<Sized>, other: Option<Sized>) -> Option<Sized> {
+fn larger(one: Option<ErrorSize>, other: Option<ErrorSize>) -> Option<ErrorSize> {
     match (one, other) {
         (Some(one), Some(other)) => Some(if other.max > one.max { other } else { one }),
         (one, other) => one.or(other),
@@ -156,22 +201,3 @@ const NOTABLE: f64 = 0.01;
 /// Where that is so large, and something has grown so far since the first third of the run, the run has diverged.
 const LARGE: f64 = 0.2;
 const GROWN: f64 = 1e3;
-
-/// The verdict where nothing is known but by how much inputs differ from the outputs that feed them.
-fn by_residuals(quality: &Quality, extent: &Extent, everything: &Selection) -> (Verdict, String, bool) {
-    let (usual, input) = quality.usual_residual.clone().unwrap_or_default();
-    let grown = everything.variables().iter().enumerate().find(|(column, _)| extent.growth(*column) > GROWN);
-    if let (true, Some((_, variable))) = (usual > LARGE, grown) {
-        let reason =
-            format!("`{}` grows, and `{input}` is far from what feeds it; a shorter step may help", variable.name);
-        return (Verdict::Unusable, reason, true);
-    }
-    if usual > NOTABLE {
-        let share = significant(100.0 * usual, 2);
-        let reason = format!(
-            "`{input}` is often off by up to {share} % of the range of what feeds it; --verify finds the error"
-        );
-        return (Verdict::Doubtful, reason, false);
-    }
-    (Verdict::Unknown, "nothing is known of its error; --verify finds out".to_owned(), false)
-}

@@ -86,7 +86,7 @@ struct Seen {
 
 /// The error of a variable over a run, absolute.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sized {
+pub struct ErrorSize {
     /// The largest.
     pub max: f64,
     /// The root of the mean square.
@@ -97,9 +97,9 @@ pub struct Sized {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The errors of the states, stacked.
-    pub states: Vec<Sized>,
+    pub states: Vec<ErrorSize>,
     /// The errors of the outputs, stacked. The very largest, those of jumps that come a step early or late, are left out.
-    pub outputs: Vec<Sized>,
+    pub outputs: Vec<ErrorSize>,
     /// Whether steps were far longer than the fastest parts of the systems take: between communications curves may then be anything.
     pub coarse: bool,
 }
@@ -218,8 +218,8 @@ impl Defect {
     /// What is known of the errors; none where the estimate has left all numbers.
     pub fn found(&self) -> Option<Found> {
         let mean = |seen: &Seen| (seen.squares / self.total.max(f64::MIN_POSITIVE)).sqrt();
-        let of = |all: &[Seen], skipped: usize| -> Vec<Sized> {
-            all.iter().map(|seen| Sized { max: seen.largest[skipped], mean: mean(seen) }).collect()
+        let of = |all: &[Seen], skipped: usize| -> Vec<ErrorSize> {
+            all.iter().map(|seen| ErrorSize { max: seen.largest[skipped], mean: mean(seen) }).collect()
         };
         (!self.lost).then(|| Found {
             states: of(&self.states, 0),

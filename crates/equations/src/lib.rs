@@ -52,7 +52,7 @@ mod syntax;
 mod tape;
 
 pub use analysis::{Dependencies, Shape, dependencies, leaves, shapes};
-pub use defect::{Defect, Found, Places, Sized};
+pub use defect::{Defect, ErrorSize, Found, Places};
 pub use dual::Dual;
 pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;

@@ -1,5 +1,5 @@
-//! Systems that answer at once to one another: where they can be asked about the present, they agree before anyone hears of their
-//! outputs. What is passed on late instead is multiplied by the gain of the loop in every step, and by the weights of the extrapolation.
+//! Systems that answer at once to one another: where they can be asked about the present, their outputs are solved for
+//! before they are passed on. What is passed on late instead is multiplied by the gain of the loop in every step, and by the weights of the extrapolation.
 
 use dovetail_core::{Connections, Error, MacroStep, Signal, Source, Task, Workers};
 use dovetail_numerics::nonlinear::{Ending, Equations, NonlinearSolver, QuasiNewton, QuasiNewtonOptions};

@@ -54,7 +54,7 @@ impl Turns {
         components(&self.after).into_iter().filter(is_cycle)
     }
 
-    /// The systems of a cycle, who cannot agree, go in the order in which the model lists them: only the first hears of the last one late.
+    /// The systems of a cycle, who cannot agree, go in the order in which the model lists them: only the first is given the value of the last one a step late.
     pub fn unroll(&mut self, cycle: &[usize]) {
         for &k in cycle {
             self.after[k].retain(|l| *l < k || !cycle.contains(l));

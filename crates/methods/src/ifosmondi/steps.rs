@@ -92,7 +92,7 @@ impl Chooser {
         self.grid.time(self.grid.count()) - self.grid.time(0)
     }
 
-    /// The start of the run, or the far side of an event: nothing is known of what the inputs will do.
+    /// After the start of the run or an event: the course of the inputs is not known yet.
     pub fn restart(&mut self) {
         self.size = FIRST * self.span();
     }
