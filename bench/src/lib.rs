@@ -17,11 +17,20 @@ pub fn run(scenario: &Scenario, choices: &[(&str, &str)]) -> RunEnd {
 /// The same, with the systems in this place.
 pub fn run_placed(scenario: &Scenario, choices: &[(&str, &str)], placement: Placement) -> RunEnd {
     let mut command_line = Choices::default();
-    choices.iter().for_each(|(key, value)| command_line.set(key, *value));
-    let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("BUG: {bad}"));
-    let options = RunOptions { placement, ..options };
+    choices
+        .iter()
+        .for_each(|(key, value)| command_line.set(key, *value));
+    let options = scenario
+        .options(&command_line)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let options = RunOptions {
+        placement,
+        ..options
+    };
     let never = AtomicBool::new(false);
-    scenario.run(&options, &mut [], &never).unwrap_or_else(|bad| panic!("BUG: {bad}"))
+    scenario
+        .run(&options, &mut [], &never)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"))
 }
 
 /// Wall seconds per step, the least of `repeats` runs: on a busy machine the least is the least disturbed.
@@ -36,13 +45,23 @@ pub fn seconds_per_step(scenario: &Scenario, choices: &[(&str, &str)], repeats: 
 /// Wall seconds of the quickest step of `repeats` runs, the first five of each left out.
 pub fn quickest_step(scenario: &Scenario, choices: &[(&str, &str)], repeats: usize) -> f64 {
     let mut command_line = Choices::default();
-    choices.iter().for_each(|(key, value)| command_line.set(key, *value));
-    let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    choices
+        .iter()
+        .for_each(|(key, value)| command_line.set(key, *value));
+    let options = scenario
+        .options(&command_line)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let never = AtomicBool::new(false);
     let once = || {
         let mut watch = Watch::default();
-        scenario.run(&options, &mut [&mut watch], &never).unwrap_or_else(|bad| panic!("BUG: {bad}"));
-        let durations = watch.0.windows(2).skip(5).map(|pair| (pair[1] - pair[0]).as_secs_f64());
+        scenario
+            .run(&options, &mut [&mut watch], &never)
+            .unwrap_or_else(|bad| panic!("BUG: {bad}"));
+        let durations = watch
+            .0
+            .windows(2)
+            .skip(5)
+            .map(|pair| (pair[1] - pair[0]).as_secs_f64());
         durations.fold(f64::INFINITY, f64::min)
     };
     (0..repeats).map(|_| once()).fold(f64::INFINITY, f64::min)

@@ -2,5 +2,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=c/guard.c");
-    cc::Build::new().file("c/guard.c").opt_level(2).warnings(true).extra_warnings(true).compile("dovetail_guard");
+    cc::Build::new()
+        .file("c/guard.c")
+        .opt_level(2)
+        .warnings(true)
+        .extra_warnings(true)
+        .compile("dovetail_guard");
 }

@@ -18,8 +18,14 @@ fn main() {
 
 /// What pkg-config says a program using `package` is linked with.
 fn libraries(package: &str) -> Option<String> {
-    let output = Command::new("pkg-config").args(["--libs", package]).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let output = Command::new("pkg-config")
+        .args(["--libs", package])
+        .output()
+        .ok()?;
+    output
+        .status
+        .success()
+        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Passes `-L` and `-l` on to the linker.

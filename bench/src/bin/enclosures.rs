@@ -7,7 +7,9 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use dovetail_cases::{ROOMS, SPRING, chain, connections, model};
-use dovetail_guaranteed::{Boxes, Integrator, Interval, Method, Options, Outcome, Problem, Watcher, enclose};
+use dovetail_guaranteed::{
+    Boxes, Integrator, Interval, Method, Options, Outcome, Problem, Watcher, enclose,
+};
 use dovetail_report::{Alignment, Table, significant};
 use dovetail_scenario::Scenario;
 
@@ -39,7 +41,12 @@ impl Watcher for Nobody {
 }
 
 fn shared() -> Options {
-    Options { method: Method::SharedSymbols, step: None, output_interval: None, threads: 1 }
+    Options {
+        method: Method::SharedSymbols,
+        step: None,
+        output_interval: None,
+        threads: 1,
+    }
 }
 
 /// An enclosure and the least time it took, in seconds.
@@ -68,11 +75,16 @@ fn volume(outcome: &Outcome) -> f64 {
 fn around(scenario: &Scenario, radius: f64) -> Problem {
     let definitions = scenario.definitions().expect("BUG: equations");
     let mut boxes: Vec<Boxes> = definitions.iter().map(Boxes::points).collect();
-    for state in boxes.iter_mut().flat_map(|b| &mut b.states).filter(|_| radius > 0.0) {
+    for state in boxes
+        .iter_mut()
+        .flat_map(|b| &mut b.states)
+        .filter(|_| radius > 0.0)
+    {
         *state = state.widened(radius);
     }
     let span = (scenario.start_time, scenario.stop_time);
-    Problem::new(&definitions, &boxes, &scenario.connections, span).unwrap_or_else(|bad| panic!("BUG: {bad}"))
+    Problem::new(&definitions, &boxes, &scenario.connections, span)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"))
 }
 
 /// The tightest that boxes get, with what they got it.
@@ -80,8 +92,16 @@ fn best_boxes(problem: &Problem, span: f64) -> Option<(Options, f64)> {
     let mut best: Option<(Options, f64)> = None;
     for parts in PARTS {
         for extrapolation in EXTRAPOLATIONS {
-            let method = Method::Boxes { integrator: Integrator::Rk4, extrapolation };
-            let options = Options { method, step: Some(span / parts), output_interval: None, threads: 1 };
+            let method = Method::Boxes {
+                integrator: Integrator::Rk4,
+                extrapolation,
+            };
+            let options = Options {
+                method,
+                step: Some(span / parts),
+                output_interval: None,
+                threads: 1,
+            };
             let outcome = enclose(problem, &options, &mut Nobody);
             let width = widest(&outcome);
             if outcome.stopped.is_none() && best.as_ref().is_none_or(|(_, least)| width < *least) {
@@ -93,12 +113,27 @@ fn best_boxes(problem: &Problem, span: f64) -> Option<(Options, f64)> {
 }
 
 fn against_boxes() {
-    let columns = ["model", "method", "steps", "ms", "times", "widest", "volume"];
-    let left = |index: usize| if index < 2 { Alignment::Left } else { Alignment::Right };
+    let columns = [
+        "model", "method", "steps", "ms", "times", "widest", "volume",
+    ];
+    let left = |index: usize| {
+        if index < 2 {
+            Alignment::Left
+        } else {
+            Alignment::Right
+        }
+    };
     let mut table = Table::new(&std::array::from_fn::<_, 7, _>(|i| (columns[i], left(i))));
     let spring = SPRING.scenario();
     let models = [
-        ("rooms", ROOMS.scenario().to_enclose().unwrap_or_else(|bad| panic!("BUG: {bad}")), 150.0),
+        (
+            "rooms",
+            ROOMS
+                .scenario()
+                .to_enclose()
+                .unwrap_or_else(|bad| panic!("BUG: {bad}")),
+            150.0,
+        ),
         ("spring from a point", around(&spring, 0.0), 10.0),
         ("spring from ±0.125", around(&spring, 0.125), 10.0),
     ];
@@ -106,9 +141,16 @@ fn against_boxes() {
         let (ours, own) = timed(&problem, &shared());
         let row = |method: String, outcome: &Outcome, seconds: f64| {
             let numbers = [1e3 * seconds, seconds / own].map(|x| significant(x, 3));
-            let sizes = [significant(widest(outcome), 4), significant(volume(outcome), 6)];
+            let sizes = [
+                significant(widest(outcome), 4),
+                significant(volume(outcome), 6),
+            ];
             let start = [name.to_owned(), method, outcome.steps.to_string()];
-            start.into_iter().chain(numbers).chain(sizes).collect::<Vec<_>>()
+            start
+                .into_iter()
+                .chain(numbers)
+                .chain(sizes)
+                .collect::<Vec<_>>()
         };
         table.row(row("shared symbols".to_owned(), &ours, own));
         if let Some((options, _)) = best_boxes(&problem, span) {
@@ -124,9 +166,14 @@ fn against_boxes() {
 }
 
 fn told(options: &Options) -> String {
-    let step = options.step.map_or_else(String::new, |step| significant(step, 3));
+    let step = options
+        .step
+        .map_or_else(String::new, |step| significant(step, 3));
     match options.method {
-        Method::Boxes { extrapolation: Some(order), .. } => format!("boxes, H = {step}, K = {order}"),
+        Method::Boxes {
+            extrapolation: Some(order),
+            ..
+        } => format!("boxes, H = {step}, K = {order}"),
         Method::Boxes { .. } => format!("boxes, H = {step}"),
         Method::SharedSymbols => "shared symbols".to_owned(),
     }
@@ -140,16 +187,37 @@ fn laub_loomis() {
         [systems.two]\ninputs = { x1 = 1.2, x2 = 1.05 }\nstates = { x3 = 1.5, x4 = 2.4, x6 = 0.1, x7 = 0.45 }\nequations = '''\n\
         der(x3) = 0.6 * x7 - 0.8 * x2 * x3\nder(x4) = 2 - 1.3 * x3 * x4\nder(x6) = 0.3 * x1 - 3.1 * x6\n\
         der(x7) = 1.8 * x6 - 1.6 * x2 * x7\n'''\noutputs = { x3 = 'x3', x4 = 'x4' }\n";
-    let wires = ["two.x3 -> one.x3", "two.x4 -> one.x4", "one.x1 -> two.x1", "one.x2 -> two.x2"];
+    let wires = [
+        "two.x3 -> one.x3",
+        "two.x4 -> one.x4",
+        "one.x1 -> two.x1",
+        "one.x2 -> two.x2",
+    ];
     let scenario = model(20.0, &(text.to_owned() + &connections(&wires)));
-    let heads = ["radius at the start", "steps", "ms", "width of x4", "widest"];
+    let heads = [
+        "radius at the start",
+        "steps",
+        "ms",
+        "width of x4",
+        "widest",
+    ];
     let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
     for radius in [0.01, 0.05] {
         let problem = around(&scenario, radius);
-        let x4 = problem.names().iter().position(|name| name == "two.x4").expect("BUG: a state");
+        let x4 = problem
+            .names()
+            .iter()
+            .position(|name| name == "two.x4")
+            .expect("BUG: a state");
         let (outcome, seconds) = timed(&problem, &shared());
-        let numbers = [1e3 * seconds, outcome.states[x4].width(), widest(&outcome)].map(|x| significant(x, 3));
-        table.row([radius.to_string(), outcome.steps.to_string()].into_iter().chain(numbers).collect());
+        let numbers = [1e3 * seconds, outcome.states[x4].width(), widest(&outcome)]
+            .map(|x| significant(x, 3));
+        table.row(
+            [radius.to_string(), outcome.steps.to_string()]
+                .into_iter()
+                .chain(numbers)
+                .collect(),
+        );
     }
     println!("Laub-Loomis in two systems, bounds at t = 20");
     print!("{}", table.render(""));
@@ -158,8 +226,22 @@ fn laub_loomis() {
 
 /// Cost against the number of systems: masses between two walls, each a system of two states.
 fn chains() {
-    let heads = ["systems", "from", "steps", "ms", "ms per step", "growth", "widest"];
-    let left = |index: usize| if index == 1 { Alignment::Left } else { Alignment::Right };
+    let heads = [
+        "systems",
+        "from",
+        "steps",
+        "ms",
+        "ms per step",
+        "growth",
+        "widest",
+    ];
+    let left = |index: usize| {
+        if index == 1 {
+            Alignment::Left
+        } else {
+            Alignment::Right
+        }
+    };
     let mut table = Table::new(&std::array::from_fn::<_, 7, _>(|i| (heads[i], left(i))));
     for (name, radius) in [("points", 0.0), ("boxes ±0.001", 1e-3)] {
         let mut before = f64::NAN;
@@ -167,10 +249,14 @@ fn chains() {
             let (outcome, seconds) = timed(&around(&chain(n, 0.0), radius), &shared());
             let step = 1e3 * seconds / outcome.steps as f64;
             let mut row = vec![n.to_string(), name.to_owned(), outcome.steps.to_string()];
-            row.extend([1e3 * seconds, step, step / before, widest(&outcome)].map(|number| match number.is_nan() {
-                true => "-".to_owned(),
-                false => significant(number, 3),
-            }));
+            row.extend(
+                [1e3 * seconds, step, step / before, widest(&outcome)].map(|number| {
+                    match number.is_nan() {
+                        true => "-".to_owned(),
+                        false => significant(number, 3),
+                    }
+                }),
+            );
             if let Some(stopped) = &outcome.stopped {
                 let _ = write!(row[2], " ({stopped})");
             }

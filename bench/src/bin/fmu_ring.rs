@@ -51,8 +51,16 @@ struct Subject {
 
 fn main() {
     let subjects = [
-        Subject { label: "FMI 2.0", version: Version::Two, fixture: Fixture::poor(Model::Ring, Version::Two) },
-        Subject { label: "FMI 3.0", version: Version::Three, fixture: Fixture::poor(Model::Ring, Version::Three) },
+        Subject {
+            label: "FMI 2.0",
+            version: Version::Two,
+            fixture: Fixture::poor(Model::Ring, Version::Two),
+        },
+        Subject {
+            label: "FMI 3.0",
+            version: Version::Three,
+            fixture: Fixture::poor(Model::Ring, Version::Three),
+        },
         Subject {
             label: "FMI 2.0, every capability",
             version: Version::Two,
@@ -64,20 +72,37 @@ fn main() {
             fixture: Fixture::new(Model::Ring, Version::Three),
         },
     ];
-    let heads = [("unit", Alignment::Left), ("units", Alignment::Right), ("bare ns", Alignment::Right)];
-    let heads = heads.into_iter().chain([("dovetail ns", Alignment::Right), ("ratio", Alignment::Right)]);
+    let heads = [
+        ("unit", Alignment::Left),
+        ("units", Alignment::Right),
+        ("bare ns", Alignment::Right),
+    ];
+    let heads = heads.into_iter().chain([
+        ("dovetail ns", Alignment::Right),
+        ("ratio", Alignment::Right),
+    ]);
     let mut table = Table::new(&heads.collect::<Vec<_>>());
     // Arguments pick one row, for a profiler: the beginning of its label, and the number of units.
     let picked: Vec<String> = std::env::args().skip(1).collect();
     let is_picked = |at: usize, text: &str| picked.get(at).is_none_or(|wanted| wanted == text);
-    for subject in subjects.iter().filter(|subject| is_picked(0, subject.label)) {
+    for subject in subjects
+        .iter()
+        .filter(|subject| is_picked(0, subject.label))
+    {
         for n in SIZES.into_iter().filter(|n| is_picked(1, &n.to_string())) {
             let (bare, ours) = measure(subject, n);
             let numbers = [bare, ours, ours / bare].map(|number| significant(number, 3));
-            table.row([subject.label.to_owned(), n.to_string()].into_iter().chain(numbers).collect());
+            table.row(
+                [subject.label.to_owned(), n.to_string()]
+                    .into_iter()
+                    .chain(numbers)
+                    .collect(),
+            );
         }
     }
-    println!("CPU time of a macro-step per FMU, on a ring of n FMUs x' = u - x under Jacobi, without recording");
+    println!(
+        "CPU time of a macro-step per FMU, on a ring of n FMUs x' = u - x under Jacobi, without recording"
+    );
     print!("{}", table.render(""));
     println!("bare: set, step and get in a plain C loop over the same FMU");
 }
@@ -98,7 +123,10 @@ fn measure(subject: &Subject, n: usize) -> (f64, f64) {
         // SAFETY: as above.
         let spent = unsafe { bench_cpu_seconds() } - before;
         assert!(end.ending.is_ok(), "BUG: {:?}", end.ending);
-        assert_eq!(end.statistics.steps as usize, steps, "the engine took other steps");
+        assert_eq!(
+            end.statistics.steps as usize, steps,
+            "the engine took other steps"
+        );
         ours_least = ours_least.min(1e9 * spent / (steps * n) as f64);
     }
     (bare_least, ours_least)
@@ -109,10 +137,16 @@ fn scenario(path: &Path, n: usize) -> Scenario {
     for i in 0..n {
         let start = if i == 0 { 1.0 } else { 0.0 };
         let from = (i + n - 1) % n;
-        text += &format!("[systems.s{i}]\nfmu = {:?}\nparameters = {{ x0 = {start:?} }}\n", path.display().to_string());
+        text += &format!(
+            "[systems.s{i}]\nfmu = {:?}\nparameters = {{ x0 = {start:?} }}\n",
+            path.display().to_string()
+        );
         text += &format!("[[connections]]\nfrom = \"s{from}.x\"\nto = \"s{i}.u\"\n");
     }
-    let source = SourceText { path: "ring.toml".into(), text };
+    let source = SourceText {
+        path: "ring.toml".into(),
+        text,
+    };
     Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("BUG: {bad}"))
 }
 
@@ -121,9 +155,16 @@ fn check_sum(scenario: &Scenario, step: &str) {
     let mut choices = Choices::default();
     choices.set("method", "jacobi");
     choices.set("step", step);
-    let options = scenario.options(&choices).unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let options = scenario
+        .options(&choices)
+        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let outputs = Variables::of(&scenario.connections).of_kind(Kind::Output);
-    let mut last = Recorder::new(&scenario.connections, &outputs, LastRow::default(), "final values");
+    let mut last = Recorder::new(
+        &scenario.connections,
+        &outputs,
+        LastRow::default(),
+        "final values",
+    );
     let end = scenario.run(&options, &mut [&mut last], &AtomicBool::new(false));
     end.unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let sum: f64 = last.sink().values.iter().sum();
@@ -132,16 +173,30 @@ fn check_sum(scenario: &Scenario, step: &str) {
 
 fn bare(subject: &Subject, path: &Path, n: usize, steps: usize, size: f64) -> f64 {
     let archive = Archive::open(path).expect("BUG: a fixture that opens");
-    let (platform, function, token): (_, unsafe extern "C" fn(_, _, _, _, _, _) -> f64, _) = match subject.version {
-        Version::Two => ("linux64", bench_bare_ring2, "{dovetail-Ring-2}"),
-        Version::Three => ("x86_64-linux", bench_bare_ring3, "{dovetail-Ring-3}"),
-    };
-    let library = archive.folder().join("binaries").join(platform).join("Ring.so");
+    let (platform, function, token): (_, unsafe extern "C" fn(_, _, _, _, _, _) -> f64, _) =
+        match subject.version {
+            Version::Two => ("linux64", bench_bare_ring2, "{dovetail-Ring-2}"),
+            Version::Three => ("x86_64-linux", bench_bare_ring3, "{dovetail-Ring-3}"),
+        };
+    let library = archive
+        .folder()
+        .join("binaries")
+        .join(platform)
+        .join("Ring.so");
     let text = |text: String| CString::new(text).expect("BUG: a text without zeros");
     let (library, token) = (text(library.display().to_string()), text(token.to_owned()));
     let mut sum = f64::NAN;
     // SAFETY: the texts end with zeros and outlive the call, `sum` is ours.
-    let spent = unsafe { function(library.as_ptr(), token.as_ptr(), n, steps, size, &raw mut sum) };
+    let spent = unsafe {
+        function(
+            library.as_ptr(),
+            token.as_ptr(),
+            n,
+            steps,
+            size,
+            &raw mut sum,
+        )
+    };
     assert!(spent > 0.0, "the bare loop failed: {spent}");
     assert!((sum - 1.0).abs() < DRIFT, "the sum of all states is {sum}");
     1e9 * spent / (steps * n) as f64

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Connections, CouplingResidual, Error, Grid, Input, Interface, MacroStep, Method, Observer, Orchestrator, Output,
-    Response, Signal, SingleThread, Source, System,
+    Connections, CouplingResidual, Error, Grid, Input, Interface, MacroStep, Method, Observer,
+    Orchestrator, Output, Response, Signal, SingleThread, Source, System,
 };
 use dovetail_methods::{GaussSeidel, Jacobi, initialize};
 use dovetail_report::{Alignment, LastRow, Recorder, Table, Variables, significant};
@@ -29,17 +29,34 @@ fn main() {
         Some(Err(error)) => panic!("the argument is a number of units: {error}"),
         None => SIZES.to_vec(),
     };
-    let heads = ["units", "bare ns", "jacobi ns", "ratio", "watched ns", "ratio", "gauss-seidel ns", "ratio"];
+    let heads = [
+        "units",
+        "bare ns",
+        "jacobi ns",
+        "ratio",
+        "watched ns",
+        "ratio",
+        "gauss-seidel ns",
+        "ratio",
+    ];
     let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
     for n in sizes {
         let (bare, costs) = costs(n);
         let numbers = costs.iter().flat_map(|&cost| [cost, cost / bare]);
-        let row = std::iter::once(n.to_string()).chain(std::iter::once(bare).chain(numbers).map(|x| significant(x, 3)));
+        let row = std::iter::once(n.to_string()).chain(
+            std::iter::once(bare)
+                .chain(numbers)
+                .map(|x| significant(x, 3)),
+        );
         table.row(row.collect());
     }
-    println!("Cost of a macro-step per unit on a ring of n units x += h (u - x), without recording");
+    println!(
+        "Cost of a macro-step per unit on a ring of n units x += h (u - x), without recording"
+    );
     print!("{}", table.render(""));
-    println!("bare: the same calls in a plain loop; watched: jacobi, with final values and residuals kept");
+    println!(
+        "bare: the same calls in a plain loop; watched: jacobi, with final values and residuals kept"
+    );
 }
 
 /// Nanoseconds per unit and step: the bare loop, Jacobi alone, Jacobi watched as the program watches, Gauss-Seidel.
@@ -47,12 +64,28 @@ fn main() {
 /// The kinds take turns, so that a disturbance meets all of them; the least of each is told.
 fn costs(n: usize) -> (f64, [f64; 3]) {
     let mut least = (f64::INFINITY, [f64::INFINITY; 3]);
-    let least_of = |least: &mut f64, seconds: f64| *least = least.min(1e9 * seconds / (WORK / n * n) as f64);
+    let least_of =
+        |least: &mut f64, seconds: f64| *least = least.min(1e9 * seconds / (WORK / n * n) as f64);
     for _ in 0..REPEATS {
         least_of(&mut least.0, bare(n));
-        least_of(&mut least.1[0], engine(n, false, |connections, grid| Box::new(Jacobi::new(connections, grid))));
-        least_of(&mut least.1[1], engine(n, true, |connections, grid| Box::new(Jacobi::new(connections, grid))));
-        least_of(&mut least.1[2], engine(n, false, |connections, grid| Box::new(GaussSeidel::new(connections, grid))));
+        least_of(
+            &mut least.1[0],
+            engine(n, false, |connections, grid| {
+                Box::new(Jacobi::new(connections, grid))
+            }),
+        );
+        least_of(
+            &mut least.1[1],
+            engine(n, true, |connections, grid| {
+                Box::new(Jacobi::new(connections, grid))
+            }),
+        );
+        least_of(
+            &mut least.1[2],
+            engine(n, false, |connections, grid| {
+                Box::new(GaussSeidel::new(connections, grid))
+            }),
+        );
     }
     least
 }
@@ -85,7 +118,10 @@ impl Unit for Relaxation {
 
 /// The first unit starts at 1, all others at 0.
 fn units(n: usize) -> impl Iterator<Item = Box<dyn Unit>> {
-    let unit = |i: usize| Relaxation { input: 0.0, state: if i == 0 { 1.0 } else { 0.0 } };
+    let unit = |i: usize| Relaxation {
+        input: 0.0,
+        state: if i == 0 { 1.0 } else { 0.0 },
+    };
     // Hidden from the optimiser, which would otherwise call without a table.
     (0..n).map(move |i| black_box(Box::new(unit(i)) as Box<dyn Unit>))
 }
@@ -120,8 +156,14 @@ impl Coupled {
     fn new(number: usize, unit: Box<dyn Unit>) -> Self {
         let interface = Interface {
             name: format!("unit{number}"),
-            inputs: vec![Input { name: "u".into(), ..Input::default() }],
-            outputs: vec![Output { name: "x".into(), ..Output::default() }],
+            inputs: vec![Input {
+                name: "u".into(),
+                ..Input::default()
+            }],
+            outputs: vec![Output {
+                name: "x".into(),
+                ..Output::default()
+            }],
             states: vec![],
         };
         Self { interface, unit }
@@ -133,7 +175,12 @@ impl System for Coupled {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.unit.set(inputs[0].value(step.size()));
         if !step.is_instant() {
             self.unit.step(step.size());
@@ -145,22 +192,55 @@ impl System for Coupled {
 }
 
 /// Seconds of the same ring under a method.
-fn engine(n: usize, watched: bool, method: impl Fn(&Connections, Grid) -> Box<dyn Method + '_>) -> f64 {
-    let systems: Vec<Coupled> = units(n).enumerate().map(|(number, unit)| Coupled::new(number, unit)).collect();
-    let interfaces = systems.iter().map(|system| system.interface.clone()).collect();
-    let sources = (0..n).map(|i| Source::Output(if i == 0 { n - 1 } else { i - 1 })).collect();
+fn engine(
+    n: usize,
+    watched: bool,
+    method: impl Fn(&Connections, Grid) -> Box<dyn Method + '_>,
+) -> f64 {
+    let systems: Vec<Coupled> = units(n)
+        .enumerate()
+        .map(|(number, unit)| Coupled::new(number, unit))
+        .collect();
+    let interfaces = systems
+        .iter()
+        .map(|system| system.interface.clone())
+        .collect();
+    let sources = (0..n)
+        .map(|i| Source::Output(if i == 0 { n - 1 } else { i - 1 }))
+        .collect();
     let connections = Connections::new(interfaces, sources);
-    let mut workers =
-        SingleThread::new(systems.into_iter().map(|system| Box::new(system) as Box<dyn System>).collect());
+    let mut workers = SingleThread::new(
+        systems
+            .into_iter()
+            .map(|system| Box::new(system) as Box<dyn System>)
+            .collect(),
+    );
     let mut method = method(&connections, Grid::new(0.0, STOP, STOP / (WORK / n) as f64));
-    let start = initialize(&connections, &mut workers, 0.0, 0).unwrap_or_else(|error| panic!("BUG: {error}"));
+    let start = initialize(&connections, &mut workers, 0.0, 0)
+        .unwrap_or_else(|error| panic!("BUG: {error}"));
     let everything = Variables::of(&connections).everything();
-    let mut last = Recorder::new(&connections, &everything, LastRow::default(), "final values");
+    let mut last = Recorder::new(
+        &connections,
+        &everything,
+        LastRow::default(),
+        "final values",
+    );
     let mut residual = CouplingResidual::new(&connections);
-    let mut observers: Vec<&mut dyn Observer> = if watched { vec![&mut last, &mut residual] } else { vec![] };
+    let mut observers: Vec<&mut dyn Observer> = if watched {
+        vec![&mut last, &mut residual]
+    } else {
+        vec![]
+    };
     let never = AtomicBool::new(false);
-    let mut run = Orchestrator::new(&connections, method.as_mut(), &mut workers, &mut observers, &never);
+    let mut run = Orchestrator::new(
+        &connections,
+        method.as_mut(),
+        &mut workers,
+        &mut observers,
+        &never,
+    );
     let clock = Instant::now();
-    run.run(&start, STOP).unwrap_or_else(|error| panic!("BUG: {error}"));
+    run.run(&start, STOP)
+        .unwrap_or_else(|error| panic!("BUG: {error}"));
     clock.elapsed().as_secs_f64()
 }

@@ -16,7 +16,15 @@ const REPEATS: usize = 5;
 const WORK: usize = 2_000_000;
 
 fn main() {
-    let heads = ["systems", "bare ns", "jacobi ns", "ratio", "growth", "gauss-seidel ns", "ratio"];
+    let heads = [
+        "systems",
+        "bare ns",
+        "jacobi ns",
+        "ratio",
+        "growth",
+        "gauss-seidel ns",
+        "ratio",
+    ];
     let mut table = Table::new(&heads.map(|head| (head, Alignment::Right)));
     let mut first = f64::NAN;
     for n in SIZES {
@@ -24,17 +32,28 @@ fn main() {
         let step = format!("{:e}", 10.0 / steps as f64);
         let scenario = ring(n);
         let cost = |method: &str| {
-            1e9 * seconds_per_step(&scenario, &[("method", method), ("step", &step)], REPEATS) / n as f64
+            1e9 * seconds_per_step(&scenario, &[("method", method), ("step", &step)], REPEATS)
+                / n as f64
         };
         let (bare, jacobi, gauss_seidel) = (bare(n, steps), cost("jacobi"), cost("gauss-seidel"));
         if first.is_nan() {
             first = jacobi;
         }
-        let numbers = [bare, jacobi, jacobi / bare, jacobi / first, gauss_seidel, gauss_seidel / bare];
-        let row = std::iter::once(n.to_string()).chain(numbers.map(|number| significant(number, 3)));
+        let numbers = [
+            bare,
+            jacobi,
+            jacobi / bare,
+            jacobi / first,
+            gauss_seidel,
+            gauss_seidel / bare,
+        ];
+        let row =
+            std::iter::once(n.to_string()).chain(numbers.map(|number| significant(number, 3)));
         table.row(row.collect());
     }
-    println!("Cost of a macro-step per system on a ring of n systems x' = k (u - x), without recording");
+    println!(
+        "Cost of a macro-step per system on a ring of n systems x' = k (u - x), without recording"
+    );
     print!("{}", table.render(""));
     println!("bare: the same arithmetic in a plain loop; growth: against the smallest ring");
 }

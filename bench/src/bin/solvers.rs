@@ -12,7 +12,14 @@ use dovetail_scenario::Scenario;
 /// The dampers of IFOSMONDI-JFM, section 5.
 const DAMPERS: [f64; 7] = [4.0, 1.2346, 1.0, 0.64, 0.25, 0.04, 0.01];
 /// The first one is the baseline.
-const SOLVERS: [&str; 6] = ["quasi-newton", "newton", "anderson", "ngmres", "ngmres-linesearch", "fixed-point"];
+const SOLVERS: [&str; 6] = [
+    "quasi-newton",
+    "newton",
+    "anderson",
+    "ngmres",
+    "ngmres-linesearch",
+    "fixed-point",
+];
 const STATES: [&str; 3] = ["body.v", "body.x", "plate.x"];
 const STEP: &str = "1e-2";
 const TOLERANCE: &str = "1e-4";
@@ -39,11 +46,20 @@ fn main() {
     }
     println!("ifosmondi on damping-reaction, step {STEP}, tolerance {TOLERANCE}");
     print!("{}", table.render(""));
-    println!("integrations: per system; error: mean normalised L2 of the three states; time: against {}", SOLVERS[0]);
+    println!(
+        "integrations: per system; error: mean normalised L2 of the three states; time: against {}",
+        SOLVERS[0]
+    );
 }
 
 fn choices(solver: &'static str) -> [(&'static str, &'static str); 5] {
-    [("method", "ifosmondi"), ("criterion", "paper"), ("solver", solver), ("step", STEP), ("tolerance", TOLERANCE)]
+    [
+        ("method", "ifosmondi"),
+        ("criterion", "paper"),
+        ("solver", solver),
+        ("step", STEP),
+        ("tolerance", TOLERANCE),
+    ]
 }
 
 /// Integrations, error and time of a run that came to its end; otherwise there is nothing to compare.
@@ -52,7 +68,11 @@ fn results(measured: &Measured, ratio: f64) -> [String; 3] {
         return ["does not converge", "-", "-"].map(str::to_owned);
     }
     let count = measured.end.work[0].integrations.to_string();
-    [count, significant(measured.mean_l2(&STATES), 3), significant(ratio, 3)]
+    [
+        count,
+        significant(measured.mean_l2(&STATES), 3),
+        significant(ratio, 3),
+    ]
 }
 
 /// Wall seconds of each solver, the least of several rounds: taken in turn, so that a busy moment disturbs all of them.

@@ -17,20 +17,46 @@ const REPEATS: usize = 5;
 const THREADS: Placement = Placement::Threads(NonZeroUsize::new(2));
 
 fn main() {
-    let heads = ["systems", "method", "us per system and step", "in 2 threads", "ratio"];
-    let align = [Alignment::Left, Alignment::Left, Alignment::Right, Alignment::Right, Alignment::Right];
+    let heads = [
+        "systems",
+        "method",
+        "us per system and step",
+        "in 2 threads",
+        "ratio",
+    ];
+    let align = [
+        Alignment::Left,
+        Alignment::Left,
+        Alignment::Right,
+        Alignment::Right,
+        Alignment::Right,
+    ];
     let mut table = Table::new(&std::array::from_fn::<_, 5, _>(|i| (heads[i], align[i])));
     let light = ("linear, 1 state".to_owned(), ring(SYSTEMS), 20_000);
     let heavy = [(2, 4000), (10, 2000), (50, 400), (200, 100)];
-    let heavy = heavy.map(|(states, steps)| (format!("nonlinear, {states} states"), heavy_ring(states), steps));
+    let heavy = heavy.map(|(states, steps)| {
+        (
+            format!("nonlinear, {states} states"),
+            heavy_ring(states),
+            steps,
+        )
+    });
     for (name, scenario, steps) in std::iter::once(light).chain(heavy) {
         for method in ["jacobi", "ifosmondi"] {
             let (single, threads) = cost(&scenario, method, steps);
-            let numbers = [1e6 * single, 1e6 * threads, threads / single].map(|number| significant(number, 3));
-            table.row([name.clone(), method.to_owned()].into_iter().chain(numbers).collect());
+            let numbers = [1e6 * single, 1e6 * threads, threads / single]
+                .map(|number| significant(number, 3));
+            table.row(
+                [name.clone(), method.to_owned()]
+                    .into_iter()
+                    .chain(numbers)
+                    .collect(),
+            );
         }
     }
-    println!("Cost of a macro-step on a ring of {SYSTEMS} systems, in a single thread and in two, without recording");
+    println!(
+        "Cost of a macro-step on a ring of {SYSTEMS} systems, in a single thread and in two, without recording"
+    );
     print!("{}", table.render(""));
     println!("ratio: time in two threads over time in one; 0.5 would be perfect");
 }
@@ -43,7 +69,10 @@ fn cost(scenario: &Scenario, method: &str, steps: usize) -> (f64, f64) {
         end.wall_seconds / (end.statistics.steps as usize * SYSTEMS) as f64
     };
     (0..REPEATS).fold((f64::INFINITY, f64::INFINITY), |(single, threads), _| {
-        (single.min(once(Placement::SingleThread)), threads.min(once(THREADS)))
+        (
+            single.min(once(Placement::SingleThread)),
+            threads.min(once(THREADS)),
+        )
     })
 }
 
@@ -51,9 +80,15 @@ fn cost(scenario: &Scenario, method: &str, steps: usize) -> (f64, f64) {
 fn heavy_ring(states: usize) -> Scenario {
     let mut text = String::new();
     for i in 0..SYSTEMS {
-        let starts: Vec<String> = (0..states).map(|k| format!("x{k} = {:?}", (i + k) as f64 / 10.0)).collect();
+        let starts: Vec<String> = (0..states)
+            .map(|k| format!("x{k} = {:?}", (i + k) as f64 / 10.0))
+            .collect();
         let rate = |k: usize| {
-            let before = if k == 0 { "u".to_owned() } else { format!("x{}", k - 1) };
+            let before = if k == 0 {
+                "u".to_owned()
+            } else {
+                format!("x{}", k - 1)
+            };
             format!("der(x{k}) = sin({before}) - x{k} * abs(x{k})")
         };
         let rates: Vec<String> = (0..states).map(rate).collect();

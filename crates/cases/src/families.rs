@@ -10,7 +10,11 @@ use crate::load;
 /// move; the first one is pulled out, from 0 to 10 s. `bend` is the share of the springs that grows with the cube: 0 is linear.
 pub fn chain(n: usize, bend: f64) -> Scenario {
     let mut text = String::from("[model]\nstop-time = 10.0\n");
-    let bent = if bend == 0.0 { "" } else { "+ bend * ((left_x - x)^3 + (right_x - x)^3) " };
+    let bent = if bend == 0.0 {
+        ""
+    } else {
+        "+ bend * ((left_x - x)^3 + (right_x - x)^3) "
+    };
     for i in 0..n {
         let start = if i == 0 { 1.0 } else { 0.0 };
         let _ = write!(
@@ -21,10 +25,19 @@ pub fn chain(n: usize, bend: f64) -> Scenario {
              der(v) = (left_x - x) + (right_x - x) {bent}+ 0.1 * (left_v + right_v - 2 * v)\n\
              \"\"\"\noutputs = {{ x = \"x\", v = \"v\" }}\n"
         );
-        for (side, neighbour) in [("left", i.checked_sub(1)), ("right", Some(i + 1).filter(|k| *k < n))] {
+        for (side, neighbour) in [
+            ("left", i.checked_sub(1)),
+            ("right", Some(i + 1).filter(|k| *k < n)),
+        ] {
             for variable in ["x", "v"] {
-                let source = neighbour.map_or_else(|| "value = 0.0".into(), |k| format!("from = \"m{k}.{variable}\""));
-                let _ = write!(text, "[[connections]]\n{source}\nto = \"m{i}.{side}_{variable}\"\n");
+                let source = neighbour.map_or_else(
+                    || "value = 0.0".into(),
+                    |k| format!("from = \"m{k}.{variable}\""),
+                );
+                let _ = write!(
+                    text,
+                    "[[connections]]\n{source}\nto = \"m{i}.{side}_{variable}\"\n"
+                );
             }
         }
     }

@@ -15,7 +15,10 @@ pub struct Known {
 impl Case {
     /// What is known of the end of this case.
     pub fn known(&self) -> &'static [Known] {
-        KNOWN.iter().find(|(name, _)| *name == self.name).map_or(&[], |(_, known)| known)
+        KNOWN
+            .iter()
+            .find(|(name, _)| *name == self.name)
+            .map_or(&[], |(_, known)| known)
     }
 }
 
@@ -34,7 +37,13 @@ const KNOWN: &[(&str, &[Known])] = &[
     ),
     (
         "lotka-volterra",
-        &[Known { set: &[], end: &[("prey.p", 0.790_321_729_806_707_4), ("predator.p", 0.217_120_162_281_673_76)] }],
+        &[Known {
+            set: &[],
+            end: &[
+                ("prey.p", 0.790_321_729_806_707_4),
+                ("predator.p", 0.217_120_162_281_673_76),
+            ],
+        }],
     ),
     (
         "damping-reaction",
@@ -69,7 +78,13 @@ const KNOWN: &[(&str, &[Known])] = &[
             ],
         }],
     ),
-    ("car", &[Known { set: &[], end: &[("car.v", 15.969_753_866_041_562)] }]),
+    (
+        "car",
+        &[Known {
+            set: &[],
+            end: &[("car.v", 15.969_753_866_041_562)],
+        }],
+    ),
     (
         "spring",
         &[Known {

@@ -31,7 +31,10 @@ pub struct Case {
 
 macro_rules! case {
     ($name:literal) => {
-        Case { name: $name, text: include_str!(concat!("../../../examples/", $name, "/model.toml")) }
+        Case {
+            name: $name,
+            text: include_str!(concat!("../../../examples/", $name, "/model.toml")),
+        }
     };
 }
 
@@ -57,8 +60,17 @@ pub const PUMP_AND_TANK: Case = case!("pump-and-tank");
 pub const LAUB_LOOMIS: Case = case!("laub-loomis");
 
 /// All of them.
-pub const ALL: [Case; 9] =
-    [MECHANICAL, LOTKA_VOLTERRA, DAMPING_REACTION, BEHAVIOUR_CHANGE, CAR, SPRING, ROOMS, PUMP_AND_TANK, LAUB_LOOMIS];
+pub const ALL: [Case; 9] = [
+    MECHANICAL,
+    LOTKA_VOLTERRA,
+    DAMPING_REACTION,
+    BEHAVIOUR_CHANGE,
+    CAR,
+    SPRING,
+    ROOMS,
+    PUMP_AND_TANK,
+    LAUB_LOOMIS,
+];
 
 impl Case {
     /// The text of its file.
@@ -73,8 +85,18 @@ impl Case {
 
     /// The model with some values set, as by `--set`.
     pub fn with(&self, values: &[(&str, f64)]) -> Scenario {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), format!("{value:?}"))).collect();
-        load(self.name, self.text, &Overrides { values, ..Overrides::default() })
+        let values = values
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), format!("{value:?}")))
+            .collect();
+        load(
+            self.name,
+            self.text,
+            &Overrides {
+                values,
+                ..Overrides::default()
+            },
+        )
     }
 
     /// The model with a part of its text replaced, which must be there.
@@ -86,7 +108,10 @@ impl Case {
     pub fn rewritten(&self, replacements: &[(&str, &str)]) -> Scenario {
         let mut text = self.text.to_owned();
         for (from, to) in replacements {
-            assert!(text.contains(from), "BUG: the model does not contain {from}");
+            assert!(
+                text.contains(from),
+                "BUG: the model does not contain {from}"
+            );
             text = text.replace(from, to);
         }
         load(self.name, &text, &Overrides::default())
@@ -94,6 +119,9 @@ impl Case {
 }
 
 pub(crate) fn load(name: &str, text: &str, changes: &Overrides) -> Scenario {
-    let source = SourceText { path: name.to_owned(), text: text.to_owned() };
+    let source = SourceText {
+        path: name.to_owned(),
+        text: text.to_owned(),
+    };
     Scenario::parse(source, changes).unwrap_or_else(|bad| panic!("BUG: {bad}"))
 }

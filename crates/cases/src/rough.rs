@@ -19,12 +19,17 @@ pub struct Rough {
 impl Rough {
     /// The model.
     pub fn scenario(&self) -> Scenario {
-        model(self.stop_time, &(self.systems.to_owned() + &connections(self.wires)))
+        model(
+            self.stop_time,
+            &(self.systems.to_owned() + &connections(self.wires)),
+        )
     }
 
     /// The model of systems that cannot roll back.
     pub fn without_rollback(&self) -> Scenario {
-        let systems = self.systems.replace("equations", "restrict = { rollback = false }\nequations");
+        let systems = self
+            .systems
+            .replace("equations", "restrict = { rollback = false }\nequations");
         model(self.stop_time, &(systems + &connections(self.wires)))
     }
 }
@@ -57,7 +62,10 @@ der(rate) = turn
 """
 outputs = { force = "m * l * (rate^2 * sin(angle) - turn * cos(angle)) - m * acceleration" }
 "#,
-        wires: &["cart.acceleration -> pendulum.acceleration", "pendulum.force -> cart.force"],
+        wires: &[
+            "cart.acceleration -> pendulum.acceleration",
+            "pendulum.force -> cart.force",
+        ],
     },
     // Relaxation oscillations, cut between position and velocity.
     Rough {
@@ -99,7 +107,10 @@ der(v) = (current - v / r) / c
 """
 outputs = { current = "current" }
 "#,
-        wires: &["source.voltage -> load.voltage", "load.current -> source.current"],
+        wires: &[
+            "source.voltage -> load.voltage",
+            "load.current -> source.current",
+        ],
     },
     // A mass that a belt takes along by friction, until its spring tears it off.
     Rough {
@@ -125,7 +136,10 @@ der(speed) = (drive - speed) / lag
 """
 outputs = { friction = "tanh(slip / 0.01) * (1 + 0.5 * exp(-abs(slip) / 0.1))" }
 "#,
-        wires: &["mass.velocity -> belt.velocity", "belt.friction -> mass.friction"],
+        wires: &[
+            "mass.velocity -> belt.velocity",
+            "belt.friction -> mass.friction",
+        ],
     },
     // Two wells, and a friction that changes its sign with the velocity.
     Rough {
@@ -146,7 +160,11 @@ states = { w = 0.0 }
 equations = "der(w) = 5 * (position - w)"
 outputs = { force = "position - position^3 - 0.2 * velocity - 0.05 * tanh(velocity / 0.01) - 0.02 * w" }
 "#,
-        wires: &["mass.position -> spring.position", "mass.velocity -> spring.velocity", "spring.force -> mass.force"],
+        wires: &[
+            "mass.position -> spring.position",
+            "mass.velocity -> spring.velocity",
+            "spring.force -> mass.force",
+        ],
     },
     // A wheel that drives over bumps, and a stop that stiffens at once.
     Rough {
@@ -175,7 +193,11 @@ der(v) = (tyre * (road - x) - force) / m
 """
 outputs = { force = "force" }
 "#,
-        wires: &["body.position -> wheel.position", "body.velocity -> wheel.velocity", "wheel.force -> body.force"],
+        wires: &[
+            "body.position -> wheel.position",
+            "body.velocity -> wheel.velocity",
+            "wheel.force -> body.force",
+        ],
     },
     // Three reactions whose rates differ by nine orders of magnitude.
     Rough {
@@ -219,7 +241,10 @@ states = { temperature = 350.0 }
 equations = "der(temperature) = flow * (feed - temperature) + heat * rate + transfer * (coolant - temperature)"
 outputs = { temperature = "temperature" }
 "#,
-        wires: &["mixture.rate -> jacket.rate", "jacket.temperature -> mixture.temperature"],
+        wires: &[
+            "mixture.rate -> jacket.rate",
+            "jacket.temperature -> mixture.temperature",
+        ],
     },
     // A controller that is mostly at one of its limits.
     Rough {
@@ -299,6 +324,10 @@ der(v) = (-force - c * x - d * v) / m
 """
 outputs = { force = "force" }
 "#,
-        wires: &["ball.position -> plate.position", "ball.velocity -> plate.velocity", "plate.force -> ball.force"],
+        wires: &[
+            "ball.position -> plate.position",
+            "ball.velocity -> plate.velocity",
+            "plate.force -> ball.force",
+        ],
     },
 ];

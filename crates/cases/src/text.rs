@@ -6,7 +6,11 @@ use crate::load;
 
 /// The model of a text that follows `[model]` and its stop time.
 pub fn model(stop_time: f64, text: &str) -> Scenario {
-    load("model", &format!("[model]\nstop-time = {stop_time:?}\n{text}"), &Overrides::default())
+    load(
+        "model",
+        &format!("[model]\nstop-time = {stop_time:?}\n{text}"),
+        &Overrides::default(),
+    )
 }
 
 /// Connections, each written as `from -> to`.

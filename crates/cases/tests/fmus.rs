@@ -21,7 +21,9 @@ fn with_units(case: Case, systems: &[(&str, As)]) -> Scenario {
     let mut skipping = false;
     for line in case.text().lines() {
         if line.starts_with('[') {
-            let named = systems.iter().find(|(name, _)| line == format!("[systems.{name}]"));
+            let named = systems
+                .iter()
+                .find(|(name, _)| line == format!("[systems.{name}]"));
             skipping = false;
             if let Some((name, As::Unit(model, version, kind))) = named {
                 let path = Fixture::new(*model, *version).kind(*kind).build();
@@ -34,23 +36,40 @@ fn with_units(case: Case, systems: &[(&str, As)]) -> Scenario {
             text.push('\n');
         }
     }
-    let source = SourceText { path: format!("{}.toml", case.name), text };
+    let source = SourceText {
+        path: format!("{}.toml", case.name),
+        text,
+    };
     Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"))
 }
 
 fn run(scenario: &Scenario, choices: &[(&str, &str)], until: f64) -> Trajectory {
     let mut command_line = Choices::default();
-    choices.iter().for_each(|(key, value)| command_line.set(key, *value));
-    let options = scenario.options(&command_line).unwrap_or_else(|bad| panic!("{bad}"));
+    choices
+        .iter()
+        .for_each(|(key, value)| command_line.set(key, *value));
+    let options = scenario
+        .options(&command_line)
+        .unwrap_or_else(|bad| panic!("{bad}"));
     let trajectory = recorded(scenario, &options);
-    assert!(trajectory.times().last().is_some_and(|&reached| reached >= until));
+    assert!(
+        trajectory
+            .times()
+            .last()
+            .is_some_and(|&reached| reached >= until)
+    );
     trajectory
 }
 
 fn recorded(scenario: &Scenario, options: &RunOptions) -> Trajectory {
     let variables = Variables::of(&scenario.connections);
     let selection = variables.select(&["*".to_owned()]).unwrap();
-    let mut recorder = Recorder::new(&scenario.connections, &selection, Trajectory::of(&selection), "memory");
+    let mut recorder = Recorder::new(
+        &scenario.connections,
+        &selection,
+        Trajectory::of(&selection),
+        "memory",
+    );
     let end = scenario.run(options, &mut [&mut recorder], &AtomicBool::new(false));
     let end = end.unwrap_or_else(|bad| panic!("{bad}"));
     assert!(end.ending.is_ok(), "{:?}", end.ending);
@@ -62,27 +81,59 @@ fn distance(one: &Trajectory, other: &Trajectory) -> f64 {
     assert_eq!(one.times(), other.times(), "the steps differ");
     let mut worst = 0.0_f64;
     for (name, values) in one.columns() {
-        let Some((_, others)) = other.columns().find(|(known, _)| *known == name) else { continue };
-        let (low, high) = values.iter().fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
+        let Some((_, others)) = other.columns().find(|(known, _)| *known == name) else {
+            continue;
+        };
+        let (low, high) = values
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(l, h), v| (l.min(*v), h.max(*v)));
         let range = (high - low).max(1e-3);
-        worst = values.iter().zip(others).map(|(a, b)| (a - b).abs() / range).fold(worst, f64::max);
+        worst = values
+            .iter()
+            .zip(others)
+            .map(|(a, b)| (a - b).abs() / range)
+            .fold(worst, f64::max);
     }
     worst
 }
 
-const METHODS: [&str; 6] = ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"];
+const METHODS: [&str; 6] = [
+    "jacobi",
+    "gauss-seidel",
+    "f3ornits",
+    "ifosmondi",
+    "missiles",
+    "dovetail",
+];
 
 /// Compares under every method; where steps are chosen, tiny differences choose other steps, so that they are fixed.
-fn same_under_every_method(case: Case, step: &str, systems: &[(&str, As)], tolerance: f64, methods: &[&str]) {
+fn same_under_every_method(
+    case: Case,
+    step: &str,
+    systems: &[(&str, As)],
+    tolerance: f64,
+    methods: &[&str],
+) {
     let (native, units) = (case.scenario(), with_units(case, systems));
     for method in methods {
         // Not all units tell the curvatures that quintic inputs need.
-        let own: &[(&str, &str)] =
-            if *method == "dovetail" { &[("inputs", "cubic"), ("correction", "false")] } else { &[] };
-        let choices = [("method", *method), ("step", step), ("integrator-tolerance", "1e-12")];
+        let own: &[(&str, &str)] = if *method == "dovetail" {
+            &[("inputs", "cubic"), ("correction", "false")]
+        } else {
+            &[]
+        };
+        let choices = [
+            ("method", *method),
+            ("step", step),
+            ("integrator-tolerance", "1e-12"),
+        ];
         let choices = [&choices, own].concat();
         let (expected, found) = (run(&native, &choices, 1.0), run(&units, &choices, 1.0));
-        let apart = if *method == "f3ornits" { at_the_end(&expected, &found) } else { distance(&expected, &found) };
+        let apart = if *method == "f3ornits" {
+            at_the_end(&expected, &found)
+        } else {
+            distance(&expected, &found)
+        };
         // Steps that are chosen by tolerance agree to about that.
         let allowed = match *method {
             "f3ornits" => 1e-3,
@@ -90,14 +141,21 @@ fn same_under_every_method(case: Case, step: &str, systems: &[(&str, As)], toler
             "dovetail" => tolerance.max(2e-6),
             _ => tolerance,
         };
-        assert!(apart <= allowed, "{} by {method} with {systems:?}: {apart:e}", case.name);
+        assert!(
+            apart <= allowed,
+            "{} by {method} with {systems:?}: {apart:e}",
+            case.name
+        );
     }
 }
 
 /// The largest relative difference of a variable at the end.
 fn at_the_end(one: &Trajectory, other: &Trajectory) -> f64 {
     let last = |trajectory: &Trajectory, name: &str| {
-        trajectory.columns().find(|(known, _)| *known == name).and_then(|(_, values)| values.last().copied())
+        trajectory
+            .columns()
+            .find(|(known, _)| *known == name)
+            .and_then(|(_, values)| values.last().copied())
     };
     let apart = |(name, values): (&str, &[f64])| {
         let (a, b) = (values.last().copied()?, last(other, name)?);
@@ -118,35 +176,75 @@ fn both(case: Case, step: &str, names: [&str; 2], models: [Model; 2], tolerance:
 
 #[test]
 fn lotka_volterra() {
-    both(LOTKA_VOLTERRA, "0.05", ["prey", "predator"], [Model::Prey, Model::Predator], 1e-9);
+    both(
+        LOTKA_VOLTERRA,
+        "0.05",
+        ["prey", "predator"],
+        [Model::Prey, Model::Predator],
+        1e-9,
+    );
 }
 
 /// With steps of its own choice the engine's own method keeps its tolerance on units as on equations, and knows its error.
 #[test]
 fn the_engines_own_method_keeps_its_tolerance_on_units() {
-    let reference = run(&LOTKA_VOLTERRA.scenario(), &[("method", "dovetail"), ("step", "0.01")], 1.0);
+    let reference = run(
+        &LOTKA_VOLTERRA.scenario(),
+        &[("method", "dovetail"), ("step", "0.01")],
+        1.0,
+    );
     for version in [Version::Two, Version::Three] {
         for kind in [Kind::CoSimulation, Kind::ModelExchange] {
             let unit = |model| As::Unit(model, version, kind);
-            let units = with_units(LOTKA_VOLTERRA, &[("prey", unit(Model::Prey)), ("predator", unit(Model::Predator))]);
+            let units = with_units(
+                LOTKA_VOLTERRA,
+                &[
+                    ("prey", unit(Model::Prey)),
+                    ("predator", unit(Model::Predator)),
+                ],
+            );
             for (tolerance, most) in [("1e-4", 1e-4), ("1e-6", 1e-6)] {
-                let choices = [("method", "auto"), ("tolerance", tolerance), ("integrator-tolerance", "1e-12")];
+                let choices = [
+                    ("method", "auto"),
+                    ("tolerance", tolerance),
+                    ("integrator-tolerance", "1e-12"),
+                ];
                 let apart = at_the_end(&reference, &run(&units, &choices, 1.0));
-                assert!(apart < most, "{version:?} {kind:?} at {tolerance}: {apart:e}");
+                assert!(
+                    apart < most,
+                    "{version:?} {kind:?} at {tolerance}: {apart:e}"
+                );
             }
             let mut choices = Choices::default();
             choices.set("method", "auto");
-            let end = units.run(&units.options(&choices).unwrap(), &mut [], &AtomicBool::new(false)).unwrap();
+            let end = units
+                .run(
+                    &units.options(&choices).unwrap(),
+                    &mut [],
+                    &AtomicBool::new(false),
+                )
+                .unwrap();
             assert_eq!(end.method, "dovetail");
             let known = end.quality.estimated_error.unwrap();
-            assert!(known.iter().all(|(_, error)| error.max > 0.0 && error.max < 1e-5), "{known:?}");
+            assert!(
+                known
+                    .iter()
+                    .all(|(_, error)| error.max > 0.0 && error.max < 1e-5),
+                "{known:?}"
+            );
         }
     }
 }
 
 #[test]
 fn mechanical() {
-    both(MECHANICAL, "0.004", ["left", "right"], [Model::MechanicalLeft, Model::MechanicalRight], 1e-8);
+    both(
+        MECHANICAL,
+        "0.004",
+        ["left", "right"],
+        [Model::MechanicalLeft, Model::MechanicalRight],
+        1e-8,
+    );
 }
 
 /// MISSILES and the engine's own method are left out for Co-Simulation: the push on the body is a function of time, whose derivative only Model Exchange tells.
@@ -154,9 +252,15 @@ fn mechanical() {
 fn damping_reaction() {
     for version in [Version::Two, Version::Three] {
         for kind in [Kind::CoSimulation, Kind::ModelExchange] {
-            let units =
-                [("body", As::Unit(Model::Body, version, kind)), ("plate", As::Unit(Model::Plate, version, kind))];
-            let methods = if kind == Kind::ModelExchange { &METHODS[..] } else { &METHODS[..4] };
+            let units = [
+                ("body", As::Unit(Model::Body, version, kind)),
+                ("plate", As::Unit(Model::Plate, version, kind)),
+            ];
+            let methods = if kind == Kind::ModelExchange {
+                &METHODS[..]
+            } else {
+                &METHODS[..4]
+            };
             same_under_every_method(DAMPING_REACTION, "0.02", &units, 1e-8, methods);
         }
     }
@@ -166,10 +270,28 @@ fn damping_reaction() {
 fn mixed_with_equations() {
     let prey = As::Unit(Model::Prey, Version::Three, Kind::CoSimulation);
     let left = As::Unit(Model::MechanicalLeft, Version::Two, Kind::ModelExchange);
-    same_under_every_method(LOTKA_VOLTERRA, "0.05", &[("prey", prey), ("predator", As::Equations)], 1e-9, &METHODS);
-    same_under_every_method(MECHANICAL, "0.004", &[("left", left), ("right", As::Equations)], 1e-8, &METHODS);
+    same_under_every_method(
+        LOTKA_VOLTERRA,
+        "0.05",
+        &[("prey", prey), ("predator", As::Equations)],
+        1e-9,
+        &METHODS,
+    );
+    same_under_every_method(
+        MECHANICAL,
+        "0.004",
+        &[("left", left), ("right", As::Equations)],
+        1e-8,
+        &METHODS,
+    );
     let two = As::Unit(Model::Predator, Version::Two, Kind::CoSimulation);
-    same_under_every_method(LOTKA_VOLTERRA, "0.05", &[("prey", prey), ("predator", two)], 1e-9, &METHODS);
+    same_under_every_method(
+        LOTKA_VOLTERRA,
+        "0.05",
+        &[("prey", prey), ("predator", two)],
+        1e-9,
+        &METHODS,
+    );
 }
 
 /// A known event at 100 s, which a unit for Model Exchange and one with event mode announce.
@@ -189,31 +311,62 @@ fn behaviour_change() {
 /// The controller needs the slope of its input, which only 2.0 can give to a unit.
 #[test]
 fn car() {
-    let controller = ("controller", As::Unit(Model::Controller, Version::Two, Kind::CoSimulation));
+    let controller = (
+        "controller",
+        As::Unit(Model::Controller, Version::Two, Kind::CoSimulation),
+    );
     for version in [Version::Two, Version::Three] {
         for kind in [Kind::CoSimulation, Kind::ModelExchange] {
             let car = ("car", As::Unit(Model::Car, version, kind));
             let methods = ["jacobi", "gauss-seidel"];
             same_under_every_method(CAR, "0.05", &[car, controller], 1e-9, &methods);
             // MISSILES needs the wind's derivative by time, which Co-Simulation does not tell.
-            let methods = if kind == Kind::ModelExchange { &METHODS[..] } else { &METHODS[..4] };
-            same_under_every_method(CAR, "0.05", &[car, ("controller", As::Equations)], 1e-6, methods);
+            let methods = if kind == Kind::ModelExchange {
+                &METHODS[..]
+            } else {
+                &METHODS[..4]
+            };
+            same_under_every_method(
+                CAR,
+                "0.05",
+                &[car, ("controller", As::Equations)],
+                1e-6,
+                methods,
+            );
         }
     }
 }
 
 /// A model of these texts, run by a method; the last value of a variable.
 fn end_of(text: &str, method: &str, step: &str, variable: &str) -> f64 {
-    let source = SourceText { path: "model.toml".into(), text: text.to_owned() };
-    let scenario = Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
-    let trajectory = run(&scenario, &[("method", method), ("step", step), ("integrator-tolerance", "1e-12")], 0.0);
-    let (_, values) = trajectory.columns().find(|(name, _)| *name == variable).unwrap();
+    let source = SourceText {
+        path: "model.toml".into(),
+        text: text.to_owned(),
+    };
+    let scenario =
+        Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
+    let trajectory = run(
+        &scenario,
+        &[
+            ("method", method),
+            ("step", step),
+            ("integrator-tolerance", "1e-12"),
+        ],
+        0.0,
+    );
+    let (_, values) = trajectory
+        .columns()
+        .find(|(name, _)| *name == variable)
+        .unwrap();
     *values.last().unwrap()
 }
 
 fn table(name: &str, model: Model, version: Version, interface: &str) -> String {
     let path = Fixture::new(model, version).build();
-    format!("[systems.{name}]\nfmu = {:?}\ninterface = {interface:?}\n", path.display().to_string())
+    format!(
+        "[systems.{name}]\nfmu = {:?}\ninterface = {interface:?}\n",
+        path.display().to_string()
+    )
 }
 
 /// A ball that bounces feeds a lag: state events that move states, whoever drives it.
@@ -227,13 +380,22 @@ fn state_events_are_met_under_every_method() {
                  [[connections]]\nfrom = \"ball.height\"\nto = \"lag.u\"\n",
                 table("ball", Model::BouncingBall, version, interface)
             );
-            (end_of(&text, method, "0.01", "ball.height"), end_of(&text, method, "0.01", "lag.x"))
+            (
+                end_of(&text, method, "0.01", "ball.height"),
+                end_of(&text, method, "0.01", "lag.x"),
+            )
         };
         let (height, _) = end("co-simulation", "jacobi");
         for method in METHODS {
             let (found, lag) = end("model-exchange", method);
-            assert!((found - height).abs() < 1e-6, "{version:?} by {method}: {found} instead of {height}");
-            assert!(lag > 0.1 && lag < 0.6, "{version:?} by {method}: the lag is at {lag}");
+            assert!(
+                (found - height).abs() < 1e-6,
+                "{version:?} by {method}: {found} instead of {height}"
+            );
+            assert!(
+                lag > 0.1 && lag < 0.6,
+                "{version:?} by {method}: the lag is at {lag}"
+            );
         }
     }
 }
@@ -253,7 +415,10 @@ fn inputs_make_events() {
         let expected = end("co-simulation", "ifosmondi");
         for method in METHODS {
             let found = end("model-exchange", method);
-            assert!((found - expected).abs() < 0.05, "{version:?} by {method}: {found} instead of {expected}");
+            assert!(
+                (found - expected).abs() < 0.05,
+                "{version:?} by {method}: {found} instead of {expected}"
+            );
         }
     }
 }
@@ -262,26 +427,46 @@ fn inputs_make_events() {
 #[test]
 fn who_watches_does_not_matter() {
     let folder = tempfile::tempdir().unwrap();
-    for (version, rich) in
-        [(Version::Two, true), (Version::Two, false), (Version::Three, true), (Version::Three, false)]
-    {
-        let fixture = |model| if rich { Fixture::new(model, version) } else { Fixture::poor(model, version) };
-        let table =
-            |name: &str, model| format!("[systems.{name}]\nfmu = {:?}\n", fixture(model).build().display().to_string());
+    for (version, rich) in [
+        (Version::Two, true),
+        (Version::Two, false),
+        (Version::Three, true),
+        (Version::Three, false),
+    ] {
+        let fixture = |model| {
+            if rich {
+                Fixture::new(model, version)
+            } else {
+                Fixture::poor(model, version)
+            }
+        };
+        let table = |name: &str, model| {
+            format!(
+                "[systems.{name}]\nfmu = {:?}\n",
+                fixture(model).build().display().to_string()
+            )
+        };
         let text = format!(
             "[model]\nstop-time = 5.0\n{}{}[[connections]]\nfrom = \"prey.population\"\nto = \"predator.prey\"\n\
              [[connections]]\nfrom = \"predator.population\"\nto = \"prey.predators\"\n",
             table("prey", Model::Prey),
             table("predator", Model::Predator)
         );
-        let source = SourceText { path: "model.toml".into(), text };
-        let scenario = Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
+        let source = SourceText {
+            path: "model.toml".into(),
+            text,
+        };
+        let scenario =
+            Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
         let mut choices = Choices::default();
         choices.set("method", "jacobi");
         choices.set("step", "0.007");
         let quiet = scenario.options(&choices).unwrap();
         let log = dovetail_fmi::CallLog::create(&folder.path().join("calls")).unwrap();
-        let logged = RunOptions { fmi_log: Some(log), ..quiet.clone() };
+        let logged = RunOptions {
+            fmi_log: Some(log),
+            ..quiet.clone()
+        };
         let (one, other) = (recorded(&scenario, &quiet), recorded(&scenario, &logged));
         for ((name, values), (_, others)) in one.columns().zip(other.columns()) {
             assert_eq!(values, others, "{name}, {version:?}, rich: {rich}");
@@ -298,18 +483,34 @@ fn structures_are_models() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ssp/tests/data/lotka-volterra");
     copy(&data, folder.path());
     for (model, name) in [(Model::Prey, "Prey.fmu"), (Model::Predator, "Predator.fmu")] {
-        std::fs::copy(Fixture::new(model, Version::Three).build(), resources.join(name)).unwrap();
+        std::fs::copy(
+            Fixture::new(model, Version::Three).build(),
+            resources.join(name),
+        )
+        .unwrap();
     }
-    let structure = Scenario::load(&folder.path().join("SystemStructure.ssd"), &Overrides::default());
+    let structure = Scenario::load(
+        &folder.path().join("SystemStructure.ssd"),
+        &Overrides::default(),
+    );
     let structure = structure.unwrap_or_else(|bad| panic!("{bad}"));
     let unit = |model| As::Unit(model, Version::Three, Kind::Both);
-    let toml = with_units(LOTKA_VOLTERRA, &[("prey", unit(Model::Prey)), ("predator", unit(Model::Predator))]);
+    let toml = with_units(
+        LOTKA_VOLTERRA,
+        &[
+            ("prey", unit(Model::Prey)),
+            ("predator", unit(Model::Predator)),
+        ],
+    );
     for method in METHODS {
         let choices = [("method", method), ("step", "0.05")];
         let (one, other) = (run(&toml, &choices, 20.0), run(&structure, &choices, 20.0));
         assert_eq!(one.times(), other.times());
         for (name, values) in one.columns() {
-            let (_, others) = other.columns().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no {name}"));
+            let (_, others) = other
+                .columns()
+                .find(|(known, _)| *known == name)
+                .unwrap_or_else(|| panic!("no {name}"));
             assert_eq!(values, others, "{name} by {method}");
         }
     }

@@ -235,10 +235,19 @@ pub(crate) struct ChangeArguments {
 
 impl ChangeArguments {
     /// Reads the model with the changes made. `record` names variables that are to be recorded; FMUs are tried out within `limit`.
-    pub fn load(&self, model: &Path, record: &[String], limit: Option<Duration>) -> Result<Scenario, Failure> {
+    pub fn load(
+        &self,
+        model: &Path,
+        record: &[String],
+        limit: Option<Duration>,
+    ) -> Result<Scenario, Failure> {
         self.load_with(
             model,
-            Overrides { record: record.to_vec(), helpers: processes::helpers(limit), ..Overrides::default() },
+            Overrides {
+                record: record.to_vec(),
+                helpers: processes::helpers(limit),
+                ..Overrides::default()
+            },
         )
     }
 
@@ -247,18 +256,29 @@ impl ChangeArguments {
         let stop_time_unless_given = Some(1.0);
         self.load_with(
             model,
-            Overrides { stop_time_unless_given, helpers: processes::helpers(None), ..Overrides::default() },
+            Overrides {
+                stop_time_unless_given,
+                helpers: processes::helpers(None),
+                ..Overrides::default()
+            },
         )
     }
 
     fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
-        let (values, interface) = (self.set.clone(), self.interface.map(InterfaceArgument::named));
+        let (values, interface) = (
+            self.set.clone(),
+            self.interface.map(InterfaceArgument::named),
+        );
         // What the solvers of FMUs are asked for in the run is what they are tried with.
-        let number =
-            |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok()).filter(|r| *r > 0.0);
+        let number = |text: &Option<String>| {
+            text.as_ref()
+                .and_then(|text| text.parse::<f64>().ok())
+                .filter(|r| *r > 0.0)
+        };
         let coupling = number(&self.tolerance).map(|tolerance| 0.01 * tolerance);
-        let probe_tolerance =
-            number(&self.integrator_tolerance).or(coupling).map(|tolerance| tolerance.clamp(1e-12, 1e-4));
+        let probe_tolerance = number(&self.integrator_tolerance)
+            .or(coupling)
+            .map(|tolerance| tolerance.clamp(1e-12, 1e-4));
         let changes = Overrides {
             probe_tolerance,
             values,
@@ -275,16 +295,33 @@ impl ChangeArguments {
 
     /// The options that compare is given several values of: each with its values.
     pub fn varied(&self) -> Vec<(&str, Vec<&str>)> {
-        let tolerance = self.tolerance.iter().map(|text| ("tolerance", text.as_str()));
-        let options = self.option.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-        let lists = tolerance.chain(options).map(|(key, text)| (key, text.split(',').map(str::trim).collect()));
-        lists.filter(|(_, values): &(&str, Vec<&str>)| values.len() > 1).collect()
+        let tolerance = self
+            .tolerance
+            .iter()
+            .map(|text| ("tolerance", text.as_str()));
+        let options = self
+            .option
+            .iter()
+            .map(|(key, value)| (key.as_str(), value.as_str()));
+        let lists = tolerance
+            .chain(options)
+            .map(|(key, text)| (key, text.split(',').map(str::trim).collect()));
+        lists
+            .filter(|(_, values): &(&str, Vec<&str>)| values.len() > 1)
+            .collect()
     }
 
     /// The method's options; `varied` are those of one run of a comparison.
-    pub fn choices(&self, method: Option<&str>, step: Option<&str>, varied: &[(String, String)]) -> Choices {
+    pub fn choices(
+        &self,
+        method: Option<&str>,
+        step: Option<&str>,
+        varied: &[(String, String)],
+    ) -> Choices {
         let mut choices = self.all_choices(method, step);
-        varied.iter().for_each(|(key, value)| choices.set(key, value));
+        varied
+            .iter()
+            .for_each(|(key, value)| choices.set(key, value));
         choices
     }
 
@@ -322,7 +359,9 @@ impl SharedArguments {
         self.placement()?;
         output::check_endings(self.output.as_deref(), self.report.as_deref())?;
         if self.json && self.output.as_deref().is_some_and(output::is_standard) {
-            return Err(Failure::misuse("--json and --output - both write to standard output: choose one"));
+            return Err(Failure::misuse(
+                "--json and --output - both write to standard output: choose one",
+            ));
         }
         self.changes.load(model, &self.record, self.step_timeout)
     }
@@ -330,11 +369,20 @@ impl SharedArguments {
     /// How to run `scenario` with these choices, and where.
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = self.placement()?;
-        let fmi_log = self.log_fmi_calls.as_deref().map(CallLog::create).transpose().map_err(|error| {
-            let path = self.log_fmi_calls.as_deref().unwrap_or(Path::new(""));
-            Failure::misuse(format!("{} cannot be written: {error}", path.display()))
-        })?;
-        Ok(RunOptions { placement, fmi_log, ..scenario.options(choices)? })
+        let fmi_log = self
+            .log_fmi_calls
+            .as_deref()
+            .map(CallLog::create)
+            .transpose()
+            .map_err(|error| {
+                let path = self.log_fmi_calls.as_deref().unwrap_or(Path::new(""));
+                Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+            })?;
+        Ok(RunOptions {
+            placement,
+            fmi_log,
+            ..scenario.options(choices)?
+        })
     }
 
     fn placement(&self) -> Result<Placement, Failure> {
@@ -357,14 +405,22 @@ impl SharedArguments {
     pub fn check(&self, model: &Path, scenario: &Scenario) -> Result<(), Failure> {
         check_interval(self.output_interval, scenario)?;
         if self.output_interval.is_some() && self.output.is_none() {
-            let message = "--output-interval needs --output: without a file there are no rows to space out";
+            let message =
+                "--output-interval needs --output: without a file there are no rows to space out";
             return Err(Failure::misuse(message));
         }
-        for path in [&self.output, &self.report, &self.log_fmi_calls].into_iter().flatten() {
+        for path in [&self.output, &self.report, &self.log_fmi_calls]
+            .into_iter()
+            .flatten()
+        {
             refuse_to_replace(model, scenario, path)?;
         }
-        if self.log_fmi_calls.is_some() && [&self.output, &self.report].contains(&&self.log_fmi_calls) {
-            return Err(Failure::misuse("--log-fmi-calls names the file of the results"));
+        if self.log_fmi_calls.is_some()
+            && [&self.output, &self.report].contains(&&self.log_fmi_calls)
+        {
+            return Err(Failure::misuse(
+                "--log-fmi-calls names the file of the results",
+            ));
         }
         if self.output.is_some() && self.output == self.report {
             return Err(Failure::misuse("--output and --report name the same file"));
@@ -377,11 +433,13 @@ impl SharedArguments {
 pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Result<(), Failure> {
     let (start, stop) = (scenario.start_time, scenario.stop_time);
     match interval {
-        Some(interval) if !(interval > 0.0 && interval.is_finite()) => {
-            Err(Failure::misuse(format!("--output-interval must be a number above zero, not {interval}")))
-        }
+        Some(interval) if !(interval > 0.0 && interval.is_finite()) => Err(Failure::misuse(
+            format!("--output-interval must be a number above zero, not {interval}"),
+        )),
         Some(interval) if (stop - start) / interval > MOST_ROWS || start + interval == start => {
-            let message = format!("--output-interval {interval:e} is too small for a run from {start} to {stop} s");
+            let message = format!(
+                "--output-interval {interval:e} is too small for a run from {start} to {stop} s"
+            );
             Err(Failure::misuse(message))
         }
         _ => Ok(()),
@@ -389,20 +447,33 @@ pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Resu
 }
 
 /// Refuses to write results over `model`, from which `scenario` was read, or over one of its FMUs.
-pub(crate) fn refuse_to_replace(model: &Path, scenario: &Scenario, path: &Path) -> Result<(), Failure> {
+pub(crate) fn refuse_to_replace(
+    model: &Path,
+    scenario: &Scenario,
+    path: &Path,
+) -> Result<(), Failure> {
     let same = |other: &Path| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
     let shown = path.display();
     if same(model) || model.is_dir() && same(&model.join(dovetail_scenario::DEFAULT_SSD)) {
-        return Err(Failure::misuse(format!("{shown} is the model: results would replace it")));
+        return Err(Failure::misuse(format!(
+            "{shown} is the model: results would replace it"
+        )));
     }
-    if scenario.units().iter().any(|(_, prepared)| same(prepared.unit().path())) {
-        return Err(Failure::misuse(format!("{shown} is an FMU of the model: results would replace it")));
+    if scenario
+        .units()
+        .iter()
+        .any(|(_, prepared)| same(prepared.unit().path()))
+    {
+        return Err(Failure::misuse(format!(
+            "{shown} is an FMU of the model: results would replace it"
+        )));
     }
     Ok(())
 }
 
 pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
+    text.parse()
+        .map_err(|_| "it takes at least one thread: give a whole number from 1".to_owned())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -13,7 +13,10 @@ use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
     let scenario = arguments.changes.load_to_check(&arguments.model)?;
-    let choices = arguments.changes.choices(arguments.method.as_deref(), arguments.step.as_deref(), &[]);
+    let choices =
+        arguments
+            .changes
+            .choices(arguments.method.as_deref(), arguments.step.as_deref(), &[]);
     let mut options = scenario.options(&choices)?;
     if scenario.needs_processes() {
         options.placement = processes::placement(None)?;
@@ -44,16 +47,30 @@ fn findings(
         text += "No algebraic loops.\n";
     }
     for members in loops {
-        let _ = writeln!(text, "Algebraic loop through {members}; it can be solved at the start.");
+        let _ = writeln!(
+            text,
+            "Algebraic loop through {members}; it can be solved at the start."
+        );
     }
-    let permitted: Vec<&str> =
-        METHODS.iter().map(|(name, _)| *name).filter(|name| permits(scenario, options, name)).collect();
-    let _ = writeln!(text, "Methods that the systems permit: {}.", permitted.join(", "));
+    let permitted: Vec<&str> = METHODS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| permits(scenario, options, name))
+        .collect();
+    let _ = writeln!(
+        text,
+        "Methods that the systems permit: {}.",
+        permitted.join(", ")
+    );
     if let Some(reason) = reason {
         let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
     }
     text += &bounds(scenario);
-    for warning in scenario.warnings.iter().chain(&scenario.flat_slopes(chosen)) {
+    for warning in scenario
+        .warnings
+        .iter()
+        .chain(&scenario.flat_slopes(chosen))
+    {
         let _ = writeln!(text, "Warning: {warning}.");
     }
     if scenario.needs_processes() {
@@ -70,10 +87,15 @@ fn bounds(scenario: &Scenario) -> String {
             let boxes = scenario.boxes().unwrap_or_default();
             let states = counted(boxes.iter().flat_map(|of| &of.states));
             let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
-            format!("It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n")
+            format!(
+                "It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n"
+            )
         }
         Err(bad) => {
-            let why = bad.problems.first().map_or_else(String::new, |problem| problem.message.clone());
+            let why = bad
+                .problems
+                .first()
+                .map_or_else(String::new, |problem| problem.message.clone());
             format!("It cannot be enclosed: {why}.\n")
         }
     }
@@ -82,11 +104,20 @@ fn bounds(scenario: &Scenario) -> String {
 /// How many of them are boxes.
 fn counted<'a>(values: impl Iterator<Item = &'a Interval>) -> String {
     let points: Vec<bool> = values.map(|value| value.is_point()).collect();
-    format!("{} of {}", points.iter().filter(|point| !**point).count(), points.len())
+    format!(
+        "{} of {}",
+        points.iter().filter(|point| !**point).count(),
+        points.len()
+    )
 }
 
 fn permits(scenario: &Scenario, options: &RunOptions, method: &str) -> bool {
-    scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok()
+    scenario
+        .check_method(&RunOptions {
+            method: method.to_owned(),
+            ..options.clone()
+        })
+        .is_ok()
 }
 
 fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure> {

@@ -5,8 +5,8 @@ use std::io;
 use dovetail_core::readable;
 use dovetail_equations::{Defect, ErrorSize, Found, Places};
 use dovetail_report::{
-    Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable, Verdict, judge,
-    significant,
+    Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable,
+    Verdict, judge, significant,
 };
 use dovetail_scenario::Scenario;
 
@@ -17,11 +17,19 @@ impl Interfaces {
     /// For a run whose rows have these variables.
     pub fn of(scenario: &Scenario, everything: &Selection) -> Self {
         // Equations have no texts: all their variables are in the rows.
-        let Ok(definitions) = scenario.definitions() else { return Self(None) };
-        let places: Vec<Places> =
-            (0..scenario.connections.systems()).map(|k| places(scenario, everything, k)).collect();
+        let Ok(definitions) = scenario.definitions() else {
+            return Self(None);
+        };
+        let places: Vec<Places> = (0..scenario.connections.systems())
+            .map(|k| places(scenario, everything, k))
+            .collect();
         let span = scenario.stop_time - scenario.start_time;
-        Self(Defect::new(&definitions, &scenario.connections, &places, span))
+        Self(Defect::new(
+            &definitions,
+            &scenario.connections,
+            &places,
+            span,
+        ))
     }
 
     /// What is known of the errors.
@@ -32,7 +40,11 @@ impl Interfaces {
 
 /// The error of a variable, absolute, where it is known.
 fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<ErrorSize> {
-    let all = if variable.kind == Kind::State { &found.states } else { &found.outputs };
+    let all = if variable.kind == Kind::State {
+        &found.states
+    } else {
+        &found.outputs
+    };
     all.get(variable.stacked(&scenario.connections)).copied()
 }
 
@@ -41,12 +53,24 @@ fn places(scenario: &Scenario, everything: &Selection, system: usize) -> Places 
     let interface = &scenario.connections.interfaces()[system];
     let place = |name: &String| {
         let full = interface.qualified(name);
-        everything.variables().iter().position(|variable| variable.name == full).expect("BUG: all variables are there")
+        everything
+            .variables()
+            .iter()
+            .position(|variable| variable.name == full)
+            .expect("BUG: all variables are there")
     };
     Places {
         states: interface.states.iter().map(place).collect(),
-        inputs: interface.inputs.iter().map(|input| place(&input.name)).collect(),
-        outputs: interface.outputs.iter().map(|output| place(&output.name)).collect(),
+        inputs: interface
+            .inputs
+            .iter()
+            .map(|input| place(&input.name))
+            .collect(),
+        outputs: interface
+            .outputs
+            .iter()
+            .map(|output| place(&output.name))
+            .collect(),
     }
 }
 
@@ -73,15 +97,34 @@ pub(crate) fn pronounce(
     tolerance: Option<f64>,
 ) {
     let (verdict, reason, diverged) = if summary.method == "monolithic" {
-        (Verdict::Good, "all equations were solved as one system, to 13 digits".to_owned(), false)
+        (
+            Verdict::Good,
+            "all equations were solved as one system, to 13 digits".to_owned(),
+            false,
+        )
     } else if summary.quality.diverged {
         let reason = "something grows without bound, in the model or by its coupling: see where the run ended";
         (Verdict::Unusable, reason.to_owned(), true)
     } else {
-        let evidence = Evidence { quality: &summary.quality, scenario, everything, extent, interfaces };
+        let evidence = Evidence {
+            quality: &summary.quality,
+            scenario,
+            everything,
+            extent,
+            interfaces,
+        };
         let (verdict, reason, diverged) = evidence.verdict(tolerance);
-        let ended = || format!("until t = {} s, where it ended: {reason}", readable(summary.reached));
-        (verdict, if summary.completed { reason } else { ended() }, diverged)
+        let ended = || {
+            format!(
+                "until t = {} s, where it ended: {reason}",
+                readable(summary.reached)
+            )
+        };
+        (
+            verdict,
+            if summary.completed { reason } else { ended() },
+            diverged,
+        )
     };
     let quality = &mut summary.quality;
     (quality.verdict, quality.verdict_reason, quality.diverged) = (verdict, reason, diverged);
@@ -102,10 +145,17 @@ impl Evidence<'_> {
         let found = self.interfaces.found();
         match source {
             ErrorSource::Interfaces if self.interfaces.0.is_none() => self.by_residuals(),
-            ErrorSource::Interfaces if found.is_none() => {
-                (Verdict::Unusable, "what its interfaces left open grows beyond all numbers".to_owned(), true)
-            }
-            _ => judge(&self.judged(source, found.as_ref()), source, &self.caveat(source, found.as_ref()), tolerance),
+            ErrorSource::Interfaces if found.is_none() => (
+                Verdict::Unusable,
+                "what its interfaces left open grows beyond all numbers".to_owned(),
+                true,
+            ),
+            _ => judge(
+                &self.judged(source, found.as_ref()),
+                source,
+                &self.caveat(source, found.as_ref()),
+                tolerance,
+            ),
         }
     }
 
@@ -131,18 +181,38 @@ impl Evidence<'_> {
             // What has not moved at all has no range to be measured by.
             let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
             let grown = self.extent.growth(column);
-            Some(Judged { name: variable.name.clone(), share: part(error.max), mean: part(error.mean), grown })
+            Some(Judged {
+                name: variable.name.clone(),
+                share: part(error.max),
+                mean: part(error.mean),
+                grown,
+            })
         };
         let variables = self.everything.variables().iter().enumerate();
-        variables.filter(|(_, variable)| variable.kind != Kind::Input).filter_map(judged).collect()
+        variables
+            .filter(|(_, variable)| variable.kind != Kind::Input)
+            .filter_map(judged)
+            .collect()
     }
 
     /// The verified error of a variable or, where there is none, the estimated one.
     fn stated(&self, variable: &Variable) -> Option<ErrorSize> {
-        let stated = self.quality.verified_error.as_ref().or(self.quality.estimated_error.as_ref())?;
+        let stated = self
+            .quality
+            .verified_error
+            .as_ref()
+            .or(self.quality.estimated_error.as_ref())?;
         let place = stated.iter().position(|(name, _)| *name == variable.name)?;
         let max = stated[place].1.max;
-        Some(ErrorSize { max, mean: self.quality.verified_means.get(place).copied().unwrap_or(max) })
+        Some(ErrorSize {
+            max,
+            mean: self
+                .quality
+                .verified_means
+                .get(place)
+                .copied()
+                .unwrap_or(max),
+        })
     }
 
     /// What weakens the evidence.
@@ -164,15 +234,18 @@ impl Evidence<'_> {
     /// A variable that has grown by more than this factor since the first third of the run.
     fn grown_by(&self, factor: f64) -> Option<&str> {
         let mut variables = self.everything.variables().iter().enumerate();
-        variables.find(|(column, _)| self.extent.growth(*column) > factor).map(|(_, variable)| variable.name.as_str())
+        variables
+            .find(|(column, _)| self.extent.growth(*column) > factor)
+            .map(|(_, variable)| variable.name.as_str())
     }
 
     /// The verdict where nothing is known but by how much inputs differ from the outputs that feed them.
     fn by_residuals(&self) -> (Verdict, String, bool) {
         let (usual, input) = self.quality.usual_residual.clone().unwrap_or_default();
         if let (true, Some(variable)) = (usual > LARGE, self.grown_by(GROWN)) {
-            let reason =
-                format!("`{variable}` grows, and `{input}` is far from what feeds it; a shorter step may help");
+            let reason = format!(
+                "`{variable}` grows, and `{input}` is far from what feeds it; a shorter step may help"
+            );
             return (Verdict::Unusable, reason, true);
         }
         if usual > NOTABLE {
@@ -182,7 +255,11 @@ impl Evidence<'_> {
             );
             return (Verdict::Doubtful, reason, false);
         }
-        (Verdict::Unknown, "nothing is known of its error; --verify finds out".to_owned(), false)
+        (
+            Verdict::Unknown,
+            "nothing is known of its error; --verify finds out".to_owned(),
+            false,
+        )
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{CouplingResidual, Ending, Error, Observer, readable};
 use dovetail_report::{
-    Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink, SystemWork,
-    Trajectory, Variables, Verdict,
+    Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
+    SystemWork, Trajectory, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
@@ -56,15 +56,29 @@ pub(crate) fn execute(
     let names = selection.names();
     let written = file.map(|path| output::open(path, &names)).transpose()?;
     let kept = (keep != Keep::Nothing).then(|| Trajectory::of(selection));
-    let (compared, shown_or_written) = (keep == Keep::Measured, keep == Keep::Shown || file.is_some());
-    let label = file.map_or_else(|| "the results".to_owned(), |path| path.display().to_string());
+    let (compared, shown_or_written) = (
+        keep == Keep::Measured,
+        keep == Keep::Shown || file.is_some(),
+    );
+    let label = file.map_or_else(
+        || "the results".to_owned(),
+        |path| path.display().to_string(),
+    );
     let everything = Variables::of(&scenario.connections).everything();
-    let seen = (LastRow::default(), Extent::new(scenario.start_time, scenario.stop_time));
+    let seen = (
+        LastRow::default(),
+        Extent::new(scenario.start_time, scenario.stop_time),
+    );
     let mut last = Recorder::new(&scenario.connections, &everything, seen, "final values");
     let interfaces = Interfaces::of(scenario, &everything);
     let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
-    let mut interfaces =
-        Recorder::new(&scenario.connections, &everything, interfaces, "the verdict").with_rows(Rows::Gauss(spacing));
+    let mut interfaces = Recorder::new(
+        &scenario.connections,
+        &everything,
+        interfaces,
+        "the verdict",
+    )
+    .with_rows(Rows::Gauss(spacing));
     let tolerance = session.tolerance();
     // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
     let estimates = session.method_name() == "dovetail" && session.step().is_none();
@@ -74,7 +88,9 @@ pub(crate) fn execute(
     let sinks: (Option<Trajectory>, Option<Box<dyn Sink>>) = (shown, written);
     let rows = match shared.output_interval {
         Some(interval) => Rows::Every(interval),
-        None if session.chooses_steps() => Rows::AtMost((scenario.stop_time - scenario.start_time) / LEAST_ROWS),
+        None if session.chooses_steps() => {
+            Rows::AtMost((scenario.stop_time - scenario.start_time) / LEAST_ROWS)
+        }
         None => Rows::Communications,
     };
     let recorder = Recorder::new(&scenario.connections, selection, sinks, label);
@@ -87,8 +103,12 @@ pub(crate) fn execute(
     let sampled = (shared.verify && imposing.is_none()).then(|| Thinned::new(&everything));
     let mut sampled = Recorder::new(&scenario.connections, &everything, sampled, "memory");
     let mut residual = CouplingResidual::new(&scenario.connections);
-    let mut progress =
-        Progress::new(shared.quiet, session.method_name().to_owned(), scenario.start_time, scenario.stop_time);
+    let mut progress = Progress::new(
+        shared.quiet,
+        session.method_name().to_owned(),
+        scenario.start_time,
+        scenario.stop_time,
+    );
     let mut observers: Vec<&mut dyn Observer> = vec![&mut last, &mut residual, &mut progress];
     if !estimates {
         observers.push(&mut interfaces);
@@ -107,35 +127,72 @@ pub(crate) fn execute(
     let (last, extent) = last.into_sink();
     let values = FinalValue::of(&everything, &last.values);
     let mut summary = summarize(scenario, end, values, &residual);
-    if let (Some(known), true) = (sampled.into_sink(), summary.completed && summary.method != "monolithic") {
-        match verify(scenario, options, &everything, known.rows(), plan, interrupted) {
+    if let (Some(known), true) = (
+        sampled.into_sink(),
+        summary.completed && summary.method != "monolithic",
+    ) {
+        match verify(
+            scenario,
+            options,
+            &everything,
+            known.rows(),
+            plan,
+            interrupted,
+        ) {
             Ok(verified) => {
-                summary.quality.remarks.push(format!("the error was verified {}", verified.how));
+                summary
+                    .quality
+                    .remarks
+                    .push(format!("the error was verified {}", verified.how));
                 summary.quality.verified_error = Some(verified.errors);
                 summary.quality.verified_means = verified.means;
             }
-            Err(why) => summary.quality.warnings.push(format!("the error could not be verified: {why}")),
+            Err(why) => summary
+                .quality
+                .warnings
+                .push(format!("the error could not be verified: {why}")),
         }
     }
     match imposing.filter(|_| shared.verify) {
         Some(system) => {
-            let warning =
-                format!("the error could not be verified: `{system}` imposes its steps, and cannot be run with others");
+            let warning = format!(
+                "the error could not be verified: `{system}` imposes its steps, and cannot be run with others"
+            );
             summary.quality.warnings.push(warning);
         }
         None if shared.verify && !summary.completed => {
-            summary.quality.warnings.push("the error was not verified, since the run ended early".to_owned());
+            summary
+                .quality
+                .warnings
+                .push("the error was not verified, since the run ended early".to_owned());
         }
         None => {}
     }
-    pronounce(&mut summary, scenario, &everything, &extent, &interfaces.into_sink(), tolerance);
-    Ok(Executed { summary, trajectory })
+    pronounce(
+        &mut summary,
+        scenario,
+        &everything,
+        &extent,
+        &interfaces.into_sink(),
+        tolerance,
+    );
+    Ok(Executed {
+        summary,
+        trajectory,
+    })
 }
 
 /// Where the time of FMUs went, in the words of reports.
 fn fmi_costs(costs: &[Option<dovetail_fmi::Costs>]) -> Vec<Option<FmiCosts>> {
-    let named = |costs: &dovetail_fmi::Costs| FmiCosts { step: costs.step, values: costs.values, state: costs.state };
-    costs.iter().map(|costs| costs.as_ref().map(named)).collect()
+    let named = |costs: &dovetail_fmi::Costs| FmiCosts {
+        step: costs.step,
+        values: costs.values,
+        state: costs.state,
+    };
+    costs
+        .iter()
+        .map(|costs| costs.as_ref().map(named))
+        .collect()
 }
 
 fn summarize(
@@ -145,12 +202,18 @@ fn summarize(
     residual: &CouplingResidual<'_>,
 ) -> RunSummary {
     let interfaces = scenario.connections.interfaces();
-    let usual =
-        residual.usual(OUTLIERS).map(|(most, (k, i))| (most, interfaces[k].qualified(&interfaces[k].inputs[i].name)));
-    let residual_variable = residual.worst().map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
+    let usual = residual
+        .usual(OUTLIERS)
+        .map(|(most, (k, i))| (most, interfaces[k].qualified(&interfaces[k].inputs[i].name)));
+    let residual_variable = residual
+        .worst()
+        .map(|(k, i)| interfaces[k].qualified(&interfaces[k].inputs[i].name));
     let message = match &end.ending {
         Ok(Ending::Finished | Ending::Requested { .. }) => None,
-        Ok(Ending::Interrupted) => Some(format!("it was interrupted at t = {} s", readable(end.reached))),
+        Ok(Ending::Interrupted) => Some(format!(
+            "it was interrupted at t = {} s",
+            readable(end.reached)
+        )),
         Err(error) => Some(error.to_string()),
     };
     let summary = RunSummary {

@@ -26,13 +26,25 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     let options = scenario.options(&Choices::default())?;
     let permitted = permitted(&scenario, &options);
     // Whether the default step fits is not the question here.
-    let (chosen, reason) = scenario.chosen_method(&options).map_or((None, None), |(name, reason)| (Some(name), reason));
+    let (chosen, reason) = scenario
+        .chosen_method(&options)
+        .map_or((None, None), |(name, reason)| (Some(name), reason));
     let all = scenario.capabilities_of_systems(&options)?;
     let interfaces = scenario.connections.interfaces();
-    let place = |name: &str| interfaces.iter().position(|interface| interface.name == name).unwrap_or(0);
+    let place = |name: &str| {
+        interfaces
+            .iter()
+            .position(|interface| interface.name == name)
+            .unwrap_or(0)
+    };
     let units = scenario.units().into_iter();
     let found: Vec<Found<'_>> = units
-        .map(|(name, prepared)| Found { name, prepared, capabilities: all[place(name)], all: arguments.all })
+        .map(|(name, prepared)| Found {
+            name,
+            prepared,
+            capabilities: all[place(name)],
+            all: arguments.all,
+        })
         .collect();
     if arguments.json {
         let units: Vec<Value> = found.iter().map(Found::to_json).collect();
@@ -48,7 +60,11 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
     }
     if let Some(chosen) = chosen.filter(|_| found.len() > 1) {
-        let _ = writeln!(text, "auto chooses {chosen}{}.", reason.map_or_else(String::new, |r| format!(": {r}")));
+        let _ = writeln!(
+            text,
+            "auto chooses {chosen}{}.",
+            reason.map_or_else(String::new, |r| format!(": {r}"))
+        );
     }
     for warning in &scenario.warnings {
         let _ = writeln!(text, "Warning: {warning}.");
@@ -57,9 +73,19 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
 }
 
 fn permitted(scenario: &Scenario, options: &RunOptions) -> Vec<&'static str> {
-    let permits =
-        |method: &str| scenario.check_method(&RunOptions { method: method.to_owned(), ..options.clone() }).is_ok();
-    METHODS.iter().map(|(name, _)| *name).filter(|name| permits(name)).collect()
+    let permits = |method: &str| {
+        scenario
+            .check_method(&RunOptions {
+                method: method.to_owned(),
+                ..options.clone()
+            })
+            .is_ok()
+    };
+    METHODS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| permits(name))
+        .collect()
 }
 
 /// One FMU, as it was found.
@@ -88,9 +114,17 @@ impl Found<'_> {
         text += &self.abilities();
         for finding in self.prepared.findings() {
             match (finding.holds, finding.confirmed) {
-                (false, _) => writeln!(text, "Not used: {} ({}).", finding.capability, finding.what),
-                (true, false) => writeln!(text, "Not confirmed: {} ({}).", finding.capability, finding.what),
-                (true, true) if finding.capability == "linearization" => writeln!(text, "Note: {}.", finding.what),
+                (false, _) => {
+                    writeln!(text, "Not used: {} ({}).", finding.capability, finding.what)
+                }
+                (true, false) => writeln!(
+                    text,
+                    "Not confirmed: {} ({}).",
+                    finding.capability, finding.what
+                ),
+                (true, true) if finding.capability == "linearization" => {
+                    writeln!(text, "Note: {}.", finding.what)
+                }
                 (true, true) => Ok(()),
             }
             .unwrap_or(());
@@ -106,7 +140,10 @@ impl Found<'_> {
             Use::ModelExchange if description.co_simulation.is_some() => " (also Co-Simulation)",
             _ => "",
         };
-        let tool = description.generation_tool.as_ref().map_or_else(String::new, |tool| format!(", made by {tool}"));
+        let tool = description
+            .generation_tool
+            .as_ref()
+            .map_or_else(String::new, |tool| format!(", made by {tool}"));
         format!("FMI {}, {used}{also}{tool}", description.fmi_version)
     }
 
@@ -120,7 +157,12 @@ impl Found<'_> {
             ("depends at once on", Alignment::Left),
         ]);
         let interface = self.prepared.interface(self.name);
-        for variable in self.description().variables.iter().filter(|v| self.all || is_shown(v)) {
+        for variable in self
+            .description()
+            .variables
+            .iter()
+            .filter(|v| self.all || is_shown(v))
+        {
             table.row(vec![
                 variable.name.clone(),
                 causality(variable.causality).to_owned(),
@@ -131,14 +173,21 @@ impl Found<'_> {
             ]);
         }
         let states = &interface.states;
-        let listed = if states.is_empty() { "none that it shows".to_owned() } else { states.join(", ") };
+        let listed = if states.is_empty() {
+            "none that it shows".to_owned()
+        } else {
+            states.join(", ")
+        };
         format!("{}\nStates: {listed}.\n", table.render(""))
     }
 
     fn abilities(&self) -> String {
         let (declared, found) = (self.prepared.declared(), self.prepared.abilities());
-        let mut table =
-            Table::new(&[("capability", Alignment::Left), ("declared", Alignment::Left), ("found", Alignment::Left)]);
+        let mut table = Table::new(&[
+            ("capability", Alignment::Left),
+            ("declared", Alignment::Left),
+            ("found", Alignment::Left),
+        ]);
         let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
         let mut row = |name: &str, of: &dyn Fn(&Abilities) -> String| {
             table.row(vec![name.to_owned(), of(declared), of(found)]);
@@ -185,13 +234,21 @@ impl Found<'_> {
         };
         let interface = self.prepared.interface(self.name);
         let outputs = interface.outputs.iter().map(|o| {
-            let on: Vec<&str> = o.depends_on.iter().map(|&i| interface.inputs[i].name.as_str()).collect();
+            let on: Vec<&str> = o
+                .depends_on
+                .iter()
+                .map(|&i| interface.inputs[i].name.as_str())
+                .collect();
             json!({ "name": o.name, "unit": o.unit, "nature": nature(o.nature), "depends_on": on })
         });
         let inputs = interface.inputs.iter();
         let inputs =
             inputs.map(|i| json!({ "name": i.name, "unit": i.unit, "nature": nature(i.nature), "start": i.start }));
-        let parameters = description.variables.iter().filter(|v| is_parameter(v)).map(|v| v.name.as_str());
+        let parameters = description
+            .variables
+            .iter()
+            .filter(|v| is_parameter(v))
+            .map(|v| v.name.as_str());
         let findings = self.prepared.findings().iter();
         json!({
             "name": self.name,
@@ -227,7 +284,9 @@ fn slopes(abilities: &Abilities) -> String {
     match abilities.slopes {
         Slopes::Unknown => "no".to_owned(),
         Slopes::Told(orders) => format!("order {orders}"),
-        Slopes::Chained if abilities.directional => "order 1, from directional derivatives".to_owned(),
+        Slopes::Chained if abilities.directional => {
+            "order 1, from directional derivatives".to_owned()
+        }
         Slopes::Chained => "order 1, by differences".to_owned(),
     }
 }
@@ -241,7 +300,10 @@ fn nature(nature: Nature) -> &'static str {
 }
 
 fn is_parameter(variable: &Variable) -> bool {
-    matches!(variable.causality, Causality::Parameter | Causality::StructuralParameter)
+    matches!(
+        variable.causality,
+        Causality::Parameter | Causality::StructuralParameter
+    )
 }
 
 fn is_shown(variable: &Variable) -> bool {
@@ -268,7 +330,11 @@ fn dimensions(variable: &Variable) -> String {
         Dimension::Parameter(_) => "n".to_owned(),
     };
     let all: Vec<String> = variable.dimensions.iter().map(extent).collect();
-    if all.is_empty() { String::new() } else { format!("[{}]", all.join(",")) }
+    if all.is_empty() {
+        String::new()
+    } else {
+        format!("[{}]", all.join(","))
+    }
 }
 
 /// The start value, as far as it fits into a table.
@@ -282,18 +348,40 @@ fn start(variable: &Variable) -> String {
         Value::Binary(bytes) => format!("{} bytes", bytes.len()),
     };
     let all: Vec<String> = variable.start.iter().take(3).map(shown).collect();
-    let more = if variable.start.len() > 3 { ", …" } else { "" };
+    let more = if variable.start.len() > 3 {
+        ", …"
+    } else {
+        ""
+    };
     all.join(", ") + more
 }
 
 fn depends_on(interface: &Interface, variable: &Variable) -> String {
     let output = interface.outputs.iter().find(|o| {
-        o.name == variable.name || o.name.strip_prefix(&variable.name).is_some_and(|rest| rest.starts_with('['))
+        o.name == variable.name
+            || o.name
+                .strip_prefix(&variable.name)
+                .is_some_and(|rest| rest.starts_with('['))
     });
-    let Some(output) = output.filter(|_| variable.causality == Causality::Output) else { return String::new() };
-    let names: Vec<&str> = output.depends_on.iter().take(5).map(|&i| interface.inputs[i].name.as_str()).collect();
-    let more = if output.depends_on.len() > 5 { ", …" } else { "" };
-    if names.is_empty() { "nothing".to_owned() } else { names.join(", ") + more }
+    let Some(output) = output.filter(|_| variable.causality == Causality::Output) else {
+        return String::new();
+    };
+    let names: Vec<&str> = output
+        .depends_on
+        .iter()
+        .take(5)
+        .map(|&i| interface.inputs[i].name.as_str())
+        .collect();
+    let more = if output.depends_on.len() > 5 {
+        ", …"
+    } else {
+        ""
+    };
+    if names.is_empty() {
+        "nothing".to_owned()
+    } else {
+        names.join(", ") + more
+    }
 }
 
 impl InterfaceArgument {

@@ -56,13 +56,17 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 /// Refuses files whose names promise what will not be in them. A name without an ending promises nothing.
 pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Result<(), Failure> {
     let check = |flag: &str, path: Option<&Path>, known: &[&str]| {
-        let ending = path.and_then(Path::extension).map(|ending| ending.to_string_lossy().to_lowercase());
+        let ending = path
+            .and_then(Path::extension)
+            .map(|ending| ending.to_string_lossy().to_lowercase());
         match (path, ending) {
-            (Some(path), Some(ending)) if !known.contains(&ending.as_str()) => Err(Failure::misuse(format!(
-                "{flag} {}: files that end in .{ending} are not written; known are .{}",
-                path.display(),
-                known.join(" and .")
-            ))),
+            (Some(path), Some(ending)) if !known.contains(&ending.as_str()) => {
+                Err(Failure::misuse(format!(
+                    "{flag} {}: files that end in .{ending} are not written; known are .{}",
+                    path.display(),
+                    known.join(" and .")
+                )))
+            }
             _ => Ok(()),
         }
     };
@@ -72,15 +76,22 @@ pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Resu
 
 /// Opens a result file for these variables.
 pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let refuse = |error: std::io::Error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
+    let refuse = |error: std::io::Error| {
+        Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+    };
     Ok(if is_standard(path) {
         let out = match OUTPUT.get() {
             Some(out) => out.try_clone(),
-            None => rustix::io::dup(rustix::stdio::stdout()).map(File::from).map_err(Into::into),
+            None => rustix::io::dup(rustix::stdio::stdout())
+                .map(File::from)
+                .map_err(Into::into),
         };
         let file = out.and_then(|out| CsvFile::new(BufWriter::new(out), names));
         Box::new(file.map_err(refuse)?)
-    } else if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("parquet")) {
+    } else if path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("parquet"))
+    {
         parquet(path, names)?
     } else {
         let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
@@ -91,7 +102,9 @@ pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failu
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
     let file = dovetail_report::ParquetFile::create(path, names);
-    let file = file.map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
+    let file = file.map_err(|error| {
+        Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+    })?;
     Ok(Box::new(file))
 }
 
@@ -111,12 +124,21 @@ pub(crate) struct Page {
 
 impl Page {
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let refuse = |error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
-        Ok(Self { path: path.to_owned(), file: File::create(path).map_err(refuse)? })
+        let refuse =
+            |error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
+        Ok(Self {
+            path: path.to_owned(),
+            file: File::create(path).map_err(refuse)?,
+        })
     }
 
     pub fn write(mut self, text: &str) -> Result<(), Failure> {
-        let failed = |error| Failure::EndedEarly(format!("{} could not be written: {error}", self.path.display()));
+        let failed = |error| {
+            Failure::EndedEarly(format!(
+                "{} could not be written: {error}",
+                self.path.display()
+            ))
+        };
         self.file.write_all(text.as_bytes()).map_err(failed)
     }
 }

@@ -12,9 +12,17 @@ const COMMAND: &str = "worker";
 
 /// Each system in a process of its own, which has so long for a step.
 pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::misuse(format!("--workers processes: this program cannot find itself: {error}")))?;
-    Ok(Placement::processes(program, &[COMMAND], limit, interrupt::listen()))
+    let program = std::env::current_exe().map_err(|error| {
+        Failure::misuse(format!(
+            "--workers processes: this program cannot find itself: {error}"
+        ))
+    })?;
+    Ok(Placement::processes(
+        program,
+        &[COMMAND],
+        limit,
+        interrupt::listen(),
+    ))
 }
 
 /// Processes in which FMUs are tried out, each thing within the limit; none where this program cannot find itself.
@@ -26,7 +34,9 @@ pub(crate) fn helpers(limit: Option<Duration>) -> Option<Fleet> {
 /// `dovetail worker`: the life of such a process.
 pub(crate) fn worker() -> Result<(), Failure> {
     work_for_another_process().map_err(|error| {
-        let message = format!("`dovetail {COMMAND}` is for --workers processes to start, not for people ({error})");
+        let message = format!(
+            "`dovetail {COMMAND}` is for --workers processes to start, not for people ({error})"
+        );
         Failure::misuse(message)
     })
 }

@@ -21,18 +21,33 @@ pub(crate) struct Progress {
 impl Progress {
     pub fn new(quiet: bool, what: String, start: f64, stop: f64) -> Self {
         let shown = !quiet && std::io::stderr().is_terminal();
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target = if shown {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
         let bar = ProgressBar::with_draw_target(Some(PARTS as u64), target);
-        let style = ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {msg} (left: {eta})");
-        bar.set_style(style.expect("BUG: a template that indicatif knows").progress_chars("=> "));
+        let style =
+            ProgressStyle::with_template("{prefix} [{bar:40}] {percent}% {msg} (left: {eta})");
+        bar.set_style(
+            style
+                .expect("BUG: a template that indicatif knows")
+                .progress_chars("=> "),
+        );
         bar.set_prefix(what);
-        Self { bar, start, span: stop - start, countdown: STRIDE }
+        Self {
+            bar,
+            start,
+            span: stop - start,
+            countdown: STRIDE,
+        }
     }
 
     /// So far it is.
     pub fn show(&self, reached: f64) {
         if !self.bar.is_hidden() {
-            self.bar.set_position(((reached - self.start) / self.span * PARTS) as u64);
+            self.bar
+                .set_position(((reached - self.start) / self.span * PARTS) as u64);
             self.bar.set_message(format!("t = {reached:.4} s"));
         }
     }

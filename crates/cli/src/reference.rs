@@ -12,7 +12,12 @@ use crate::failure::Failure;
 /// The source of truth.
 pub(crate) enum Reference<'a> {
     /// The coupled equations as one system, with the solution last asked for: runs with the same step share it.
-    Monolithic { scenario: &'a Scenario, system: Box<Monolithic>, times: Vec<f64>, solution: Solution },
+    Monolithic {
+        scenario: &'a Scenario,
+        system: Box<Monolithic>,
+        times: Vec<f64>,
+        solution: Solution,
+    },
     /// A result file.
     File(ReferenceFile),
 }
@@ -33,11 +38,19 @@ impl<'a> Reference<'a> {
             let system = Monolithic::new(&definitions, &scenario.connections);
             let system = system.map_err(|error| Failure::misuse(error.to_string()))?;
             let start = start()?;
-            let outputs = start.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
+            let outputs = start
+                .iter()
+                .flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
             let system = Box::new(system.starting_at(&outputs.collect::<Vec<_>>()));
-            return Ok(Self::Monolithic { scenario, system, times: vec![], solution: Solution::default() });
+            return Ok(Self::Monolithic {
+                scenario,
+                system,
+                times: vec![],
+                solution: Solution::default(),
+            });
         }
-        let file = ReferenceFile::open(Path::new(name)).map_err(|error| Failure::misuse(error.to_string()))?;
+        let file = ReferenceFile::open(Path::new(name))
+            .map_err(|error| Failure::misuse(error.to_string()))?;
         Ok(Self::File(file))
     }
 
@@ -50,21 +63,36 @@ impl<'a> Reference<'a> {
     }
 
     /// The reference of each selected variable at these times.
-    pub fn columns(&mut self, selection: &Selection, times: &[f64]) -> Result<Vec<Vec<f64>>, Failure> {
+    pub fn columns(
+        &mut self,
+        selection: &Selection,
+        times: &[f64],
+    ) -> Result<Vec<Vec<f64>>, Failure> {
         match self {
             Self::File(file) => {
                 let column = |variable: &Variable| file.evaluate(&variable.name, times);
                 let columns: Result<_, _> = selection.variables().iter().map(column).collect();
                 columns.map_err(|error| Failure::misuse(error.to_string()))
             }
-            Self::Monolithic { scenario, system, times: known, solution } => {
+            Self::Monolithic {
+                scenario,
+                system,
+                times: known,
+                solution,
+            } => {
                 if known != times {
                     let solved = system.solve(times, scenario.connections.outputs());
-                    let failed = |error| Failure::EndedEarly(format!("the reference could not be computed: {error}"));
+                    let failed = |error| {
+                        Failure::EndedEarly(format!("the reference could not be computed: {error}"))
+                    };
                     *solution = solved.map_err(failed)?;
                     *known = times.to_vec();
                 }
-                Ok(selection.variables().iter().map(|v| column(&scenario.connections, solution, v)).collect())
+                Ok(selection
+                    .variables()
+                    .iter()
+                    .map(|v| column(&scenario.connections, solution, v))
+                    .collect())
             }
         }
     }

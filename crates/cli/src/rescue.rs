@@ -15,7 +15,10 @@ pub(crate) struct Rescued(Arc<Shared>);
 impl Rescued {
     /// Creates the file, or empties one that exists.
     pub fn create(path: &std::path::Path) -> io::Result<Self> {
-        let file = Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, File::create(path)?)));
+        let file = Arc::new(Mutex::new(BufWriter::with_capacity(
+            1 << 16,
+            File::create(path)?,
+        )));
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(&file));
@@ -25,11 +28,17 @@ impl Rescued {
 
 impl Write for Rescued {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).flush()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .flush()
     }
 }
 

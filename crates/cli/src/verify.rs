@@ -41,7 +41,11 @@ impl Verified {
             verified.0.push((name, error));
             verified.1.push(mean);
         }
-        Self { errors: verified.0, means: verified.1, how }
+        Self {
+            errors: verified.0,
+            means: verified.1,
+            how,
+        }
     }
 }
 
@@ -54,7 +58,12 @@ fn sample(
     interrupted: &AtomicBool,
 ) -> Result<Trajectory, String> {
     let session = scenario.session(options).map_err(|bad| bad.to_string())?;
-    let recorder = Recorder::new(&scenario.connections, selection, Trajectory::of(selection), "memory");
+    let recorder = Recorder::new(
+        &scenario.connections,
+        selection,
+        Trajectory::of(selection),
+        "memory",
+    );
     let mut recorder = recorder.with_rows(Rows::At(times.clone()));
     let mut observers: [&mut dyn Observer; 1] = [&mut recorder];
     let end = session.run(&mut observers, interrupted);
@@ -78,48 +87,92 @@ pub(crate) fn verify(
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
     match plan {
         Plan::Tolerance(tolerance) => {
-            let tighter = again(RunOptions { tolerance: Some(TIGHTER * tolerance), ..options.clone() })?;
-            let errors = known.columns().zip(tighter.columns()).map(|((name, ours), (_, theirs))| {
-                let differences: Vec<f64> = ours.iter().zip(theirs).map(|(a, b)| (a - b).abs()).collect();
-                (name.to_owned(), largest(&differences, 1.0), mean(&times, &differences, 1.0))
-            });
+            let tighter = again(RunOptions {
+                tolerance: Some(TIGHTER * tolerance),
+                ..options.clone()
+            })?;
+            let errors =
+                known
+                    .columns()
+                    .zip(tighter.columns())
+                    .map(|((name, ours), (_, theirs))| {
+                        let differences: Vec<f64> = ours
+                            .iter()
+                            .zip(theirs)
+                            .map(|(a, b)| (a - b).abs())
+                            .collect();
+                        (
+                            name.to_owned(),
+                            largest(&differences, 1.0),
+                            mean(&times, &differences, 1.0),
+                        )
+                    });
             Ok(Verified::of(errors, "against a tenth of the tolerance"))
         }
         Plan::Step(step) => {
-            let halved = again(RunOptions { step: Some(0.5 * step), ..options.clone() })?;
-            let quartered = again(RunOptions { step: Some(0.25 * step), ..options.clone() })?;
-            let columns = known.columns().zip(halved.columns().zip(quartered.columns()));
+            let halved = again(RunOptions {
+                step: Some(0.5 * step),
+                ..options.clone()
+            })?;
+            let quartered = again(RunOptions {
+                step: Some(0.25 * step),
+                ..options.clone()
+            })?;
+            let columns = known
+                .columns()
+                .zip(halved.columns().zip(quartered.columns()));
             let errors = columns.map(|((name, one), ((_, half), (_, quarter)))| {
                 let (error, mean) = richardson(&times, one, half, quarter);
                 (name.to_owned(), error, mean)
             });
-            Ok(Verified::of(errors, "against half and a quarter of the step"))
+            Ok(Verified::of(
+                errors,
+                "against half and a quarter of the step",
+            ))
         }
     }
 }
 
 /// The error of the first of three runs, each with half the step of the one before.
 fn richardson(times: &[f64], one: &[f64], half: &[f64], quarter: &[f64]) -> (EstimatedError, f64) {
-    let distance = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect() };
+    let distance = |a: &[f64], b: &[f64]| -> Vec<f64> {
+        a.iter().zip(b).map(|(a, b)| (a - b).abs()).collect()
+    };
     let (first, second) = (distance(one, half), distance(half, quarter));
     let norm = |all: &[f64]| all.iter().map(|d| d * d).sum::<f64>().sqrt();
     let order = (norm(&first) / norm(&second)).log2();
     // Where nothing converges any more the difference itself is the best that is known.
-    let factor = if order >= ORDERS.0 { order.min(ORDERS.1).exp2() / (order.min(ORDERS.1).exp2() - 1.0) } else { 1.0 };
+    let factor = if order >= ORDERS.0 {
+        order.min(ORDERS.1).exp2() / (order.min(ORDERS.1).exp2() - 1.0)
+    } else {
+        1.0
+    };
     (largest(&first, factor), mean(times, &first, factor))
 }
 
 /// The root of the mean square over time: communications crowd where something happens.
 fn mean(times: &[f64], differences: &[f64], factor: f64) -> f64 {
     let squares = differences.windows(2).zip(times.windows(2));
-    let integral: f64 = squares.map(|(d, t)| 0.5 * (d[0] * d[0] + d[1] * d[1]) * (t[1] - t[0])).sum();
-    let span = times.last().zip(times.first()).map_or(0.0, |(last, first)| last - first);
-    if span > 0.0 { factor * (integral / span).sqrt() } else { 0.0 }
+    let integral: f64 = squares
+        .map(|(d, t)| 0.5 * (d[0] * d[0] + d[1] * d[1]) * (t[1] - t[0]))
+        .sum();
+    let span = times
+        .last()
+        .zip(times.first())
+        .map_or(0.0, |(last, first)| last - first);
+    if span > 0.0 {
+        factor * (integral / span).sqrt()
+    } else {
+        0.0
+    }
 }
 
 fn largest(differences: &[f64], factor: f64) -> EstimatedError {
     let max = factor * differences.iter().copied().fold(0.0, f64::max);
-    EstimatedError { end: factor * differences.last().copied().unwrap_or(0.0), max }
+    EstimatedError {
+        end: factor * differences.last().copied().unwrap_or(0.0),
+        max,
+    }
 }
 
 /// Rows of a run that is to be verified: communications, every so many of them where there are many.
@@ -134,7 +187,11 @@ const MOST_ROWS: usize = 4000;
 
 impl Thinned {
     pub fn new(selection: &Selection) -> Self {
-        Self { rows: Trajectory::of(selection), every: 1, seen: 0 }
+        Self {
+            rows: Trajectory::of(selection),
+            every: 1,
+            seen: 0,
+        }
     }
 
     pub fn rows(&self) -> &Trajectory {
@@ -167,16 +224,26 @@ mod tests {
     #[test]
     fn the_error_follows_from_the_order_that_shows() {
         for order in [1.0_f64, 2.0, 4.0] {
-            let run =
-                |step: f64| -> Vec<f64> { (0..10).map(|n| f64::from(n).sin() + 0.3 * step.powf(order)).collect() };
+            let run = |step: f64| -> Vec<f64> {
+                (0..10)
+                    .map(|n| f64::from(n).sin() + 0.3 * step.powf(order))
+                    .collect()
+            };
             let (found, _) = richardson(&[], &run(0.1), &run(0.05), &run(0.025));
             let truth = 0.3 * 0.1_f64.powf(order);
-            assert!((found.max / truth - 1.0).abs() < 1e-6, "order {order}: {} for {truth}", found.max);
+            assert!(
+                (found.max / truth - 1.0).abs() < 1e-6,
+                "order {order}: {} for {truth}",
+                found.max
+            );
         }
     }
 
     #[test]
     fn runs_that_agree_to_the_last_bit_have_no_error() {
-        assert_eq!(richardson(&[], &[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]).0.max, 0.0);
+        assert_eq!(
+            richardson(&[], &[1.0, 2.0], &[1.0, 2.0], &[1.0, 2.0]).0.max,
+            0.0
+        );
     }
 }

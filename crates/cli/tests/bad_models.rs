@@ -14,15 +14,23 @@ fn folder() -> PathBuf {
 }
 
 fn models() -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
-    let mut models: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    let entries = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let mut models: Vec<PathBuf> = entries
+        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
+        .collect();
     models.sort();
     models
 }
 
 fn check(model: &Path) -> Done {
     let name = model.file_name().unwrap().to_str().unwrap();
-    command(&["check", name]).current_dir(folder()).output().unwrap().into()
+    command(&["check", name])
+        .current_dir(folder())
+        .output()
+        .unwrap()
+        .into()
 }
 
 /// What is wrong with the answer, if anything.
@@ -33,7 +41,14 @@ fn fault(model: &Path) -> Option<String> {
     }
     let expected = fs::read_to_string(&expected).unwrap_or_default();
     let same = found.code == Some(2) && found.out.is_empty() && found.err == expected;
-    (!same).then(|| format!("{}: exit {:?}\n{}instead of\n{expected}", model.display(), found.code, found.err))
+    (!same).then(|| {
+        format!(
+            "{}: exit {:?}\n{}instead of\n{expected}",
+            model.display(),
+            found.code,
+            found.err
+        )
+    })
 }
 
 #[test]

@@ -8,7 +8,11 @@ use support::{EXAMPLES, Folder, dovetail, example, lone, pair};
 fn every_example_is_sound() {
     for name in EXAMPLES {
         let done = dovetail(&["check", &example(name)]).exits(0);
-        assert!(done.out.contains("The model is sound."), "{name}: {}", done.out);
+        assert!(
+            done.out.contains("The model is sound."),
+            "{name}: {}",
+            done.out
+        );
         assert_eq!(done.err, "", "{name}");
     }
 }
@@ -16,18 +20,27 @@ fn every_example_is_sound() {
 #[test]
 fn algebraic_loops_are_named_by_variable() {
     let done = dovetail(&["check", &example("damping-reaction")]).exits(0);
-    assert!(done.out.contains("Algebraic loop through `body.force` and `plate.velocity`"), "{}", done.out);
+    assert!(
+        done.out
+            .contains("Algebraic loop through `body.force` and `plate.velocity`"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
 fn a_file_that_is_not_there_is_named() {
-    dovetail(&["check", "no-such-model.toml"]).exits(2).says(&["no-such-model.toml", "No such file"]);
+    dovetail(&["check", "no-such-model.toml"])
+        .exits(2)
+        .says(&["no-such-model.toml", "No such file"]);
 }
 
 #[test]
 fn a_folder_is_not_a_model() {
     let folder = Folder::new();
-    dovetail(&["check", &folder.name("")]).exits(2).says(&["cannot be read", "directory"]);
+    dovetail(&["check", &folder.name("")])
+        .exits(2)
+        .says(&["cannot be read", "directory"]);
 }
 
 #[test]
@@ -44,7 +57,9 @@ fn a_start_value_that_is_not_finite_is_found_without_running() {
     for output in ["log(-x)", "1 / time", "sqrt(-x)"] {
         let text = pair(1.0, ["der(x) = u - x", output], ["der(x) = u - x", "x"]);
         let model = folder.file("model.toml", text);
-        dovetail(&["check", &model]).exits(2).says(&["a.y", "t = 0 s"]);
+        dovetail(&["check", &model])
+            .exits(2)
+            .says(&["a.y", "t = 0 s"]);
     }
 }
 
@@ -52,7 +67,9 @@ fn a_start_value_that_is_not_finite_is_found_without_running() {
 fn a_loop_without_a_solution_is_not_called_a_gain_of_one() {
     let folder = Folder::new();
     let half = ["der(x) = u - x", "u^2 + x"];
-    let done = dovetail(&["check", &folder.file("model.toml", pair(1.0, half, half))]).exits(2).says(&["a.y", "b.y"]);
+    let done = dovetail(&["check", &folder.file("model.toml", pair(1.0, half, half))])
+        .exits(2)
+        .says(&["a.y", "b.y"]);
     assert!(!done.err.contains("exactly 1"), "{}", done.err);
 }
 
@@ -66,23 +83,31 @@ fn a_nonlinear_loop_with_a_solution_is_solved() {
 #[test]
 fn one_mistake_in_a_connection_is_one_complaint() {
     let folder = Folder::new();
-    let text = pair(1.0, ["der(x) = u - x", "x"], ["der(x) = u - x", "x"]).replace("\"b.u\"", "\"b.uu\"");
-    let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(2).says(&["`b` has no input `uu`"]);
+    let text =
+        pair(1.0, ["der(x) = u - x", "x"], ["der(x) = u - x", "x"]).replace("\"b.u\"", "\"b.uu\"");
+    let done = dovetail(&["check", &folder.file("model.toml", text)])
+        .exits(2)
+        .says(&["`b` has no input `uu`"]);
     assert_eq!(done.err.matches("error:").count(), 1, "{}", done.err);
 }
 
 #[test]
 fn a_wrong_type_is_told_in_words_of_the_model() {
     let folder = Folder::new();
-    let text = lone(1.0, "x = 1.0", "der(x) = -x").replace("stop-time = 1.0", "stop-time = \"1 s\"");
-    let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(2).says(&["model.toml:2:13"]);
+    let text =
+        lone(1.0, "x = 1.0", "der(x) = -x").replace("stop-time = 1.0", "stop-time = \"1 s\"");
+    let done = dovetail(&["check", &folder.file("model.toml", text)])
+        .exits(2)
+        .says(&["model.toml:2:13"]);
     assert!(!done.err.contains("f64"), "{}", done.err);
 }
 
 #[test]
 fn a_file_without_a_model_table_is_told_what_to_add() {
     let folder = Folder::new();
-    dovetail(&["check", &folder.file("empty.toml", "")]).exits(2).says(&["[model]"]);
+    dovetail(&["check", &folder.file("empty.toml", "")])
+        .exits(2)
+        .says(&["[model]"]);
 }
 
 #[test]
@@ -97,13 +122,16 @@ fn systems_without_inputs_outputs_or_states_are_sound() {
 
 #[test]
 fn a_method_that_does_not_exist_is_met_with_the_nearest() {
-    dovetail(&["check", &example("car"), "--method", "jacobo"]).exits(2).says(&["did you mean `jacobi`?"]);
+    dovetail(&["check", &example("car"), "--method", "jacobo"])
+        .exits(2)
+        .says(&["did you mean `jacobi`?"]);
 }
 
 #[test]
 fn a_name_cannot_give_orders_to_the_terminal() {
     let folder = Folder::new();
-    let text = lone(1.0, "x = 1.0", "der(x) = -x").replace("[model]", "[model]\nname = \"\\u001b[31mred\"");
+    let text = lone(1.0, "x = 1.0", "der(x) = -x")
+        .replace("[model]", "[model]\nname = \"\\u001b[31mred\"");
     let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(0);
     assert!(!done.out.contains('\u{1b}'), "{:?}", done.out);
 }
@@ -111,7 +139,13 @@ fn a_name_cannot_give_orders_to_the_terminal() {
 #[test]
 fn a_line_without_end_is_shown_in_part() {
     let folder = Folder::new();
-    let text = lone(1.0, "x = 1.0", &format!("der(x) = {}y", "x + ".repeat(20_000)));
-    let done = dovetail(&["check", &folder.file("model.toml", text)]).exits(2).says(&["unknown name `y`"]);
+    let text = lone(
+        1.0,
+        "x = 1.0",
+        &format!("der(x) = {}y", "x + ".repeat(20_000)),
+    );
+    let done = dovetail(&["check", &folder.file("model.toml", text)])
+        .exits(2)
+        .says(&["unknown name `y`"]);
     assert!(done.err.len() < 5_000, "{} bytes", done.err.len());
 }

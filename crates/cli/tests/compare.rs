@@ -11,7 +11,10 @@ fn nrmse(run: &Value, variable: &str) -> f64 {
 
 /// NRMSE in percent of `variable` under `method` with steps of 1e-3 and 1e-4.
 fn errors(model: &str, method: &str, variable: &str) -> [f64; 2] {
-    let runs = compare_json(&example(model), &["--method", method, "--step", "1e-3,1e-4"]);
+    let runs = compare_json(
+        &example(model),
+        &["--method", method, "--step", "1e-3,1e-4"],
+    );
     [nrmse(&runs[0], variable), nrmse(&runs[1], variable)]
 }
 
@@ -22,38 +25,69 @@ fn assert_errors(found: [f64; 2], expected: [f64; 2]) {
 
 #[test]
 fn jacobi_on_the_mechanical_case_errs_as_published() {
-    assert_errors(errors("mechanical", "jacobi", "left.position"), [5.80, 0.293]);
+    assert_errors(
+        errors("mechanical", "jacobi", "left.position"),
+        [5.80, 0.293],
+    );
 }
 
 #[test]
 fn gauss_seidel_on_the_mechanical_case_errs_as_measured() {
-    assert_errors(errors("mechanical", "gauss-seidel", "left.position"), [1.13, 0.097]);
+    assert_errors(
+        errors("mechanical", "gauss-seidel", "left.position"),
+        [1.13, 0.097],
+    );
 }
 
 #[test]
 fn jacobi_on_predator_and_prey_errs_as_published() {
-    assert_errors(errors("lotka-volterra", "jacobi", "prey.population"), [0.1376, 0.01372]);
+    assert_errors(
+        errors("lotka-volterra", "jacobi", "prey.population"),
+        [0.1376, 0.01372],
+    );
 }
 
 #[test]
 fn the_order_is_measured_from_the_second_step_on() {
-    let runs = compare_json(&example("lotka-volterra"), &["--method", "jacobi", "--step", "1e-2", "5e-3"]);
+    let runs = compare_json(
+        &example("lotka-volterra"),
+        &["--method", "jacobi", "--step", "1e-2", "5e-3"],
+    );
     assert!(runs[0]["order"].as_object().unwrap().is_empty());
     assert_near(number(&runs[1]["order"]["prey.population"]), 1.0, 0.05);
 }
 
 #[test]
 fn every_method_runs_with_every_step() {
-    let runs = compare_json(&example("spring"), &["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "0.025"]);
-    let plan: Vec<_> = runs.iter().map(|run| (run["method"].as_str().unwrap(), number(&run["step"]))).collect();
+    let runs = compare_json(
+        &example("spring"),
+        &[
+            "--method",
+            "jacobi",
+            "gauss-seidel",
+            "--step",
+            "0.1,0.05",
+            "0.025",
+        ],
+    );
+    let plan: Vec<_> = runs
+        .iter()
+        .map(|run| (run["method"].as_str().unwrap(), number(&run["step"])))
+        .collect();
     let each = |method| [0.1, 0.05, 0.025].map(|step| (method, step));
     assert_eq!(plan, [each("jacobi"), each("gauss-seidel")].concat());
-    assert!(runs[3]["order"].as_object().unwrap().is_empty(), "orders are not taken across methods");
+    assert!(
+        runs[3]["order"].as_object().unwrap().is_empty(),
+        "orders are not taken across methods"
+    );
 }
 
 #[test]
 fn every_run_has_three_measures_for_each_variable() {
-    let runs = compare_json(&example("spring"), &["--method", "jacobi", "--record", "one.*"]);
+    let runs = compare_json(
+        &example("spring"),
+        &["--method", "jacobi", "--record", "one.*"],
+    );
     let error = runs[0]["error"].as_object().unwrap();
     assert!(error.contains_key("one.position") && !error.contains_key("two.position"));
     for (name, measures) in error {
@@ -65,7 +99,10 @@ fn every_run_has_three_measures_for_each_variable() {
 #[test]
 fn the_model_may_come_after_the_flags() {
     let model = example("spring");
-    for flags in [["--method", "jacobi", "--step", "0.1"], ["--step", "0.1", "--method", "jacobi"]] {
+    for flags in [
+        ["--method", "jacobi", "--step", "0.1"],
+        ["--step", "0.1", "--method", "jacobi"],
+    ] {
         dovetail(&[&["compare", "--json"], &flags[..], &[&model]].concat()).exits(0);
         dovetail(&[&["compare", &model, "--json"], &flags[..]].concat()).exits(0);
     }
@@ -73,12 +110,23 @@ fn the_model_may_come_after_the_flags() {
 
 #[test]
 fn a_model_that_is_not_there_is_named_even_after_the_flags() {
-    dovetail(&["compare", "--method", "jacobi", "nowhere.toml"]).exits(2).says(&["nowhere.toml"]);
+    dovetail(&["compare", "--method", "jacobi", "nowhere.toml"])
+        .exits(2)
+        .says(&["nowhere.toml"]);
 }
 
 fn fine_run(folder: &Folder, model: &str) -> String {
     let file = folder.name("fine.csv");
-    let fine = ["run", model, "--method", "gauss-seidel", "--step", "1e-4", "--output-interval", "0.01"];
+    let fine = [
+        "run",
+        model,
+        "--method",
+        "gauss-seidel",
+        "--step",
+        "1e-4",
+        "--output-interval",
+        "0.01",
+    ];
     dovetail(&[&fine[..], &["--quiet", "--output", &file]].concat()).exits(0);
     file
 }
@@ -90,15 +138,25 @@ fn a_fine_run_in_a_file_is_nearly_as_good_a_reference_as_the_monolithic_one() {
     let options = ["--method", "jacobi", "--step", "0.05"];
     let monolithic = compare_json(&model, &options);
     let against = compare_json(&model, &[&options[..], &["--reference", &file]].concat());
-    assert_near(nrmse(&against[0], "prey.population"), nrmse(&monolithic[0], "prey.population"), 0.01);
+    assert_near(
+        nrmse(&against[0], "prey.population"),
+        nrmse(&monolithic[0], "prey.population"),
+        0.01,
+    );
 }
 
 #[test]
 fn a_run_has_no_error_against_itself() {
     let (folder, model) = (Folder::new(), example("mechanical"));
     let file = folder.name("same.csv");
-    dovetail(&["run", &model, "--method", "jacobi", "--step", "1e-3", "--output", &file]).exits(0);
-    let runs = compare_json(&model, &["--method", "jacobi", "--step", "1e-3", "--reference", &file]);
+    dovetail(&[
+        "run", &model, "--method", "jacobi", "--step", "1e-3", "--output", &file,
+    ])
+    .exits(0);
+    let runs = compare_json(
+        &model,
+        &["--method", "jacobi", "--step", "1e-3", "--reference", &file],
+    );
     for (name, error) in runs[0]["error"].as_object().unwrap() {
         assert_eq!(number(&error["max"]), 0.0, "{name}");
     }
@@ -120,7 +178,14 @@ fn a_reference_that_cannot_be_used_is_refused_with_the_reason() {
     ];
     for (text, words) in cases {
         let file = folder.file("reference.csv", text);
-        let arguments = ["compare", &example("lotka-volterra"), "--method", "jacobi", "--reference", &file];
+        let arguments = [
+            "compare",
+            &example("lotka-volterra"),
+            "--method",
+            "jacobi",
+            "--reference",
+            &file,
+        ];
         dovetail(&arguments).exits(2).says(&[words, "reference"]);
     }
 }
@@ -129,16 +194,32 @@ fn a_reference_that_cannot_be_used_is_refused_with_the_reason() {
 fn a_reference_without_a_range_has_no_relative_error() {
     let folder = Folder::new();
     let file = folder.file("constant.csv", "time,one.x\n0,1\n10,1\n");
-    let runs = compare_json(&example("spring"), &["--method", "jacobi", "--reference", &file]);
-    assert!(runs[0]["error"]["one.x"]["nrmse"].is_null(), "{}", runs[0]["error"]);
+    let runs = compare_json(
+        &example("spring"),
+        &["--method", "jacobi", "--reference", &file],
+    );
+    assert!(
+        runs[0]["error"]["one.x"]["nrmse"].is_null(),
+        "{}",
+        runs[0]["error"]
+    );
 }
 
 #[test]
 fn one_run_that_fails_does_not_take_the_others_with_it() {
     let set = ["--set", "plate.D=0.64"];
-    let plan =
-        ["compare", &example("damping-reaction"), "--json", "--method", "jacobi,gauss-seidel", "--step", "0.1,0.02"];
-    let done = dovetail(&[&plan[..], &set].concat()).exits(1).says(&["jacobi", "diverges"]);
+    let plan = [
+        "compare",
+        &example("damping-reaction"),
+        "--json",
+        "--method",
+        "jacobi,gauss-seidel",
+        "--step",
+        "0.1,0.02",
+    ];
+    let done = dovetail(&[&plan[..], &set].concat())
+        .exits(1)
+        .says(&["jacobi", "diverges"]);
     assert_eq!(done.json().as_array().unwrap().len(), 4);
 }
 
@@ -146,7 +227,10 @@ fn one_run_that_fails_does_not_take_the_others_with_it() {
 fn a_pole_of_the_reference_is_told_with_its_time_and_keeps_the_runs() {
     let folder = Folder::new();
     let model = folder.file("model.toml", support::lone(2.0, "x = 1.0", "der(x) = x^2"));
-    let done = dovetail(&["compare", &model, "--method", "jacobi", "--step", "0.1", "--json"]).exits(1);
+    let done = dovetail(&[
+        "compare", &model, "--method", "jacobi", "--step", "0.1", "--json",
+    ])
+    .exits(1);
     let done = done.says(&["lone"]);
     assert_eq!(done.json()[0]["completed"], false);
     assert!(!done.err.contains("component 0"), "{}", done.err);
@@ -154,23 +238,57 @@ fn a_pole_of_the_reference_is_told_with_its_time_and_keeps_the_runs() {
 
 #[test]
 fn a_reference_that_does_not_exist_is_named() {
-    let arguments = ["compare", &example("spring"), "--method", "jacobi", "--reference", "nowhere.csv"];
+    let arguments = [
+        "compare",
+        &example("spring"),
+        "--method",
+        "jacobi",
+        "--reference",
+        "nowhere.csv",
+    ];
     dovetail(&arguments).exits(2).says(&["nowhere.csv"]);
 }
 
 #[test]
 fn a_comparison_without_methods_takes_all_that_the_model_permits() {
     let runs = compare_json(&example("spring"), &[]);
-    let methods: Vec<&str> = runs.iter().map(|run| run["method"].as_str().unwrap()).collect();
-    assert_eq!(methods, ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"]);
+    let methods: Vec<&str> = runs
+        .iter()
+        .map(|run| run["method"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        methods,
+        [
+            "jacobi",
+            "gauss-seidel",
+            "f3ornits",
+            "ifosmondi",
+            "missiles",
+            "dovetail"
+        ]
+    );
 }
 
 #[test]
 fn tolerances_and_options_can_be_lists() {
-    let lists = ["--method", "dovetail", "--tolerance", "1e-3,1e-6", "--option", "inputs=cubic,quintic"];
+    let lists = [
+        "--method",
+        "dovetail",
+        "--tolerance",
+        "1e-3,1e-6",
+        "--option",
+        "inputs=cubic,quintic",
+    ];
     let runs = compare_json(&example("spring"), &lists);
-    let varied = |run: &Value| ["tolerance", "inputs"].map(|key| run["options"][key].as_str().unwrap().to_owned());
-    let expected = [["1e-3", "cubic"], ["1e-3", "quintic"], ["1e-6", "cubic"], ["1e-6", "quintic"]];
+    let varied = |run: &Value| {
+        ["tolerance", "inputs"].map(|key| run["options"][key].as_str().unwrap().to_owned())
+    };
+    let expected = [
+        ["1e-3", "cubic"],
+        ["1e-3", "quintic"],
+        ["1e-6", "cubic"],
+        ["1e-6", "quintic"],
+    ];
     assert_eq!(runs.iter().map(varied).collect::<Vec<_>>(), expected);
     assert!(nrmse(&runs[2], "one.x") < 0.01 * nrmse(&runs[0], "one.x"));
 }
@@ -180,11 +298,41 @@ fn the_monolithic_solution_is_a_run_as_well() {
     let folder = Folder::new();
     let output = folder.name("truth.csv");
     let model = example("lotka-volterra");
-    dovetail(&["run", &model, "--method", "monolithic", "--output-interval", "0.1", "--output", &output]).exits(0);
-    let truth = compare_json(&model, &["--method", "monolithic", "--reference", &output, "--step", "0.1"]);
+    dovetail(&[
+        "run",
+        &model,
+        "--method",
+        "monolithic",
+        "--output-interval",
+        "0.1",
+        "--output",
+        &output,
+    ])
+    .exits(0);
+    let truth = compare_json(
+        &model,
+        &[
+            "--method",
+            "monolithic",
+            "--reference",
+            &output,
+            "--step",
+            "0.1",
+        ],
+    );
     assert!(nrmse(&truth[0], "prey.p") < 1e-9);
     let measured = |reference: &str| {
-        let runs = compare_json(&model, &["--method", "jacobi", "--step", "0.1", "--reference", reference]);
+        let runs = compare_json(
+            &model,
+            &[
+                "--method",
+                "jacobi",
+                "--step",
+                "0.1",
+                "--reference",
+                reference,
+            ],
+        );
         nrmse(&runs[0], "prey.p")
     };
     assert_near(measured(&output), measured("monolithic"), 1e-9);
@@ -194,9 +342,20 @@ fn the_monolithic_solution_is_a_run_as_well() {
 fn each_run_of_a_comparison_gets_a_result_file_of_its_own() {
     let folder = Folder::new();
     let output = folder.name("out.csv");
-    let plan = ["--method", "jacobi", "gauss-seidel", "--step", "0.1,0.05", "--output", &output];
+    let plan = [
+        "--method",
+        "jacobi",
+        "gauss-seidel",
+        "--step",
+        "0.1,0.05",
+        "--output",
+        &output,
+    ];
     compare_json(&example("spring"), &plan);
-    for (name, rows) in [("out-jacobi-0.1.csv", 101), ("out-gauss-seidel-0.05.csv", 201)] {
+    for (name, rows) in [
+        ("out-jacobi-0.1.csv", 101),
+        ("out-gauss-seidel-0.05.csv", 201),
+    ] {
         assert_eq!(Table::parse(&folder.read(name)).rows.len(), rows, "{name}");
     }
 }
@@ -205,20 +364,44 @@ fn each_run_of_a_comparison_gets_a_result_file_of_its_own() {
 fn the_report_of_a_comparison_is_written_or_refused() {
     let folder = Folder::new();
     let page = folder.name("page.html");
-    let done = dovetail(&["compare", &example("spring"), "--method", "jacobi", "--report", &page]);
-    assert!(folder.path("page.html").exists() || done.code == Some(2), "--report was ignored");
+    let done = dovetail(&[
+        "compare",
+        &example("spring"),
+        "--method",
+        "jacobi",
+        "--report",
+        &page,
+    ]);
+    assert!(
+        folder.path("page.html").exists() || done.code == Some(2),
+        "--report was ignored"
+    );
 }
 
 #[test]
 fn running_again_finds_the_error_of_any_method() {
     let model = example("mechanical");
-    for choice in [&["jacobi", "--step", "1e-4"][..], &["f3ornits"], &["ifosmondi"], &["missiles"], &["dovetail"]] {
+    for choice in [
+        &["jacobi", "--step", "1e-4"][..],
+        &["f3ornits"],
+        &["ifosmondi"],
+        &["missiles"],
+        &["dovetail"],
+    ] {
         let plan = [&["--method"], choice, &["--verify"]].concat();
         let run = &compare_json(&model, &plan)[0];
-        let (found, truth) = (&run["quality"]["verified_error"]["left.x"]["max"], &run["error"]["left.x"]["max"]);
+        let (found, truth) = (
+            &run["quality"]["verified_error"]["left.x"]["max"],
+            &run["error"]["left.x"]["max"],
+        );
         let ratio = number(found) / number(truth);
         assert!((0.5..2.0).contains(&ratio), "{choice:?}: {ratio}");
-        assert!(run["quality"]["verdict_reason"].as_str().unwrap().starts_with("the verified error"));
+        assert!(
+            run["quality"]["verdict_reason"]
+                .as_str()
+                .unwrap()
+                .starts_with("the verified error")
+        );
     }
 }
 
@@ -226,6 +409,16 @@ fn running_again_finds_the_error_of_any_method() {
 fn a_run_that_runs_away_is_called_so() {
     let done = dovetail(&["run", &example("mechanical"), "--method", "jacobi"]).exits(1);
     assert!(done.out.starts_with("verdict: unusable"), "{}", done.out);
-    let marked = dovetail(&["compare", &example("mechanical"), "--method", "jacobi,dovetail"]).exits(0);
-    assert!(marked.out.contains("diverged") && marked.out.contains("good"), "{}", marked.out);
+    let marked = dovetail(&[
+        "compare",
+        &example("mechanical"),
+        "--method",
+        "jacobi,dovetail",
+    ])
+    .exits(0);
+    assert!(
+        marked.out.contains("diverged") && marked.out.contains("good"),
+        "{}",
+        marked.out
+    );
 }

@@ -9,7 +9,9 @@ fn every_common_shell_has_a_script() {
     for shell in ["bash", "zsh", "fish"] {
         let done = dovetail(&["completions", shell]).exits(0);
         assert!(
-            ["dovetail", "output-interval", "worker-threads"].iter().all(|word| done.out.contains(word)),
+            ["dovetail", "output-interval", "worker-threads"]
+                .iter()
+                .all(|word| done.out.contains(word)),
             "{shell}"
         );
         assert_eq!(done.err, "");

@@ -18,14 +18,46 @@ fn held_inputs_converge_with_order_one_at_least() {
     let folder = Folder::new();
     let cases = [
         ("linear", ["der(x) = u - x", "x"], ["der(x) = -u", "x"]),
-        ("nonlinear", ["der(x) = sin(u) - x^3", "x"], ["der(x) = -u * x", "tanh(x)"]),
-        ("linear loop", ["der(x) = u - x", "0.3 * u + x"], ["der(x) = u - 2 * x", "x - 0.5 * u"]),
-        ("nonlinear loop", ["der(x) = u - x", "0.3 * sin(u) + x"], ["der(x) = tanh(u)", "x - 0.5 * cos(u)"]),
-        ("switch on the grid", ["der(x) = if time < 0.5 then u else -u", "x"], ["der(x) = -u", "x"]),
-        ("switch beside the grid", ["der(x) = if time < 0.5037 then u else -u", "x"], ["der(x) = -u", "x"]),
-        ("switch at the start", ["der(x) = if time < 0 then u else -u", "x"], ["der(x) = -u", "x"]),
-        ("switch at the end", ["der(x) = if time < 2 then u else -u", "x"], ["der(x) = -u", "x"]),
-        ("stiff", ["der(x) = -1e8 * (x - cos(time)) + u", "x"], ["der(x) = u - x", "x"]),
+        (
+            "nonlinear",
+            ["der(x) = sin(u) - x^3", "x"],
+            ["der(x) = -u * x", "tanh(x)"],
+        ),
+        (
+            "linear loop",
+            ["der(x) = u - x", "0.3 * u + x"],
+            ["der(x) = u - 2 * x", "x - 0.5 * u"],
+        ),
+        (
+            "nonlinear loop",
+            ["der(x) = u - x", "0.3 * sin(u) + x"],
+            ["der(x) = tanh(u)", "x - 0.5 * cos(u)"],
+        ),
+        (
+            "switch on the grid",
+            ["der(x) = if time < 0.5 then u else -u", "x"],
+            ["der(x) = -u", "x"],
+        ),
+        (
+            "switch beside the grid",
+            ["der(x) = if time < 0.5037 then u else -u", "x"],
+            ["der(x) = -u", "x"],
+        ),
+        (
+            "switch at the start",
+            ["der(x) = if time < 0 then u else -u", "x"],
+            ["der(x) = -u", "x"],
+        ),
+        (
+            "switch at the end",
+            ["der(x) = if time < 2 then u else -u", "x"],
+            ["der(x) = -u", "x"],
+        ),
+        (
+            "stiff",
+            ["der(x) = -1e8 * (x - cos(time)) + u", "x"],
+            ["der(x) = u - x", "x"],
+        ),
     ];
     for (name, a, b) in cases {
         let model = folder.file("model.toml", pair(2.0, a, b));
@@ -39,14 +71,23 @@ fn held_inputs_converge_with_order_one_at_least() {
 #[test]
 fn a_slope_is_zero_under_a_held_input() {
     let folder = Folder::new();
-    let model = folder.file("model.toml", pair(1.0, ["der(x) = 1", "x"], ["der(x) = der(u)", "x"]));
-    assert_eq!(number(&run_json(&model, &["--method", "jacobi"])["final"]["b.x"]), 1.0);
+    let model = folder.file(
+        "model.toml",
+        pair(1.0, ["der(x) = 1", "x"], ["der(x) = der(u)", "x"]),
+    );
+    assert_eq!(
+        number(&run_json(&model, &["--method", "jacobi"])["final"]["b.x"]),
+        1.0
+    );
 }
 
 #[test]
 fn the_reference_follows_the_slope_of_an_input() {
     let folder = Folder::new();
-    let model = folder.file("model.toml", pair(1.0, ["der(x) = 1", "x"], ["der(x) = der(u)", "x"]));
+    let model = folder.file(
+        "model.toml",
+        pair(1.0, ["der(x) = 1", "x"], ["der(x) = der(u)", "x"]),
+    );
     let runs = compare_json(&model, &["--method", "jacobi"]);
     assert_near(number(&runs[0]["error"]["b.x"]["max"]), 1.0, 1e-9);
 }
@@ -60,13 +101,24 @@ fn measures<'a>(error: &'a Value, variable: &str) -> [&'a Value; 3] {
 fn the_monolithic_reference_agrees_with_an_independent_computation() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent");
     for name in ["random-0", "random-1", "random-2"] {
-        let path = |extension| folder.join(format!("{name}.{extension}")).display().to_string();
+        let path = |extension| {
+            folder
+                .join(format!("{name}.{extension}"))
+                .display()
+                .to_string()
+        };
         let options = ["--method", "jacobi", "--step", "0.1"];
         let ours = compare_json(&path("toml"), &options);
-        let theirs = compare_json(&path("toml"), &[&options[..], &["--reference", &path("csv")]].concat());
+        let theirs = compare_json(
+            &path("toml"),
+            &[&options[..], &["--reference", &path("csv")]].concat(),
+        );
         for variable in ["a.x1", "a.x2", "b.z"] {
             let ours = measures(&ours[0]["error"], variable);
-            for (ours, theirs) in ours.into_iter().zip(measures(&theirs[0]["error"], variable)) {
+            for (ours, theirs) in ours
+                .into_iter()
+                .zip(measures(&theirs[0]["error"], variable))
+            {
                 assert_near(number(ours), number(theirs), 1e-9);
             }
         }

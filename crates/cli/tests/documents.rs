@@ -22,43 +22,78 @@ fn commands_in_documents_run() {
                 fs::write(folder.path().join(name), &block.body).unwrap();
             }
         }
-        for line in blocks(&text).iter().filter(|block| block.info == "console").flat_map(|block| block.body.lines()) {
+        for line in blocks(&text)
+            .iter()
+            .filter(|block| block.info == "console")
+            .flat_map(|block| block.body.lines())
+        {
             if let Some(command) = line.strip_prefix("$ dovetail ") {
                 run(command, folder.path(), &document);
                 count += 1;
             }
         }
     }
-    assert!(count > 20, "only {count} commands were found: has the way of writing them changed?");
+    assert!(
+        count > 20,
+        "only {count} commands were found: has the way of writing them changed?"
+    );
 }
 
 #[test]
 fn links_in_documents_lead_somewhere() {
     let mut count = 0;
     for document in documents() {
-        for link in links(&prose(&read(&document))).iter().filter(|link| !link.contains("://")) {
+        for link in links(&prose(&read(&document)))
+            .iter()
+            .filter(|link| !link.contains("://"))
+        {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() { document.clone() } else { document.parent().unwrap().join(file) };
-            assert!(target.exists(), "{}: there is no {link}", document.display());
-            let found = anchor.is_empty() || anchors(&prose(&read(&target))).iter().any(|known| known == anchor);
+            let target = if file.is_empty() {
+                document.clone()
+            } else {
+                document.parent().unwrap().join(file)
+            };
+            assert!(
+                target.exists(),
+                "{}: there is no {link}",
+                document.display()
+            );
+            let found = anchor.is_empty()
+                || anchors(&prose(&read(&target)))
+                    .iter()
+                    .any(|known| known == anchor);
             assert!(found, "{}: there is no heading {link}", document.display());
             count += 1;
         }
     }
-    assert!(count > 20, "only {count} links were found: has the way of writing them changed?");
+    assert!(
+        count > 20,
+        "only {count} links were found: has the way of writing them changed?"
+    );
 }
 
 #[test]
 fn the_summary_lists_every_page_of_the_book() {
     let book = root().join("book/src");
-    let listed: Vec<PathBuf> = links(&read(&book.join("SUMMARY.md"))).iter().map(|link| book.join(link)).collect();
+    let listed: Vec<PathBuf> = links(&read(&book.join("SUMMARY.md")))
+        .iter()
+        .map(|link| book.join(link))
+        .collect();
     for page in markdown(&book) {
-        assert!(page.ends_with("SUMMARY.md") || listed.contains(&page), "{} is not in SUMMARY.md", page.display());
+        assert!(
+            page.ends_with("SUMMARY.md") || listed.contains(&page),
+            "{} is not in SUMMARY.md",
+            page.display()
+        );
     }
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .to_owned()
 }
 
 fn read(path: &Path) -> String {
@@ -66,16 +101,38 @@ fn read(path: &Path) -> String {
 }
 
 fn documents() -> Vec<PathBuf> {
-    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| root().join(name));
-    top.into_iter().chain(markdown(&root().join("book/src"))).chain(markdown(&root().join("examples"))).collect()
+    let top = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+    ]
+    .map(|name| root().join(name));
+    top.into_iter()
+        .chain(markdown(&root().join("book/src")))
+        .chain(markdown(&root().join("examples")))
+        .collect()
 }
 
 /// All Markdown files in a folder and the folders in it, sorted.
 fn markdown(folder: &Path) -> Vec<PathBuf> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     entries.sort();
-    let inside = |path: PathBuf| if path.is_dir() { markdown(&path) } else { vec![path] };
-    entries.into_iter().flat_map(inside).filter(|path| path.extension().is_some_and(|e| e == "md")).collect()
+    let inside = |path: PathBuf| {
+        if path.is_dir() {
+            markdown(&path)
+        } else {
+            vec![path]
+        }
+    };
+    entries
+        .into_iter()
+        .flat_map(inside)
+        .filter(|path| path.extension().is_some_and(|e| e == "md"))
+        .collect()
 }
 
 fn copy_examples(into: &Path) {
@@ -99,7 +156,10 @@ fn blocks(text: &str) -> Vec<Block> {
         if let Some(info) = line.strip_prefix("```") {
             open = !open;
             if open {
-                found.push(Block { info: info.trim().to_owned(), body: String::new() });
+                found.push(Block {
+                    info: info.trim().to_owned(),
+                    body: String::new(),
+                });
             }
         } else if open && let Some(block) = found.last_mut() {
             block.body += line;
@@ -122,7 +182,10 @@ fn prose(text: &str) -> String {
 
 /// Targets of `[text](target)` and `![text](target)`.
 fn links(text: &str) -> Vec<String> {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
+    let targets = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(')'));
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
@@ -130,20 +193,41 @@ fn links(text: &str) -> Vec<String> {
 fn anchors(text: &str) -> Vec<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
     let anchor = |heading: &str| {
-        let words = heading.trim_start_matches('#').trim().to_lowercase().replace(' ', "-");
-        words.chars().filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_')).collect()
+        let words = heading
+            .trim_start_matches('#')
+            .trim()
+            .to_lowercase()
+            .replace(' ', "-");
+        words
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
+            .collect()
     };
     headings.map(anchor).collect()
 }
 
 fn run(line: &str, folder: &Path, document: &Path) {
     let (command, code) = match line.split_once(MARK) {
-        Some((command, code)) => (command, code.trim().parse().expect("a number after `# exit code`")),
+        Some((command, code)) => (
+            command,
+            code.trim().parse().expect("a number after `# exit code`"),
+        ),
         None => (line, 0),
     };
     // No word of a command contains a blank: quotes only keep the shell from its wildcards.
-    let words = command.split_whitespace().map(|word| word.trim_matches('\''));
-    let output = Command::new(env!("CARGO_BIN_EXE_dovetail")).args(words).current_dir(folder).output().unwrap();
+    let words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches('\''));
+    let output = Command::new(env!("CARGO_BIN_EXE_dovetail"))
+        .args(words)
+        .current_dir(folder)
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{}: dovetail {command}\n{said}", document.display());
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{}: dovetail {command}\n{said}",
+        document.display()
+    );
 }

@@ -12,12 +12,17 @@ use support::{Done, Folder, Table, command, dovetail, example, lone, number, pai
 /// The JSON of an enclosure that succeeds.
 #[track_caller]
 fn enclose_json(model: &str, arguments: &[&str]) -> Value {
-    dovetail(&[&["enclose", model, "--json"], arguments].concat()).exits(0).json()
+    dovetail(&[&["enclose", model, "--json"], arguments].concat())
+        .exits(0)
+        .json()
 }
 
 /// Two decays, the first from a box.
 fn decays(folder: &Folder) -> String {
-    folder.file("model.toml", lone(1.0, "x = [0.9, 1.1], y = 2.0", "der(x) = -x; der(y) = -y").replace("; ", "\\n"))
+    folder.file(
+        "model.toml",
+        lone(1.0, "x = [0.9, 1.1], y = 2.0", "der(x) = -x; der(y) = -y").replace("; ", "\\n"),
+    )
 }
 
 fn exploding(folder: &Folder) -> String {
@@ -28,16 +33,28 @@ fn exploding(folder: &Folder) -> String {
 fn the_summary_for_machines_has_the_documented_keys() {
     let folder = Folder::new();
     let json = enclose_json(&decays(&folder), &[]);
-    let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
-    let all =
-        "method reached steps rejected volume max_width width wall_seconds final completed message remarks warnings";
+    let keys: Vec<&str> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    let all = "method reached steps rejected volume max_width width wall_seconds final completed message remarks warnings";
     assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
-    assert_eq!((&json["method"], &json["completed"]), (&"shared-symbols".into(), &true.into()));
+    assert_eq!(
+        (&json["method"], &json["completed"]),
+        (&"shared-symbols".into(), &true.into())
+    );
     assert_eq!(json["reached"], 1.0);
-    let widths: Vec<f64> = ["lone.x", "lone.y"].map(|name| number(&json["width"][name])).into();
+    let widths: Vec<f64> = ["lone.x", "lone.y"]
+        .map(|name| number(&json["width"][name]))
+        .into();
     assert_eq!(number(&json["volume"]), widths[0] * widths[1]);
     assert_eq!(number(&json["max_width"]), widths[0]);
-    assert!(widths[0] >= 0.2 * (-1.0_f64).exp() && widths[0] < 0.074 && widths[1] < 1e-12, "{widths:?}");
+    assert!(
+        widths[0] >= 0.2 * (-1.0_f64).exp() && widths[0] < 0.074 && widths[1] < 1e-12,
+        "{widths:?}"
+    );
 }
 
 #[test]
@@ -47,14 +64,31 @@ fn both_methods_hold_the_exact_solution() {
     for arguments in [
         &[][..],
         &["--method", "boxes"],
-        &["--method", "boxes", "--integrator", "heun", "--step", "0.01"],
-        &["--method", "boxes", "--extrapolation", "1", "--worker-threads", "2"],
+        &[
+            "--method",
+            "boxes",
+            "--integrator",
+            "heun",
+            "--step",
+            "0.01",
+        ],
+        &[
+            "--method",
+            "boxes",
+            "--extrapolation",
+            "1",
+            "--worker-threads",
+            "2",
+        ],
     ] {
         let last = &enclose_json(&model, arguments)["final"];
         for (name, low, high) in [("lone.x", 0.9, 1.1), ("lone.y", 2.0, 2.0)] {
             let decay = (-1.0_f64).exp();
             let (lo, hi) = (number(&last[name][0]), number(&last[name][1]));
-            assert!(lo <= low * decay * (1.0 + 1e-15) && high * decay * (1.0 - 1e-15) <= hi, "{arguments:?}: {last}");
+            assert!(
+                lo <= low * decay * (1.0 + 1e-15) && high * decay * (1.0 - 1e-15) <= hi,
+                "{arguments:?}: {last}"
+            );
         }
     }
 }
@@ -63,11 +97,31 @@ fn both_methods_hold_the_exact_solution() {
 fn the_summary_for_people_tells_bounds_and_cost() {
     let folder = Folder::new();
     let done = dovetail(&["enclose", &decays(&folder)]).exits(0);
-    for word in ["shared-symbols", "enclosed from t = 0 s to 1 s", "rejected", "lone.x", "largest width", "volume"] {
+    for word in [
+        "shared-symbols",
+        "enclosed from t = 0 s to 1 s",
+        "rejected",
+        "lone.x",
+        "largest width",
+        "volume",
+    ] {
         assert!(done.out.contains(word), "`{word}` is not in:\n{}", done.out);
     }
-    let done = dovetail(&["enclose", &decays(&folder), "--method", "boxes", "--extrapolation", "2"]).exits(0);
-    assert!(done.out.starts_with("boxes (rk4, inputs extrapolated with degree 2)\n"), "{}", done.out);
+    let done = dovetail(&[
+        "enclose",
+        &decays(&folder),
+        "--method",
+        "boxes",
+        "--extrapolation",
+        "2",
+    ])
+    .exits(0);
+    assert!(
+        done.out
+            .starts_with("boxes (rk4, inputs extrapolated with degree 2)\n"),
+        "{}",
+        done.out
+    );
     let quiet = dovetail(&["enclose", &decays(&folder), "--quiet"]).exits(0);
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
 }
@@ -76,18 +130,42 @@ fn the_summary_for_people_tells_bounds_and_cost() {
 fn rows_are_instants_and_tubes_from_start_to_end() {
     let folder = Folder::new();
     let file = folder.name("out.csv");
-    let json = enclose_json(&decays(&folder), &["--output", &file, "--start-time", "-0.5"]);
+    let json = enclose_json(
+        &decays(&folder),
+        &["--output", &file, "--start-time", "-0.5"],
+    );
     let table = Table::parse(&folder.read("out.csv"));
-    assert_eq!(table.header, ["t0", "t1", "lone.x.lo", "lone.x.hi", "lone.y.lo", "lone.y.hi"]);
+    assert_eq!(
+        table.header,
+        [
+            "t0",
+            "t1",
+            "lone.x.lo",
+            "lone.x.hi",
+            "lone.y.lo",
+            "lone.y.hi"
+        ]
+    );
     let (from, to) = (table.numbers("t0"), table.numbers("t1"));
-    assert_eq!((from[0], to[0]), (-0.5, -0.5), "the first row is the instant of the start");
+    assert_eq!(
+        (from[0], to[0]),
+        (-0.5, -0.5),
+        "the first row is the instant of the start"
+    );
     let (lo, hi) = (table.numbers("lone.x.lo")[0], table.numbers("lone.x.hi")[0]);
     assert!(
         (0.9 - 1e-12..=0.9).contains(&lo) && (1.1..1.1 + 1e-12).contains(&hi),
         "the box of the start: [{lo}, {hi}]"
     );
-    assert_eq!((from[from.len() - 1], to[to.len() - 1]), (1.0, 1.0), "the last row is the instant of the end");
-    assert!(from.iter().zip(&to).any(|(from, to)| from < to), "there are tubes");
+    assert_eq!(
+        (from[from.len() - 1], to[to.len() - 1]),
+        (1.0, 1.0),
+        "the last row is the instant of the end"
+    );
+    assert!(
+        from.iter().zip(&to).any(|(from, to)| from < to),
+        "there are tubes"
+    );
     let mut covered = -0.5;
     for (from, to) in from.iter().zip(&to).filter(|(from, to)| from < to) {
         assert!(*from <= covered, "nothing is said from {covered} to {from}");
@@ -95,8 +173,14 @@ fn rows_are_instants_and_tubes_from_start_to_end() {
     }
     assert_eq!(covered, 1.0);
     let last = table.rows.last().unwrap();
-    assert_eq!(last[2].parse::<f64>().unwrap(), number(&json["final"]["lone.x"][0]));
-    assert_eq!(last[5].parse::<f64>().unwrap(), number(&json["final"]["lone.y"][1]));
+    assert_eq!(
+        last[2].parse::<f64>().unwrap(),
+        number(&json["final"]["lone.x"][0])
+    );
+    assert_eq!(
+        last[5].parse::<f64>().unwrap(),
+        number(&json["final"]["lone.y"][1])
+    );
 }
 
 #[test]
@@ -110,11 +194,19 @@ fn every_number_of_the_file_has_17_digits() {
         assert_eq!(row.len(), table.header.len());
         for field in row {
             let (mantissa, _) = field.split_once('e').expect("an exponent");
-            assert_eq!(mantissa.chars().filter(char::is_ascii_digit).count(), 17, "{field}");
+            assert_eq!(
+                mantissa.chars().filter(char::is_ascii_digit).count(),
+                17,
+                "{field}"
+            );
             let value: f64 = field.parse().unwrap();
             assert_eq!(format!("{value:.16e}"), *field);
         }
-        assert!(row[2..].chunks(2).all(|bounds| number_of(&bounds[0]) <= number_of(&bounds[1])));
+        assert!(
+            row[2..]
+                .chunks(2)
+                .all(|bounds| number_of(&bounds[0]) <= number_of(&bounds[1]))
+        );
     }
 }
 
@@ -127,15 +219,42 @@ fn an_output_interval_adds_instants() {
     let folder = Folder::new();
     let file = folder.name("out.csv");
     let model = decays(&folder);
-    dovetail(&["enclose", &model, "--output", &file, "--output-interval", "0.125", "--quiet"]).exits(0);
+    dovetail(&[
+        "enclose",
+        &model,
+        "--output",
+        &file,
+        "--output-interval",
+        "0.125",
+        "--quiet",
+    ])
+    .exits(0);
     let table = Table::parse(&folder.read("out.csv"));
-    let instants: Vec<f64> = table.rows.iter().filter(|row| row[0] == row[1]).map(|row| number_of(&row[0])).collect();
+    let instants: Vec<f64> = table
+        .rows
+        .iter()
+        .filter(|row| row[0] == row[1])
+        .map(|row| number_of(&row[0]))
+        .collect();
     for k in 0..=8 {
-        assert!(instants.contains(&(0.125 * f64::from(k))), "{k}: {instants:?}");
+        assert!(
+            instants.contains(&(0.125 * f64::from(k))),
+            "{k}: {instants:?}"
+        );
     }
-    dovetail(&["enclose", &model, "--output-interval", "0.1"]).exits(2).says(&["--output-interval needs --output"]);
+    dovetail(&["enclose", &model, "--output-interval", "0.1"])
+        .exits(2)
+        .says(&["--output-interval needs --output"]);
     for wrong in ["0", "-1", "nan", "1e-30"] {
-        dovetail(&["enclose", &model, "--output", &file, "--output-interval", wrong]).exits(2);
+        dovetail(&[
+            "enclose",
+            &model,
+            "--output",
+            &file,
+            "--output-interval",
+            wrong,
+        ])
+        .exits(2);
     }
 }
 
@@ -144,21 +263,39 @@ fn a_value_may_be_set_to_a_box() {
     let folder = Folder::new();
     let model = decays(&folder);
     let wide = enclose_json(&model, &["--set", "lone.y=[1.5,2.5]", "--set", "lone.x=1"]);
-    assert!(number(&wide["width"]["lone.y"]) > 0.36 && number(&wide["width"]["lone.x"]) < 1e-12, "{wide}");
-    dovetail(&["enclose", &model, "--set", "lone.y=[2,1]"]).exits(2).says(&["the box is empty: 2 is above 1"]);
-    dovetail(&["enclose", &model, "--set", "lone.y=[1,2,3]"]).exits(2).says(&["[lower, upper]"]);
-    dovetail(&["enclose", &model, "--set", "lone.z=[1,2]"]).exits(2).says(&["no such parameter"]);
-    let coupled = folder.file("pair.toml", pair(1.0, ["der(x) = u - x", "x"], ["der(x) = u - x", "x"]));
-    dovetail(&["enclose", &coupled, "--set", "a.u=[0,1]"]).exits(2).says(&["`a.u` is an input"]);
+    assert!(
+        number(&wide["width"]["lone.y"]) > 0.36 && number(&wide["width"]["lone.x"]) < 1e-12,
+        "{wide}"
+    );
+    dovetail(&["enclose", &model, "--set", "lone.y=[2,1]"])
+        .exits(2)
+        .says(&["the box is empty: 2 is above 1"]);
+    dovetail(&["enclose", &model, "--set", "lone.y=[1,2,3]"])
+        .exits(2)
+        .says(&["[lower, upper]"]);
+    dovetail(&["enclose", &model, "--set", "lone.z=[1,2]"])
+        .exits(2)
+        .says(&["no such parameter"]);
+    let coupled = folder.file(
+        "pair.toml",
+        pair(1.0, ["der(x) = u - x", "x"], ["der(x) = u - x", "x"]),
+    );
+    dovetail(&["enclose", &coupled, "--set", "a.u=[0,1]"])
+        .exits(2)
+        .says(&["`a.u` is an input"]);
     dovetail(&["enclose", &coupled, "--set", "a.x=[0,1]", "--quiet"]).exits(0);
 }
 
 #[test]
 fn an_uncertain_parameter_widens_the_bounds() {
     let folder = Folder::new();
-    let text = lone(1.0, "x = 1.0", "der(x) = -k * x").replace("states", "parameters = { k = [1.0, 2.0] }\nstates");
+    let text = lone(1.0, "x = 1.0", "der(x) = -k * x")
+        .replace("states", "parameters = { k = [1.0, 2.0] }\nstates");
     let last = &enclose_json(&folder.file("model.toml", text), &[])["final"]["lone.x"];
-    assert!(number(&last[0]) <= (-2.0_f64).exp() && number(&last[1]) >= (-1.0_f64).exp(), "{last}");
+    assert!(
+        number(&last[0]) <= (-2.0_f64).exp() && number(&last[1]) >= (-1.0_f64).exp(),
+        "{last}"
+    );
 }
 
 #[test]
@@ -167,9 +304,13 @@ fn a_model_that_blows_up_ends_with_the_time_reached_and_its_rows() {
     let file = folder.name("out.csv");
     for method in ["shared-symbols", "boxes"] {
         let model = exploding(&folder);
-        let arguments = ["enclose", &model, "--json", "--method", method, "--output", &file];
-        let done =
-            dovetail(&arguments).exits(1).says(&["the run ended early: ", "no bounds could be proved beyond t = "]);
+        let arguments = [
+            "enclose", &model, "--json", "--method", method, "--output", &file,
+        ];
+        let done = dovetail(&arguments).exits(1).says(&[
+            "the run ended early: ",
+            "no bounds could be proved beyond t = ",
+        ]);
         let json = done.json();
         assert_eq!(json["completed"], false);
         let reached = number(&json["reached"]);
@@ -178,9 +319,15 @@ fn a_model_that_blows_up_ends_with_the_time_reached_and_its_rows() {
         assert!(table.rows.len() > 4 && table.rows.iter().all(|row| row.len() == 4));
         assert_eq!(table.numbers("t1").into_iter().fold(0.0, f64::max), reached);
         // On a grid too, the boxes so far reach as far as the bounds.
-        let json = dovetail(&[&arguments[..], &["--output-interval", "0.3"]].concat()).exits(1).json();
+        let json = dovetail(&[&arguments[..], &["--output-interval", "0.3"]].concat())
+            .exits(1)
+            .json();
         let table = Table::parse(&folder.read("out.csv"));
-        assert_eq!(table.numbers("t0").last().copied(), json["reached"].as_f64(), "{method}");
+        assert_eq!(
+            table.numbers("t0").last().copied(),
+            json["reached"].as_f64(),
+            "{method}"
+        );
     }
 }
 
@@ -193,12 +340,22 @@ fn an_fmu_cannot_be_enclosed() {
         unit.display().to_string()
     );
     let model = folder.file("model.toml", text);
-    let done = dovetail(&["enclose", &model]).exits(2).says(&["`prey` is an FMU", "equations", "dovetail run"]);
+    let done = dovetail(&["enclose", &model]).exits(2).says(&[
+        "`prey` is an FMU",
+        "equations",
+        "dovetail run",
+    ]);
     assert!(done.err.contains("model.toml:3"), "{}", done.err);
     let alone = unit.display().to_string();
-    dovetail(&["enclose", &alone, "--stop-time", "1"]).exits(2).says(&["is an FMU"]);
+    dovetail(&["enclose", &alone, "--stop-time", "1"])
+        .exits(2)
+        .says(&["is an FMU"]);
     let done = dovetail(&["check", &model]).exits(0);
-    assert!(done.out.contains("It cannot be enclosed: `prey` is an FMU"), "{}", done.out);
+    assert!(
+        done.out.contains("It cannot be enclosed: `prey` is an FMU"),
+        "{}",
+        done.out
+    );
 }
 
 #[test]
@@ -206,7 +363,9 @@ fn check_tells_what_can_be_enclosed() {
     let folder = Folder::new();
     let done = dovetail(&["check", &decays(&folder)]).exits(0);
     assert!(
-        done.out.contains("It can be enclosed; boxes are given for 1 of 2 states and 0 of 0 parameters."),
+        done.out.contains(
+            "It can be enclosed; boxes are given for 1 of 2 states and 0 of 0 parameters."
+        ),
         "{}",
         done.out
     );
@@ -218,23 +377,58 @@ fn misuse_is_answered_in_a_sentence() {
     let model = decays(&folder);
     let before = folder.read("model.toml");
     let refused = |arguments: &[&str], words: &[&str]| {
-        dovetail(&[&["enclose", &model], arguments].concat()).exits(2).says(words);
+        dovetail(&[&["enclose", &model], arguments].concat())
+            .exits(2)
+            .says(words);
     };
-    refused(&["--integrator", "rk4"], &["--integrator is for --method boxes"]);
-    refused(&["--method", "shared-symbols", "--extrapolation", "1"], &["--extrapolation is for --method boxes"]);
-    refused(&["--method", "jacobi"], &["`jacobi` is a method of `dovetail run`", "shared-symbols and boxes"]);
-    refused(&["--method", "shared-symbol"], &["did you mean `shared-symbols`?"]);
-    refused(&["--method", "boxes", "--integrator", "rk5"], &["unknown integrator `rk5`", "did you mean `rk4`?"]);
-    refused(&["--method", "boxes", "--extrapolation", "-1"], &["--extrapolation must be a whole number"]);
-    refused(&["--method", "boxes", "--extrapolation", "two"], &["--extrapolation must be a whole number"]);
+    refused(
+        &["--integrator", "rk4"],
+        &["--integrator is for --method boxes"],
+    );
+    refused(
+        &["--method", "shared-symbols", "--extrapolation", "1"],
+        &["--extrapolation is for --method boxes"],
+    );
+    refused(
+        &["--method", "jacobi"],
+        &[
+            "`jacobi` is a method of `dovetail run`",
+            "shared-symbols and boxes",
+        ],
+    );
+    refused(
+        &["--method", "shared-symbol"],
+        &["did you mean `shared-symbols`?"],
+    );
+    refused(
+        &["--method", "boxes", "--integrator", "rk5"],
+        &["unknown integrator `rk5`", "did you mean `rk4`?"],
+    );
+    refused(
+        &["--method", "boxes", "--extrapolation", "-1"],
+        &["--extrapolation must be a whole number"],
+    );
+    refused(
+        &["--method", "boxes", "--extrapolation", "two"],
+        &["--extrapolation must be a whole number"],
+    );
     refused(&["--step", "0"], &["--step must be a number above zero"]);
     refused(&["--step", "inf"], &["--step must be a number above zero"]);
-    refused(&["--stop-time", "-1"], &["stop time must come after the start time"]);
+    refused(
+        &["--stop-time", "-1"],
+        &["stop time must come after the start time"],
+    );
     refused(&["--worker-threads", "0"], &["at least one thread"]);
     refused(&["--output", &folder.name("out.parquet")], &["as CSV only"]);
     refused(&["--output", &model], &["is the model"]);
-    refused(&["--output", &folder.name("a"), "--report", &folder.name("a")], &["name the same file"]);
-    refused(&["--output", &folder.name("no/such/folder.csv")], &["cannot be written"]);
+    refused(
+        &["--output", &folder.name("a"), "--report", &folder.name("a")],
+        &["name the same file"],
+    );
+    refused(
+        &["--output", &folder.name("no/such/folder.csv")],
+        &["cannot be written"],
+    );
     assert_eq!(folder.read("model.toml"), before, "the model is untouched");
 }
 
@@ -242,7 +436,10 @@ fn misuse_is_answered_in_a_sentence() {
 fn run_leads_to_enclose_by_the_names_of_its_methods() {
     for name in ["shared-symbols", "boxes"] {
         let done = dovetail(&["run", &example("spring"), "--method", name]).exits(2);
-        done.says(&["`dovetail enclose`", &format!("dovetail enclose MODEL --method {name}")]);
+        done.says(&[
+            "`dovetail enclose`",
+            &format!("dovetail enclose MODEL --method {name}"),
+        ]);
     }
 }
 
@@ -250,10 +447,16 @@ fn run_leads_to_enclose_by_the_names_of_its_methods() {
 fn what_belongs_to_runs_is_not_heeded() {
     let folder = Folder::new();
     let text = lone(1.0, "x = 1.0", "der(x) = -x").replace("states", "imposed-step = 0.1\nstates");
-    let model = folder.file("model.toml", format!("{text}[method]\nname = \"jacobi\"\nstep = 0.1\n"));
+    let model = folder.file(
+        "model.toml",
+        format!("{text}[method]\nname = \"jacobi\"\nstep = 0.1\n"),
+    );
     let warnings = enclose_json(&model, &[])["warnings"].clone();
     let warnings = warnings.as_array().unwrap();
-    assert!(warnings.len() == 1 && warnings[0].as_str().unwrap().contains("imposed-step"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].as_str().unwrap().contains("imposed-step"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -276,9 +479,19 @@ fn a_full_disk_ends_an_enclosure_and_is_told() {
 fn ctrl_c_ends_an_enclosure_and_keeps_its_rows() {
     let folder = Folder::new();
     let file = folder.name("out.csv");
-    let child = start(&["enclose", &example("spring"), "--step", "1e-7", "--output", &file]);
+    let child = start(&[
+        "enclose",
+        &example("spring"),
+        "--step",
+        "1e-7",
+        "--output",
+        &file,
+    ]);
     sleep(Duration::from_millis(700));
-    let sent = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
     let done: Done = child.wait_with_output().unwrap().into();
     done.exits(1).says(&["interrupted at t = "]);
@@ -291,8 +504,23 @@ fn results_do_not_depend_on_threads() {
     let folder = Folder::new();
     let rows = |threads: &str| {
         let file = folder.name("out.csv");
-        let flags = ["--method", "boxes", "--stop-time", "1", "--worker-threads", threads, "--quiet"];
-        dovetail(&[&["enclose", &example("spring"), "--output", &file][..], &flags].concat()).exits(0);
+        let flags = [
+            "--method",
+            "boxes",
+            "--stop-time",
+            "1",
+            "--worker-threads",
+            threads,
+            "--quiet",
+        ];
+        dovetail(
+            &[
+                &["enclose", &example("spring"), "--output", &file][..],
+                &flags,
+            ]
+            .concat(),
+        )
+        .exits(0);
         folder.read("out.csv")
     };
     assert!(rows("1") == rows("2"));
@@ -301,7 +529,14 @@ fn results_do_not_depend_on_threads() {
 #[test]
 fn help_and_completions_know_it() {
     let help: Done = command(&["enclose", "--help"]).output().unwrap().into();
-    for flag in ["--method", "--integrator", "--extrapolation", "--output-interval", "--report", "--worker-threads"] {
+    for flag in [
+        "--method",
+        "--integrator",
+        "--extrapolation",
+        "--output-interval",
+        "--report",
+        "--worker-threads",
+    ] {
         assert!(help.out.contains(flag), "{flag}");
     }
     assert!(dovetail(&["completions", "bash"]).out.contains("enclose"));

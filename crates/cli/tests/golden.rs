@@ -14,7 +14,15 @@ use std::sync::Mutex;
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use serde_json::Value;
 
-const METHODS: [&str; 7] = ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail", "auto"];
+const METHODS: [&str; 7] = [
+    "jacobi",
+    "gauss-seidel",
+    "f3ornits",
+    "ifosmondi",
+    "missiles",
+    "dovetail",
+    "auto",
+];
 const WORKERS: [&[&str]; 3] = [&[], &["--workers", "threads"], &["--workers", "processes"]];
 
 /// What is run: a name for the file, a model and a method.
@@ -33,11 +41,21 @@ fn hash(bytes: &[u8]) -> u64 {
 
 /// What the mathematical functions of this machine make of some thousand arguments.
 fn mathematics() -> String {
-    let functions: [fn(f64) -> f64; 8] =
-        [f64::sin, f64::cos, f64::tan, f64::exp, f64::ln, f64::tanh, f64::atan, |x| x.powf(1.7)];
+    let functions: [fn(f64) -> f64; 8] = [
+        f64::sin,
+        f64::cos,
+        f64::tan,
+        f64::exp,
+        f64::ln,
+        f64::tanh,
+        f64::atan,
+        |x| x.powf(1.7),
+    ];
     let arguments = (1..2000).map(|n| f64::from(n) * 0.0137);
-    let bits: Vec<u8> =
-        arguments.flat_map(|x| functions.map(|function| function(x).to_bits().to_le_bytes())).flatten().collect();
+    let bits: Vec<u8> = arguments
+        .flat_map(|x| functions.map(|function| function(x).to_bits().to_le_bytes()))
+        .flatten()
+        .collect();
     format!("mathematics {:016x}, {}", hash(&bits), instructions())
 }
 
@@ -51,13 +69,20 @@ fn instructions() -> String {
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let known = [(std::env::consts::ARCH, true)];
-    let there: Vec<&str> = known.iter().filter(|(_, there)| *there).map(|(name, _)| *name).collect();
+    let there: Vec<&str> = known
+        .iter()
+        .filter(|(_, there)| *there)
+        .map(|(name, _)| *name)
+        .collect();
     there.join(" ")
 }
 
 /// The compiler that makes the fixtures.
 fn compiler() -> String {
-    let output = Command::new("cc").arg("--version").output().expect("BUG: a compiler of C");
+    let output = Command::new("cc")
+        .arg("--version")
+        .output()
+        .expect("BUG: a compiler of C");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     format!("compiler {}", text.lines().next().unwrap_or("unknown"))
 }
@@ -69,13 +94,26 @@ fn examples() -> PathBuf {
 /// All examples, with equations.
 fn with_equations(jobs: &mut Vec<Job>) {
     let folders = std::fs::read_dir(examples()).expect("BUG: the examples are there");
-    let mut models: Vec<PathBuf> = folders.map(|folder| folder.unwrap().path().join("model.toml")).collect();
+    let mut models: Vec<PathBuf> = folders
+        .map(|folder| folder.unwrap().path().join("model.toml"))
+        .collect();
     models.retain(|model| model.exists());
     models.sort();
     for model in models {
-        let name = model.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
+        let name = model
+            .parent()
+            .unwrap()
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
         for method in METHODS {
-            jobs.push(Job { name: name.clone(), model: model.clone(), method, has_fmus: false });
+            jobs.push(Job {
+                name: name.clone(),
+                model: model.clone(),
+                method,
+                has_fmus: false,
+            });
         }
     }
 }
@@ -83,29 +121,56 @@ fn with_equations(jobs: &mut Vec<Job>) {
 /// Every valid fixture on its own.
 fn fixtures_alone(jobs: &mut Vec<Job>) {
     for (name, fixture) in dovetail_fixtures::valid() {
-        jobs.push(Job { name, model: fixture.build(), method: "auto", has_fmus: true });
+        jobs.push(Job {
+            name,
+            model: fixture.build(),
+            method: "auto",
+            has_fmus: true,
+        });
     }
 }
 
 /// Two examples, with FMUs in place of equations.
 fn coupled_fixtures(folder: &Path, jobs: &mut Vec<Job>) {
     let pairs = [
-        ("lotka-volterra", [("prey", Model::Prey), ("predator", Model::Predator)]),
-        ("mechanical", [("left", Model::MechanicalLeft), ("right", Model::MechanicalRight)]),
+        (
+            "lotka-volterra",
+            [("prey", Model::Prey), ("predator", Model::Predator)],
+        ),
+        (
+            "mechanical",
+            [
+                ("left", Model::MechanicalLeft),
+                ("right", Model::MechanicalRight),
+            ],
+        ),
     ];
     for (example, systems) in pairs {
         for (version, tag) in [(Version::Two, "fmi2"), (Version::Three, "fmi3")] {
             for kind in ["cs", "me", "poor"] {
                 let fmu = |model: Model| match kind {
-                    "cs" => Fixture::new(model, version).kind(Kind::CoSimulation).build(),
-                    "me" => Fixture::new(model, version).kind(Kind::ModelExchange).build(),
+                    "cs" => Fixture::new(model, version)
+                        .kind(Kind::CoSimulation)
+                        .build(),
+                    "me" => Fixture::new(model, version)
+                        .kind(Kind::ModelExchange)
+                        .build(),
                     _ => Fixture::poor(model, version).build(),
                 };
                 let name = format!("{example}-{tag}-{kind}");
                 let model = folder.join(format!("{name}.toml"));
-                std::fs::write(&model, with_fmus(example, systems.map(|(name, model)| (name, fmu(model))))).unwrap();
+                std::fs::write(
+                    &model,
+                    with_fmus(example, systems.map(|(name, model)| (name, fmu(model)))),
+                )
+                .unwrap();
                 for method in METHODS {
-                    jobs.push(Job { name: name.clone(), model: model.clone(), method, has_fmus: true });
+                    jobs.push(Job {
+                        name: name.clone(),
+                        model: model.clone(),
+                        method,
+                        has_fmus: true,
+                    });
                 }
             }
         }
@@ -118,10 +183,17 @@ fn with_fmus(example: &str, fmus: [(&str, PathBuf); 2]) -> String {
     let (mut model, mut skips) = (String::new(), false);
     for line in text.lines() {
         if line.starts_with('[') {
-            let fmu = fmus.iter().find(|(name, _)| line == format!("[systems.{name}]"));
+            let fmu = fmus
+                .iter()
+                .find(|(name, _)| line == format!("[systems.{name}]"));
             skips = fmu.is_some();
             if let Some((name, path)) = fmu {
-                writeln!(model, "[systems.{name}]\nfmu = {:?}", path.display().to_string()).unwrap();
+                writeln!(
+                    model,
+                    "[systems.{name}]\nfmu = {:?}",
+                    path.display().to_string()
+                )
+                .unwrap();
             }
         }
         if !skips {
@@ -136,13 +208,19 @@ fn results(job: &Job, workers: &[&str], folder: &Path) -> String {
     let rows = folder.join("rows.csv");
     let _ = std::fs::remove_file(&rows);
     let done = Command::new(env!("CARGO_BIN_EXE_dovetail"))
-        .args(["run", "--method", job.method, "--json", "--quiet", "--output"])
+        .args([
+            "run", "--method", job.method, "--json", "--quiet", "--output",
+        ])
         .args([&rows, &job.model])
         .args(workers)
         .output()
         .expect("BUG: the program starts");
     let summary: Value = serde_json::from_slice(&done.stdout).unwrap_or_default();
-    let count = |key: &str| summary[key].as_u64().map_or("-".to_owned(), |count| count.to_string());
+    let count = |key: &str| {
+        summary[key]
+            .as_u64()
+            .map_or("-".to_owned(), |count| count.to_string())
+    };
     let hash = std::fs::read(&rows).map_or("-".to_owned(), |rows| format!("{:016x}", hash(&rows)));
     format!(
         "{} {}: exit {}, {} steps, {} rejected, {} integrations, rows {hash}",
@@ -196,7 +274,11 @@ fn results_are_what_they_were() {
     let (mathematics, compiler, found) = (mathematics(), compiler(), lines(&jobs));
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden.txt");
     if std::env::var("DOVETAIL_GOLDEN").is_ok_and(|value| value == "write") {
-        std::fs::write(&file, format!("{mathematics}\n{compiler}\n{}\n", found.join("\n"))).unwrap();
+        std::fs::write(
+            &file,
+            format!("{mathematics}\n{compiler}\n{}\n", found.join("\n")),
+        )
+        .unwrap();
         return;
     }
     let recorded = std::fs::read_to_string(&file).expect("BUG: the recorded results are there");
@@ -206,11 +288,25 @@ fn results_are_what_they_were() {
     let recorded: Vec<&str> = recorded.collect();
     assert_eq!(recorded.len(), found.len(), "runs were added or have gone");
     let without_hash = |line: &str| line.split(", rows").next().unwrap_or_default().to_owned();
-    let differing = recorded.iter().zip(&found).zip(&jobs).filter(|((recorded, found), job)| {
-        let comparable = same_mathematics && (same_compiler || !job.has_fmus);
-        if comparable { *recorded != found } else { without_hash(recorded) != without_hash(found) }
-    });
-    let differing: Vec<String> =
-        differing.map(|((recorded, found), _)| format!("was {recorded}\nnow {found}")).collect();
-    assert!(differing.is_empty(), "{} results changed\n{}", differing.len(), differing.join("\n"));
+    let differing = recorded
+        .iter()
+        .zip(&found)
+        .zip(&jobs)
+        .filter(|((recorded, found), job)| {
+            let comparable = same_mathematics && (same_compiler || !job.has_fmus);
+            if comparable {
+                *recorded != found
+            } else {
+                without_hash(recorded) != without_hash(found)
+            }
+        });
+    let differing: Vec<String> = differing
+        .map(|((recorded, found), _)| format!("was {recorded}\nnow {found}"))
+        .collect();
+    assert!(
+        differing.is_empty(),
+        "{} results changed\n{}",
+        differing.len(),
+        differing.join("\n")
+    );
 }

@@ -19,15 +19,25 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     }
     let program = PathBuf::from(env!("CARGO_BIN_EXE_dovetail"));
     let placement = Placement::processes(program, &["worker"], None, &NEVER);
-    let options = RunOptions { placement, ..scenario.options(&choices).unwrap() };
+    let options = RunOptions {
+        placement,
+        ..scenario.options(&choices).unwrap()
+    };
     let mut watch = AllocationWatch::default();
-    scenario.run(&options, &mut [&mut watch], &NEVER).unwrap().ending.unwrap();
+    scenario
+        .run(&options, &mut [&mut watch], &NEVER)
+        .unwrap()
+        .ending
+        .unwrap();
     watch.found()
 }
 
 // Without the test harness, whose own thread allocates now and then and would be counted too.
 fn main() {
-    for (name, scenario) in [("ring", ring(4)), ("lotka-volterra", LOTKA_VOLTERRA.scenario())] {
+    for (name, scenario) in [
+        ("ring", ring(4)),
+        ("lotka-volterra", LOTKA_VOLTERRA.scenario()),
+    ] {
         for method in ["jacobi", "gauss-seidel", "ifosmondi"] {
             let (steps, allocated) = allocations(&scenario, method);
             assert!(steps >= 500);

@@ -17,56 +17,118 @@ use support::{Done, Folder, Table, dovetail, example, lone, run_json, start};
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn processes() -> Placement {
-    Placement::processes(PathBuf::from(env!("CARGO_BIN_EXE_dovetail")), &["worker"], None, &NEVER)
+    Placement::processes(
+        PathBuf::from(env!("CARGO_BIN_EXE_dovetail")),
+        &["worker"],
+        None,
+        &NEVER,
+    )
 }
 
 fn options(scenario: &Scenario, choices: &[(&str, &str)]) -> RunOptions {
     let mut chosen = Choices::default();
-    choices.iter().for_each(|(key, value)| chosen.set(key, *value));
-    RunOptions { placement: processes(), ..scenario.options(&chosen).unwrap() }
+    choices
+        .iter()
+        .for_each(|(key, value)| chosen.set(key, *value));
+    RunOptions {
+        placement: processes(),
+        ..scenario.options(&chosen).unwrap()
+    }
 }
 
 /// Prey and predator as FMUs, with the FMU of the prey as given.
 fn pair_of_units(folder: &Folder, prey: &Fixture) -> String {
     let predator = Fixture::new(Model::Predator, Version::Two).build();
-    let table = |name: &str, fmu: PathBuf| format!("[systems.{name}]\nfmu = {:?}\n\n", fmu.display().to_string());
+    let table = |name: &str, fmu: PathBuf| {
+        format!(
+            "[systems.{name}]\nfmu = {:?}\n\n",
+            fmu.display().to_string()
+        )
+    };
     let connections = "[[connections]]\nfrom = \"prey.population\"\nto   = \"predator.prey\"\n\n\
                        [[connections]]\nfrom = \"predator.population\"\nto   = \"prey.predators\"\n";
     let systems = table("prey", prey.build()) + &table("predator", predator);
-    folder.file("model.toml", format!("[model]\nstop-time = 2.0\n\n{systems}{connections}"))
+    folder.file(
+        "model.toml",
+        format!("[model]\nstop-time = 2.0\n\n{systems}{connections}"),
+    )
 }
 
 fn prey(fault: Fault) -> Fixture {
-    Fixture::new(Model::Prey, Version::Two).kind(Kind::CoSimulation).fault(fault)
+    Fixture::new(Model::Prey, Version::Two)
+        .kind(Kind::CoSimulation)
+        .fault(fault)
 }
 
 /// Runs a model of FMUs in processes, with its results in `results.csv`.
 fn run(folder: &Folder, model: &str, flags: &[&str]) -> Done {
     let output = folder.name("results.csv");
-    let run = ["run", model, "--method", "jacobi", "--workers", "processes", "--step", "0.01", "--quiet"];
+    let run = [
+        "run",
+        model,
+        "--method",
+        "jacobi",
+        "--workers",
+        "processes",
+        "--step",
+        "0.01",
+        "--quiet",
+    ];
     dovetail(&[&run[..], &["--output", &output], flags].concat())
 }
 
 /// The last time in `results.csv`.
 fn reached(folder: &Folder) -> f64 {
-    *Table::parse(&folder.read("results.csv")).numbers("time").last().expect("a row")
+    *Table::parse(&folder.read("results.csv"))
+        .numbers("time")
+        .last()
+        .expect("a row")
 }
 
 #[test]
 fn results_do_not_depend_on_processes() {
     let folder = Folder::new();
-    for method in ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"] {
-        for name in ["behaviour-change", "damping-reaction", "lotka-volterra", "mechanical", "pump-and-tank", "rooms"] {
+    for method in [
+        "jacobi",
+        "gauss-seidel",
+        "f3ornits",
+        "ifosmondi",
+        "missiles",
+        "dovetail",
+    ] {
+        for name in [
+            "behaviour-change",
+            "damping-reaction",
+            "lotka-volterra",
+            "mechanical",
+            "pump-and-tank",
+            "rooms",
+        ] {
             let results = |file: &str, flags: &[&str]| {
                 let path = folder.name(file);
-                let run = ["run", &example(name), "--method", method, "--quiet", "--output", &path];
+                let run = [
+                    "run",
+                    &example(name),
+                    "--method",
+                    method,
+                    "--quiet",
+                    "--output",
+                    &path,
+                ];
                 let done = dovetail(&[&run, flags].concat());
                 // Held inputs with the default step: the mechanical case runs away, and the program says so.
-                done.exits(if (method, name) == ("jacobi", "mechanical") { 1 } else { 0 });
+                done.exits(if (method, name) == ("jacobi", "mechanical") {
+                    1
+                } else {
+                    0
+                });
                 folder.read(file)
             };
             let single = results("single.csv", &[]);
-            assert!(results("processes.csv", &["--workers", "processes"]) == single, "{name} under {method}");
+            assert!(
+                results("processes.csv", &["--workers", "processes"]) == single,
+                "{name} under {method}"
+            );
         }
     }
 }
@@ -74,17 +136,32 @@ fn results_do_not_depend_on_processes() {
 #[test]
 fn results_of_fmus_do_not_depend_on_processes() {
     let folder = Folder::new();
-    for prey in [Fixture::new(Model::Prey, Version::Three), Fixture::poor(Model::Prey, Version::Three)] {
+    for prey in [
+        Fixture::new(Model::Prey, Version::Three),
+        Fixture::poor(Model::Prey, Version::Three),
+    ] {
         let model = pair_of_units(&folder, &prey);
-        for flags in [["--method", "auto"], ["--method", "jacobi"], ["--method", "ifosmondi"], ["--method", "f3ornits"]]
-        {
+        for flags in [
+            ["--method", "auto"],
+            ["--method", "jacobi"],
+            ["--method", "ifosmondi"],
+            ["--method", "f3ornits"],
+        ] {
             let results = |file: &str, more: &[&str]| {
                 let path = folder.name(file);
                 let run = ["run", &model, "--quiet", "--output", &path];
                 let done = dovetail(&[&run[..], &flags, more].concat());
-                (done.code, done.err, fs::read_to_string(path).unwrap_or_default())
+                (
+                    done.code,
+                    done.err,
+                    fs::read_to_string(path).unwrap_or_default(),
+                )
             };
-            assert_eq!(results("results.csv", &["--workers", "processes"]), results("results.csv", &[]), "{flags:?}");
+            assert_eq!(
+                results("results.csv", &["--workers", "processes"]),
+                results("results.csv", &[]),
+                "{flags:?}"
+            );
         }
     }
 }
@@ -97,7 +174,11 @@ fn work_warnings_and_costs_are_told_as_in_a_single_process() {
         let run = run_json(&model, &[&["--method", "jacobi"], flags].concat());
         let system = &run["systems"]["prey"];
         assert!(system["seconds"].as_f64().unwrap() > 0.0);
-        (run["quality"]["warnings"].clone(), system["integrations"].clone(), system["fmi"].is_object())
+        (
+            run["quality"]["warnings"].clone(),
+            system["integrations"].clone(),
+            system["fmi"].is_object(),
+        )
     };
     let single = told(&[]);
     assert!(single.0.to_string().contains("`prey` said"), "{single:?}");
@@ -106,10 +187,20 @@ fn work_warnings_and_costs_are_told_as_in_a_single_process() {
 
 #[test]
 fn a_comparison_takes_them_too() {
-    let compare = ["compare", &example("lotka-volterra"), "--method", "jacobi,missiles", "--json"];
+    let compare = [
+        "compare",
+        &example("lotka-volterra"),
+        "--method",
+        "jacobi,missiles",
+        "--json",
+    ];
     let errors = |flags: &[&str]| {
         let runs = dovetail(&[&compare, flags].concat()).exits(0).json();
-        runs.as_array().unwrap().iter().map(|run| run["error"].to_string()).collect::<Vec<_>>()
+        runs.as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["error"].to_string())
+            .collect::<Vec<_>>()
     };
     assert_eq!(errors(&["--workers", "processes"]), errors(&[]));
 }
@@ -120,8 +211,17 @@ fn systems_in_processes_conform() {
         let scenario = Scenario::load(example(name).as_ref(), &Overrides::default()).unwrap();
         let options = options(&scenario, &[("integrator-tolerance", "1e-12")]);
         for system in 0..scenario.connections.systems() {
-            let mut make = || -> Box<dyn System> { scenario.systems(&options).unwrap().swap_remove(system) };
-            conformance(&mut make, Expectations { start: 0.0, step: 0.01, tolerance: 1e-9 }).unwrap();
+            let mut make =
+                || -> Box<dyn System> { scenario.systems(&options).unwrap().swap_remove(system) };
+            conformance(
+                &mut make,
+                Expectations {
+                    start: 0.0,
+                    step: 0.01,
+                    tolerance: 1e-9,
+                },
+            )
+            .unwrap();
         }
     }
 }
@@ -129,12 +229,27 @@ fn systems_in_processes_conform() {
 #[test]
 fn fmus_in_processes_conform() {
     for version in [Version::Two, Version::Three] {
-        for fixture in [Fixture::new(Model::Prey, version), Fixture::poor(Model::Prey, version)] {
-            let changes = Overrides { stop_time: Some(10.0), ..Overrides::default() };
+        for fixture in [
+            Fixture::new(Model::Prey, version),
+            Fixture::poor(Model::Prey, version),
+        ] {
+            let changes = Overrides {
+                stop_time: Some(10.0),
+                ..Overrides::default()
+            };
             let scenario = Scenario::load(&fixture.build(), &changes).unwrap();
             let options = options(&scenario, &[("step", "0.01")]);
-            let mut make = || -> Box<dyn System> { scenario.systems(&options).unwrap().swap_remove(0) };
-            conformance(&mut make, Expectations { start: 0.0, step: 0.01, tolerance: 1e-9 }).unwrap();
+            let mut make =
+                || -> Box<dyn System> { scenario.systems(&options).unwrap().swap_remove(0) };
+            conformance(
+                &mut make,
+                Expectations {
+                    start: 0.0,
+                    step: 0.01,
+                    tolerance: 1e-9,
+                },
+            )
+            .unwrap();
         }
     }
 }
@@ -142,21 +257,47 @@ fn fmus_in_processes_conform() {
 #[test]
 fn texts_cross_processes_by_what_they_say() {
     let fmu = Fixture::new(Model::Types, Version::Two).build();
-    let changes = Overrides { stop_time: Some(1.0), ..Overrides::default() };
+    let changes = Overrides {
+        stop_time: Some(1.0),
+        ..Overrides::default()
+    };
     let scenario = Scenario::load(&fmu, &changes).unwrap();
-    let mut system = scenario.systems(&options(&scenario, &[])).unwrap().swap_remove(0);
+    let mut system = scenario
+        .systems(&options(&scenario, &[]))
+        .unwrap()
+        .swap_remove(0);
     let interface = system.interface().clone();
-    let input = interface.inputs.iter().position(|input| input.name == "string_in").unwrap();
-    let output = interface.outputs.iter().position(|output| output.name == "string_out").unwrap();
-    let mut inputs: Vec<Signal> = interface.inputs.iter().map(|input| Signal::constant(input.start)).collect();
+    let input = interface
+        .inputs
+        .iter()
+        .position(|input| input.name == "string_in")
+        .unwrap();
+    let output = interface
+        .outputs
+        .iter()
+        .position(|output| output.name == "string_out")
+        .unwrap();
+    let mut inputs: Vec<Signal> = interface
+        .inputs
+        .iter()
+        .map(|input| Signal::constant(input.start))
+        .collect();
     let mut response = Response::new(&interface, 0);
     // Texts that only this process knows: its numbers are not those of the other.
     for number in 0..100 {
         number_of_text(&format!("text {number}"));
     }
-    for text in ["one and", "another", "", "one and", &*text_of_number(interface.inputs[input].start)] {
+    for text in [
+        "one and",
+        "another",
+        "",
+        "one and",
+        &*text_of_number(interface.inputs[input].start),
+    ] {
         inputs[input] = Signal::constant(number_of_text(text));
-        system.advance(MacroStep::instant(0.0), &inputs, &mut response).unwrap();
+        system
+            .advance(MacroStep::instant(0.0), &inputs, &mut response)
+            .unwrap();
         assert_eq!(&*text_of_number(response.outputs[output].value), text);
     }
 }
@@ -165,16 +306,24 @@ fn texts_cross_processes_by_what_they_say() {
 fn an_fmu_that_ends_its_process_ends_the_run_with_its_results_kept() {
     let folder = Folder::new();
     let model = pair_of_units(&folder, &prey(Fault::Exit(0.5)));
-    run(&folder, &model, &[]).exits(1).says(&["`prey` failed at t = 0.49 s", "exited with code 3"]);
+    run(&folder, &model, &[])
+        .exits(1)
+        .says(&["`prey` failed at t = 0.49 s", "exited with code 3"]);
     assert_eq!(reached(&folder), 0.49);
 }
 
 #[test]
 fn an_fmu_that_crashes_ends_the_run_with_its_results_kept() {
     let folder = Folder::new();
-    for fault in [Fault::Segfault(0.5), Fault::Abort(0.5), Fault::StackOverflow(0.5)] {
+    for fault in [
+        Fault::Segfault(0.5),
+        Fault::Abort(0.5),
+        Fault::StackOverflow(0.5),
+    ] {
         let model = pair_of_units(&folder, &prey(fault));
-        run(&folder, &model, &[]).exits(1).says(&["`prey` failed at t = 0."]);
+        run(&folder, &model, &[])
+            .exits(1)
+            .says(&["`prey` failed at t = 0."]);
         assert_eq!(reached(&folder), 0.49, "{fault:?}");
     }
 }
@@ -199,7 +348,12 @@ fn an_fmu_that_hangs_is_ended_by_the_time_limit() {
     let model = pair_of_units(&folder, &prey(Fault::Hang(0.5)));
     let began = Instant::now();
     let done = run(&folder, &model, &["--step-timeout", "0.5"]).exits(1);
-    done.says(&["`prey` failed at t = 0.49 s", "did not answer within 0.5 s", "--step-timeout", "--log-fmi-calls"]);
+    done.says(&[
+        "`prey` failed at t = 0.49 s",
+        "did not answer within 0.5 s",
+        "--step-timeout",
+        "--log-fmi-calls",
+    ]);
     assert_eq!(reached(&folder), 0.49);
     assert!(began.elapsed() < Duration::from_secs(20));
 }
@@ -228,7 +382,10 @@ fn no_process_outlives_the_program() {
     dovetail.wait().unwrap();
     let began = Instant::now();
     while workers.iter().any(|&worker| is_worker(worker)) {
-        assert!(began.elapsed() < Duration::from_secs(10), "a worker outlives the program");
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "a worker outlives the program"
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -239,10 +396,16 @@ fn an_fmu_that_fails_says_the_same_in_a_process() {
     for fault in [Fault::Error(0.5), Fault::Nan(0.5), Fault::Terminate(0.5)] {
         let model = pair_of_units(&folder, &prey(fault));
         let output = folder.name("single.csv");
-        let single = ["run", &model, "--method", "jacobi", "--step", "0.01", "--quiet", "--output", &output];
+        let single = [
+            "run", &model, "--method", "jacobi", "--step", "0.01", "--quiet", "--output", &output,
+        ];
         let single = dovetail(&single);
         let spread = run(&folder, &model, &[]);
-        assert_eq!((spread.code, spread.err), (single.code, single.err), "{fault:?}");
+        assert_eq!(
+            (spread.code, spread.err),
+            (single.code, single.err),
+            "{fault:?}"
+        );
         assert_eq!(folder.read("results.csv"), folder.read("single.csv"));
     }
 }
@@ -252,20 +415,36 @@ fn an_fmu_for_one_process_is_used_twice_in_two() {
     let folder = Folder::new();
     for version in [Version::Two, Version::Three] {
         let once = |once: bool| {
-            let fmu = Fixture::new(Model::Sine, version).once(once).build().display().to_string();
+            let fmu = Fixture::new(Model::Sine, version)
+                .once(once)
+                .build()
+                .display()
+                .to_string();
             let systems = ["a", "b"].map(|name| format!("[systems.{name}]\nfmu = {fmu:?}\n"));
-            folder.file("model.toml", format!("[model]\nstop-time = 1.0\n\n{}", systems.concat()))
+            folder.file(
+                "model.toml",
+                format!("[model]\nstop-time = 1.0\n\n{}", systems.concat()),
+            )
         };
         let often = once(false);
         run(&folder, &often, &[]).exits(0);
         let expected = folder.read("results.csv");
         let model = once(true);
         let refused = dovetail(&["run", &model]).exits(2);
-        refused.says(&["`a` and `b`", "only once in a process", "--workers processes", "model.toml:6:"]);
+        refused.says(&[
+            "`a` and `b`",
+            "only once in a process",
+            "--workers processes",
+            "model.toml:6:",
+        ]);
         run(&folder, &model, &[]).exits(0);
         assert_eq!(folder.read("results.csv"), expected);
         let checked = dovetail(&["check", &model]).exits(0);
-        assert!(checked.out.contains("--workers processes"), "{}", checked.out);
+        assert!(
+            checked.out.contains("--workers processes"),
+            "{}",
+            checked.out
+        );
     }
 }
 
@@ -273,10 +452,18 @@ fn an_fmu_for_one_process_is_used_twice_in_two() {
 fn calls_are_logged_from_every_process() {
     let folder = Folder::new();
     let model = pair_of_units(&folder, &Fixture::new(Model::Prey, Version::Two));
-    run(&folder, &model, &["--log-fmi-calls", &folder.name("calls.log")]).exits(0);
+    run(
+        &folder,
+        &model,
+        &["--log-fmi-calls", &folder.name("calls.log")],
+    )
+    .exits(0);
     let log = folder.read("calls.log");
     for name in ["prey: ", "predator: "] {
-        let steps = log.lines().filter(|line| line.starts_with(name) && line.contains("DoStep")).count();
+        let steps = log
+            .lines()
+            .filter(|line| line.starts_with(name) && line.contains("DoStep"))
+            .count();
         assert_eq!(steps, 200, "{name}");
     }
 }
@@ -285,27 +472,47 @@ fn calls_are_logged_from_every_process() {
 fn a_run_that_ends_early_says_the_same_in_processes() {
     let folder = Folder::new();
     let model = folder.file("model.toml", lone(2.0, "x = 1.0", "der(x) = x^2"));
-    let said = |flags: &[&str]| dovetail(&[&["run", &model, "--quiet"], flags].concat()).exits(1).err;
+    let said = |flags: &[&str]| {
+        dovetail(&[&["run", &model, "--quiet"], flags].concat())
+            .exits(1)
+            .err
+    };
     assert_eq!(said(&["--workers", "processes"]), said(&[]));
 }
 
 #[test]
 fn choices_without_meaning_are_refused() {
-    let run = |flags: &[&str]| dovetail(&[&["run", &example("mechanical")], flags].concat()).exits(2);
+    let run =
+        |flags: &[&str]| dovetail(&[&["run", &example("mechanical")], flags].concat()).exits(2);
     run(&["--step-timeout", "1"]).says(&["--workers processes"]);
     run(&["--workers", "processes", "--step-timeout", "0"]).says(&["above zero"]);
     run(&["--workers", "processes", "--worker-threads", "2"]).says(&["--worker-threads"]);
-    dovetail(&["worker"]).exits(2).says(&["for --workers processes to start"]);
+    dovetail(&["worker"])
+        .exits(2)
+        .says(&["for --workers processes to start"]);
 }
 
 /// A run in processes that has come to its first rows.
 fn started(model: &str, output: &str) -> Child {
-    let run = ["run", model, "--method", "jacobi", "--workers", "processes", "--step", "0.01", "--quiet"];
+    let run = [
+        "run",
+        model,
+        "--method",
+        "jacobi",
+        "--workers",
+        "processes",
+        "--step",
+        "0.01",
+        "--quiet",
+    ];
     let child = start(&[&run[..], &["--output", output]].concat());
     let began = Instant::now();
     // The file is written in blocks: what tells that the run is under way is that it is there.
     while !fs::exists(output).unwrap() {
-        assert!(began.elapsed() < Duration::from_secs(30), "the run does not begin");
+        assert!(
+            began.elapsed() < Duration::from_secs(30),
+            "the run does not begin"
+        );
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(200));
@@ -314,14 +521,23 @@ fn started(model: &str, output: &str) -> Child {
 
 fn signal(name: &str, process: u32) {
     let arguments = [format!("-{name}"), process.to_string()];
-    assert!(std::process::Command::new("kill").args(arguments).status().unwrap().success());
+    assert!(
+        std::process::Command::new("kill")
+            .args(arguments)
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// The processes that a program has started.
 fn workers_of(program: &Child) -> Vec<u32> {
     let id = program.id();
     let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
-    children.split_whitespace().map(|child| child.parse().unwrap()).collect()
+    children
+        .split_whitespace()
+        .map(|child| child.parse().unwrap())
+        .collect()
 }
 
 /// Whether a process still lives: not that its number is in use, but that it is ours and no mere entry of a table.

@@ -24,11 +24,28 @@ fn within(patience: Duration, arguments: &[&str]) -> Done {
 #[test]
 fn a_run_far_from_time_zero_ends() {
     let model = example("spring");
-    let cases = [("1.7e9", "1700000010", "0.01"), ("1e6", "1000001", "1e-5"), ("1e15", "1000000000001000", "0.3")];
+    let cases = [
+        ("1.7e9", "1700000010", "0.01"),
+        ("1e6", "1000001", "1e-5"),
+        ("1e15", "1000000000001000", "0.3"),
+    ];
     for (from, to, step) in cases {
-        let arguments = ["run", &model, "--start-time", from, "--stop-time", to, "--step", step, "--quiet"];
+        let arguments = [
+            "run",
+            &model,
+            "--start-time",
+            from,
+            "--stop-time",
+            to,
+            "--step",
+            step,
+            "--quiet",
+        ];
         let done = within(PATIENCE, &arguments);
-        assert!(done.code.is_some(), "from {from} with steps of {step} it does not end");
+        assert!(
+            done.code.is_some(),
+            "from {from} with steps of {step} it does not end"
+        );
         assert!(matches!(done.code, Some(0 | 2)), "{done:?}");
     }
 }
@@ -37,19 +54,32 @@ fn a_run_far_from_time_zero_ends() {
 fn times_far_from_zero_are_start_plus_multiples_of_the_step() {
     let folder = Folder::new();
     let (model, file) = (example("spring"), folder.name("out.csv"));
-    let times = ["--start-time", "1.7e9", "--stop-time", "1700000001", "--step", "0.01"];
+    let times = [
+        "--start-time",
+        "1.7e9",
+        "--stop-time",
+        "1700000001",
+        "--step",
+        "0.01",
+    ];
     let arguments = [&["run", &model, "--quiet", "--output", &file], &times[..]].concat();
     within(PATIENCE, &arguments).exits(0);
     let mut expected: Vec<f64> = (0..100).map(|n| 1.7e9 + f64::from(n) * 0.01).collect();
     expected.push(1.700000001e9);
-    assert_eq!(Table::parse(&folder.read("out.csv")).numbers("time"), expected);
+    assert_eq!(
+        Table::parse(&folder.read("out.csv")).numbers("time"),
+        expected
+    );
 }
 
 /// `a` steps by tenths only; `b` switches at `event`.
 fn imposed(folder: &Folder, event: f64) -> String {
     let switch = format!("der(x) = if time < {event:?} then u else -u");
     let text = pair(1.0, ["der(x) = u - x", "x"], [&switch, "x"]);
-    folder.file("model.toml", text.replacen("[systems.a]\n", "[systems.a]\nimposed-step = 0.1\n", 1))
+    folder.file(
+        "model.toml",
+        text.replacen("[systems.a]\n", "[systems.a]\nimposed-step = 0.1\n", 1),
+    )
 }
 
 #[test]
@@ -67,7 +97,10 @@ fn an_event_off_the_grid_of_an_imposed_step_is_no_panic() {
     for step in ["0.1", "0.2"] {
         for method in ["jacobi", "gauss-seidel"] {
             let done = dovetail(&["run", &model, "--step", step, "--method", method]);
-            assert!(matches!(done.code, Some(0 | 2)) && !done.err.contains("panicked"), "{done:?}");
+            assert!(
+                matches!(done.code, Some(0 | 2)) && !done.err.contains("panicked"),
+                "{done:?}"
+            );
         }
     }
 }

@@ -73,7 +73,11 @@ impl Search {
     /// If nothing below `node` reaches above it, what lies on the stack from `node` on is a component.
     fn close(&mut self, node: usize) {
         if self.lowest[node] == self.index[node] {
-            let from = self.stack.iter().rposition(|&n| n == node).expect("BUG: an open node is on the stack");
+            let from = self
+                .stack
+                .iter()
+                .rposition(|&n| n == node)
+                .expect("BUG: an open node is on the stack");
             let mut members = self.stack.split_off(from);
             members.iter().for_each(|&n| self.open[n] = false);
             members.sort_unstable();
@@ -95,13 +99,18 @@ mod tests {
 
     #[test]
     fn independent_nodes_keep_their_order() {
-        assert_eq!(components(&[vec![], vec![], vec![]]), [vec![0], vec![1], vec![2]]);
+        assert_eq!(
+            components(&[vec![], vec![], vec![]]),
+            [vec![0], vec![1], vec![2]]
+        );
     }
 
     #[test]
     fn a_long_chain_does_not_exhaust_the_stack() {
         let n = 300_000;
-        let chain: Vec<Vec<usize>> = (0..n).map(|i| if i + 1 < n { vec![i + 1] } else { vec![] }).collect();
+        let chain: Vec<Vec<usize>> = (0..n)
+            .map(|i| if i + 1 < n { vec![i + 1] } else { vec![] })
+            .collect();
         assert_eq!(components(&chain).len(), n);
     }
 

@@ -3,8 +3,8 @@
 //! It builds fresh systems as it needs them and returns the first broken promise as a sentence.
 
 use crate::{
-    Capabilities, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response, Signal, StepRule,
-    System,
+    Capabilities, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
+    Signal, StepRule, System,
 };
 
 /// What the suite may expect.
@@ -19,7 +19,10 @@ pub struct Expectations {
 }
 
 /// Checks the systems that `make` makes against everything that [`System`] promises.
-pub fn conformance(make: &mut dyn FnMut() -> Box<dyn System>, expect: Expectations) -> Result<(), String> {
+pub fn conformance(
+    make: &mut dyn FnMut() -> Box<dyn System>,
+    expect: Expectations,
+) -> Result<(), String> {
     let mut suite = Suite::new(make, expect);
     suite.interface_is_sound()?;
     suite.answers_repeat()?;
@@ -46,19 +49,36 @@ struct Answer {
 }
 
 fn ensure(condition: bool, claim: &str) -> Result<(), String> {
-    if condition { Ok(()) } else { Err(claim.to_owned()) }
+    if condition {
+        Ok(())
+    } else {
+        Err(claim.to_owned())
+    }
 }
 
 fn bits(response: &Response) -> Vec<u64> {
-    let knots = response.outputs.iter().flat_map(|k| [k.value, k.slope, k.curvature]);
-    knots.chain(response.states.iter().copied()).chain([response.reached]).map(f64::to_bits).collect()
+    let knots = response
+        .outputs
+        .iter()
+        .flat_map(|k| [k.value, k.slope, k.curvature]);
+    knots
+        .chain(response.states.iter().copied())
+        .chain([response.reached])
+        .map(f64::to_bits)
+        .collect()
 }
 
 /// Whether a trial has stopped at an event within its step; it must then say so.
 fn stops_at_event(step: MacroStep, response: &Response) -> Result<bool, String> {
     let early = response.reached < step.end;
-    ensure(!early || response.next_event == response.reached, "a trial that stops early stops at an event")?;
-    ensure(response.reached >= step.start && response.reached <= step.end, "a trial stays within its step")?;
+    ensure(
+        !early || response.next_event == response.reached,
+        "a trial that stops early stops at an event",
+    )?;
+    ensure(
+        response.reached >= step.start && response.reached <= step.end,
+        "a trial stays within its step",
+    )?;
     Ok(early)
 }
 
@@ -67,7 +87,12 @@ impl<'a> Suite<'a> {
         let mut system = make();
         let interface = system.interface().clone();
         let capabilities = Capabilities::of(system.as_mut());
-        Self { make, expect, interface, capabilities }
+        Self {
+            make,
+            expect,
+            interface,
+            capabilities,
+        }
     }
 
     fn step(&self) -> f64 {
@@ -90,8 +115,11 @@ impl<'a> Suite<'a> {
         let degree = self.capabilities.input_degree.min(MAX_DEGREE);
         let signal = |i: usize, start: f64| {
             let scale = wiggle * (1.0 + start.abs()) * (1.0 + 0.3 * i as f64);
-            let power = |p: usize| scale * [0.1, 1.0, -0.7, 0.4, 0.2, -0.1][p] / self.step().powi(p as i32);
-            let coefficients: Vec<f64> = (0..=degree).map(|p| power(p) + if p == 0 { start } else { 0.0 }).collect();
+            let power =
+                |p: usize| scale * [0.1, 1.0, -0.7, 0.4, 0.2, -0.1][p] / self.step().powi(p as i32);
+            let coefficients: Vec<f64> = (0..=degree)
+                .map(|p| power(p) + if p == 0 { start } else { 0.0 })
+                .collect();
             Signal::new(&coefficients)
         };
         let one = |(i, input): (usize, &Input)| match input.nature {
@@ -103,7 +131,9 @@ impl<'a> Suite<'a> {
 
     fn constants(&self, offset: f64) -> Vec<Signal> {
         let one = |input: &Input| match input.nature {
-            Nature::Continuous => Signal::constant(input.start + offset * (1.0 + input.start.abs())),
+            Nature::Continuous => {
+                Signal::constant(input.start + offset * (1.0 + input.start.abs()))
+            }
             _ => Signal::constant(input.start),
         };
         self.interface.inputs.iter().map(one).collect()
@@ -112,7 +142,9 @@ impl<'a> Suite<'a> {
     /// The outputs that have slopes and may be measured: what jumps from value to value is told to the last bit, or is a text.
     fn smooth<'r>(&'r self, response: &'r Response) -> impl Iterator<Item = &'r Knot> {
         let outputs = self.interface.outputs.iter().zip(&response.outputs);
-        outputs.filter(|(output, _)| output.nature == Nature::Continuous).map(|(_, knot)| knot)
+        outputs
+            .filter(|(output, _)| output.nature == Nature::Continuous)
+            .map(|(_, knot)| knot)
     }
 
     /// A fresh system that begins with the first of these steps, an instant, and is taken through the others.
@@ -124,17 +156,31 @@ impl<'a> Suite<'a> {
                 _ => system.advance(*step, inputs, &mut response),
             };
             done.map_err(|e| e.to_string())?;
-            ensure(response.reached == step.end, "a system stops at the end of its step")?;
+            ensure(
+                response.reached == step.end,
+                "a system stops at the end of its step",
+            )?;
         }
         let mut linearization = self.zeros();
-        let told = system.linearize().map(|l| l.linearize_into(&mut linearization)).transpose();
+        let told = system
+            .linearize()
+            .map(|l| l.linearize_into(&mut linearization))
+            .transpose();
         let told = told.map_err(|e| e.to_string())?;
         linearization.affine = 0; // a number of its own for every system
-        Ok(Answer { response, linearization: told.map(|()| linearization) })
+        Ok(Answer {
+            response,
+            linearization: told.map(|()| linearization),
+        })
     }
 
     fn zeros(&self) -> Linearization {
-        let Interface { states, inputs, outputs, .. } = &self.interface;
+        let Interface {
+            states,
+            inputs,
+            outputs,
+            ..
+        } = &self.interface;
         Linearization::zeros(states.len(), inputs.len(), outputs.len())
     }
 
@@ -151,21 +197,42 @@ impl<'a> Suite<'a> {
 
     fn interface_is_sound(&mut self) -> Result<(), String> {
         let inputs = self.interface.inputs.len();
-        let mut names: Vec<&str> = self.interface.inputs.iter().map(|i| i.name.as_str()).collect();
+        let mut names: Vec<&str> = self
+            .interface
+            .inputs
+            .iter()
+            .map(|i| i.name.as_str())
+            .collect();
         names.extend(self.interface.outputs.iter().map(|o| o.name.as_str()));
         names.sort_unstable();
-        ensure(names.windows(2).all(|pair| pair[0] != pair[1]), "names of inputs and outputs are unique")?;
-        let sound = self.interface.outputs.iter().flat_map(|o| &o.depends_on).all(|&i| i < inputs);
+        ensure(
+            names.windows(2).all(|pair| pair[0] != pair[1]),
+            "names of inputs and outputs are unique",
+        )?;
+        let sound = self
+            .interface
+            .outputs
+            .iter()
+            .flat_map(|o| &o.depends_on)
+            .all(|&i| i < inputs);
         ensure(sound, "feedthrough names inputs that exist")
     }
 
     fn answers_repeat(&mut self) -> Result<(), String> {
         let size = self.step();
         let (one, other) = (self.over(size)?, self.over(size)?);
-        ensure(bits(&one.response) == bits(&other.response), "equal runs give equal bits")?;
-        let known = |k: &Knot, n: usize| n == 0 || (n == 1 && k.slope.is_finite()) || k.curvature.is_finite();
+        ensure(
+            bits(&one.response) == bits(&other.response),
+            "equal runs give equal bits",
+        )?;
+        let known = |k: &Knot, n: usize| {
+            n == 0 || (n == 1 && k.slope.is_finite()) || k.curvature.is_finite()
+        };
         let claimed = self.capabilities.output_derivatives;
-        ensure(self.smooth(&one.response).all(|k| known(k, claimed)), "derivatives that are claimed are told")
+        ensure(
+            self.smooth(&one.response).all(|k| known(k, claimed)),
+            "derivatives that are claimed are told",
+        )
     }
 
     /// Start values are found by questions: what was asked on the way must not matter.
@@ -174,13 +241,25 @@ impl<'a> Suite<'a> {
         let step = (MacroStep::new(self.expect.start, end), self.inputs(1.0));
         let plain = self.walk(&[self.opening(), step.clone()])?;
         let (mut system, mut response) = ((self.make)(), self.response());
-        let (opening, detour) = (self.opening(), (MacroStep::instant(self.expect.start), self.constants(0.5)));
+        let (opening, detour) = (
+            self.opening(),
+            (MacroStep::instant(self.expect.start), self.constants(0.5)),
+        );
         for (instant, inputs) in [&opening, &detour, &opening] {
-            system.advance(*instant, inputs, &mut response).map_err(|e| e.to_string())?;
+            system
+                .advance(*instant, inputs, &mut response)
+                .map_err(|e| e.to_string())?;
         }
-        system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
-        system.advance(step.0, &step.1, &mut response).map_err(|e| e.to_string())?;
-        ensure(bits(&plain.response) == bits(&response), "a question before the start leaves no trace")
+        system
+            .begin(opening.0, &opening.1, &mut response)
+            .map_err(|e| e.to_string())?;
+        system
+            .advance(step.0, &step.1, &mut response)
+            .map_err(|e| e.to_string())?;
+        ensure(
+            bits(&plain.response) == bits(&response),
+            "a question before the start leaves no trace",
+        )
     }
 
     fn instants_move_nothing(&mut self) -> Result<(), String> {
@@ -190,7 +269,10 @@ impl<'a> Suite<'a> {
         let plain = [self.opening(), step.clone()];
         let asked = [self.opening(), detour, step];
         let (plain, asked) = (self.walk(&plain)?, self.walk(&asked)?);
-        ensure(bits(&plain.response) == bits(&asked.response), "an instant leaves no trace in the next step")
+        ensure(
+            bits(&plain.response) == bits(&asked.response),
+            "an instant leaves no trace in the next step",
+        )
     }
 
     fn two_halves_make_a_whole(&mut self) -> Result<(), String> {
@@ -208,8 +290,13 @@ impl<'a> Suite<'a> {
         let (whole, halves) = (self.over(size)?, self.walk(&halves)?);
         let tolerance = 100.0 * self.expect.tolerance;
         let close = |a: f64, b: f64| (a - b).abs() <= tolerance * (1.0 + a.abs());
-        let mut outputs = self.smooth(&whole.response).zip(self.smooth(&halves.response));
-        ensure(outputs.all(|(a, b)| close(a.value, b.value)), "two halves of a step make a whole")
+        let mut outputs = self
+            .smooth(&whole.response)
+            .zip(self.smooth(&halves.response));
+        ensure(
+            outputs.all(|(a, b)| close(a.value, b.value)),
+            "two halves of a step make a whole",
+        )
     }
 
     fn trials_leave_no_trace(&mut self) -> Result<(), String> {
@@ -222,25 +309,45 @@ impl<'a> Suite<'a> {
         for also_the_same in [false, true] {
             let (mut system, mut response) = ((self.make)(), self.response());
             let opening = self.opening();
-            system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
+            system
+                .begin(opening.0, &opening.1, &mut response)
+                .map_err(|e| e.to_string())?;
             let (other, same) = (self.inputs(-0.5), self.inputs(1.0));
             let trial = system.trial().ok_or("a trial stays on offer")?;
-            trial.respond(step, &other, &mut response).map_err(|e| e.to_string())?;
+            trial
+                .respond(step, &other, &mut response)
+                .map_err(|e| e.to_string())?;
             stops_at_event(step, &response)?;
             if also_the_same {
-                trial.respond(step, &same, &mut response).map_err(|e| e.to_string())?;
+                trial
+                    .respond(step, &same, &mut response)
+                    .map_err(|e| e.to_string())?;
                 let told = stops_at_event(step, &response)?;
                 let same = told || response.estimated || bits(&plain.response) == bits(&response);
-                ensure(same, "a trial answers what the step would, or says that it estimates")?;
+                ensure(
+                    same,
+                    "a trial answers what the step would, or says that it estimates",
+                )?;
             }
             let mut there = self.zeros();
-            let told =
-                system.linearize().map(|l| l.linearize_into(&mut there)).transpose().map_err(|e| e.to_string())?;
+            let told = system
+                .linearize()
+                .map(|l| l.linearize_into(&mut there))
+                .transpose()
+                .map_err(|e| e.to_string())?;
             there.affine = 0;
             let fresh = self.walk(&[self.opening()])?.linearization;
-            ensure(told.map(|()| there) == fresh, "a trial leaves no trace in the linearisation")?;
-            system.advance(step, &same, &mut response).map_err(|e| e.to_string())?;
-            ensure(bits(&plain.response) == bits(&response), "a trial leaves no trace")?;
+            ensure(
+                told.map(|()| there) == fresh,
+                "a trial leaves no trace in the linearisation",
+            )?;
+            system
+                .advance(step, &same, &mut response)
+                .map_err(|e| e.to_string())?;
+            ensure(
+                bits(&plain.response) == bits(&response),
+                "a trial leaves no trace",
+            )?;
         }
         Ok(())
     }
@@ -248,22 +355,39 @@ impl<'a> Suite<'a> {
     /// Under inputs that move little an estimate is near what the step then answers; it tells slopes and makes up no states.
     fn estimates_are_near(&mut self) -> Result<(), String> {
         let (mut system, mut estimate) = ((self.make)(), self.response());
-        let Some(_) = system.trial() else { return Ok(()) };
+        let Some(_) = system.trial() else {
+            return Ok(());
+        };
         let (opening, inputs) = (self.opening(), self.inputs(1e-3));
-        system.begin(opening.0, &opening.1, &mut estimate).map_err(|e| e.to_string())?;
+        system
+            .begin(opening.0, &opening.1, &mut estimate)
+            .map_err(|e| e.to_string())?;
         let step = MacroStep::new(self.expect.start, self.expect.start + self.step());
         let trial = system.trial().ok_or("a trial stays on offer")?;
-        trial.respond(step, &inputs, &mut estimate).map_err(|e| e.to_string())?;
+        trial
+            .respond(step, &inputs, &mut estimate)
+            .map_err(|e| e.to_string())?;
         if !estimate.estimated {
             return Ok(());
         }
-        ensure(estimate.reached == step.end, "an estimate is of the end of the step")?;
-        ensure(estimate.states.iter().all(|x| x.is_nan()), "an estimate makes up no states")?;
+        ensure(
+            estimate.reached == step.end,
+            "an estimate is of the end of the step",
+        )?;
+        ensure(
+            estimate.states.iter().all(|x| x.is_nan()),
+            "an estimate makes up no states",
+        )?;
         let mut answer = self.response();
-        system.advance(step, &inputs, &mut answer).map_err(|e| e.to_string())?;
+        system
+            .advance(step, &inputs, &mut answer)
+            .map_err(|e| e.to_string())?;
         for (told, found) in self.smooth(&estimate).zip(self.smooth(&answer)) {
             let moved = 1.0 + found.value.abs();
-            ensure((told.value - found.value).abs() <= 1e-2 * moved, "an estimate is near what the step answers")?;
+            ensure(
+                (told.value - found.value).abs() <= 1e-2 * moved,
+                "an estimate is near what the step answers",
+            )?;
             ensure(told.slope.is_finite(), "an estimate tells slopes")?;
         }
         Ok(())
@@ -275,17 +399,30 @@ impl<'a> Suite<'a> {
         }
         let size = self.step();
         let gap = 1e-3 * size;
-        let (before, at, after) = (self.over(size - gap)?, self.over(size)?, self.over(size + gap)?);
+        let (before, at, after) = (
+            self.over(size - gap)?,
+            self.over(size)?,
+            self.over(size + gap)?,
+        );
         let [before, at, after] = [&before.response, &at.response, &after.response];
-        let triples = self.smooth(before).zip(self.smooth(at)).zip(self.smooth(after));
+        let triples = self
+            .smooth(before)
+            .zip(self.smooth(at))
+            .zip(self.smooth(after));
         for ((before, at), after) in triples {
             let scale = 1.0 + at.value.abs() / size + at.slope.abs();
             let difference = (after.value - before.value) / (2.0 * gap);
-            ensure((difference - at.slope).abs() <= 1e-3 * scale, "output slopes match differences of outputs")?;
+            ensure(
+                (difference - at.slope).abs() <= 1e-3 * scale,
+                "output slopes match differences of outputs",
+            )?;
             if self.capabilities.output_derivatives > 1 {
                 let scale = scale / size + at.curvature.abs();
                 let difference = (after.slope - before.slope) / (2.0 * gap);
-                ensure((difference - at.curvature).abs() <= 1e-3 * scale, "curvatures match differences of slopes")?;
+                ensure(
+                    (difference - at.curvature).abs() <= 1e-3 * scale,
+                    "curvatures match differences of slopes",
+                )?;
             }
         }
         Ok(())
@@ -296,7 +433,11 @@ impl<'a> Suite<'a> {
             return Ok(());
         }
         let (size, gap) = (self.step(), 1e-3 * self.step());
-        let (before, at, after) = (self.over(size - gap)?, self.over(size)?, self.over(size + gap)?);
+        let (before, at, after) = (
+            self.over(size - gap)?,
+            self.over(size)?,
+            self.over(size + gap)?,
+        );
         let [before, at, after] = [before, at, after].map(|answer| answer.linearization);
         let (Some(before), Some(at), Some(after)) = (before, at, after) else {
             return Err("a linearisation stays on offer".into());
@@ -304,16 +445,25 @@ impl<'a> Suite<'a> {
         // Along the flow: f' = A f + B u' + B_slope u'' + ∂f/∂t, and the same for g.
         let knots: Vec<Knot> = self.inputs(1.0).iter().map(|s| s.at(size)).collect();
         let slope = nalgebra::DVector::from_iterator(knots.len(), knots.iter().map(|k| k.slope));
-        let curvature = nalgebra::DVector::from_iterator(knots.len(), knots.iter().map(|k| k.curvature));
+        let curvature =
+            nalgebra::DVector::from_iterator(knots.len(), knots.iter().map(|k| k.curvature));
         let f_rate = &at.a * &at.f + &at.b * &slope + &at.b_slope * &curvature + &at.f_time;
         let g_rate = &at.c * &at.f + &at.d * &slope + &at.d_slope * &curvature + &at.g_time;
-        let agree = |rate: &nalgebra::DVector<f64>, late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| {
+        let agree = |rate: &nalgebra::DVector<f64>,
+                     late: &nalgebra::DVector<f64>,
+                     early: &nalgebra::DVector<f64>| {
             let difference = (late - early) / (2.0 * gap);
             let scale = 1.0 + rate.amax() + late.amax() / size;
             (difference - rate).amax() <= 1e-3 * scale
         };
-        ensure(agree(&f_rate, &after.f, &before.f), "A, B and ∂f/∂t match the change of f along the flow")?;
-        ensure(agree(&g_rate, &after.g, &before.g), "C, D and ∂g/∂t match the change of g along the flow")?;
+        ensure(
+            agree(&f_rate, &after.f, &before.f),
+            "A, B and ∂f/∂t match the change of f along the flow",
+        )?;
+        ensure(
+            agree(&g_rate, &after.g, &before.g),
+            "C, D and ∂g/∂t match the change of g along the flow",
+        )?;
         self.evaluations_agree(size)?;
         self.input_columns_match_differences()
     }
@@ -323,20 +473,31 @@ impl<'a> Suite<'a> {
         let (mut system, mut response) = ((self.make)(), self.response());
         let (opening, inputs) = (self.opening(), self.inputs(1.0));
         let step = MacroStep::new(self.expect.start, self.expect.start + size);
-        system.begin(opening.0, &opening.1, &mut response).map_err(|e| e.to_string())?;
-        system.advance(step, &inputs, &mut response).map_err(|e| e.to_string())?;
+        system
+            .begin(opening.0, &opening.1, &mut response)
+            .map_err(|e| e.to_string())?;
+        system
+            .advance(step, &inputs, &mut response)
+            .map_err(|e| e.to_string())?;
         let (mut here, mut again) = (self.zeros(), self.zeros());
         let unit = system.linearize().ok_or("a linearisation stays on offer")?;
         unit.linearize_into(&mut here).map_err(|e| e.to_string())?;
         let mut there = here.clone();
-        unit.evaluate_into(step.end, &mut there).map_err(|e| e.to_string())?;
+        unit.evaluate_into(step.end, &mut there)
+            .map_err(|e| e.to_string())?;
         if there.f.iter().chain(&there.g).any(|number| number.is_nan()) {
             return Ok(()); // it can only look where it stands
         }
-        let near = |a: &nalgebra::DVector<f64>, b: &nalgebra::DVector<f64>| (a - b).amax() <= 1e-9 * (1.0 + a.amax());
-        ensure(near(&here.f, &there.f) && near(&here.g, &there.g), "f and g elsewhere are f and g at the same place")?;
+        let near = |a: &nalgebra::DVector<f64>, b: &nalgebra::DVector<f64>| {
+            (a - b).amax() <= 1e-9 * (1.0 + a.amax())
+        };
+        ensure(
+            near(&here.f, &there.f) && near(&here.g, &there.g),
+            "f and g elsewhere are f and g at the same place",
+        )?;
         there.x.add_scalar_mut(0.1);
-        unit.evaluate_into(step.end + 0.1 * size, &mut there).map_err(|e| e.to_string())?;
+        unit.evaluate_into(step.end + 0.1 * size, &mut there)
+            .map_err(|e| e.to_string())?;
         unit.linearize_into(&mut again).map_err(|e| e.to_string())?;
         (here.affine, again.affine) = (0, 0);
         ensure(here == again, "looking elsewhere leaves no trace")
@@ -353,16 +514,32 @@ impl<'a> Suite<'a> {
                 let mut inputs = self.constants(0.1);
                 inputs[i] = Signal::constant(inputs[i].value(0.0) + side);
                 let instant = (MacroStep::instant(self.expect.start), inputs);
-                answers.push(self.walk(&[instant])?.linearization.ok_or("a linearisation stays on offer")?);
+                answers.push(
+                    self.walk(&[instant])?
+                        .linearization
+                        .ok_or("a linearisation stays on offer")?,
+                );
             }
-            let column = |late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| (late - early) / (2.0 * gap);
-            let (b, d) = (column(&answers[2].f, &answers[0].f), column(&answers[2].g, &answers[0].g));
+            let column = |late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| {
+                (late - early) / (2.0 * gap)
+            };
+            let (b, d) = (
+                column(&answers[2].f, &answers[0].f),
+                column(&answers[2].g, &answers[0].g),
+            );
             let at = &answers[1];
             let close = |exact: nalgebra::DVector<f64>, approximate: nalgebra::DVector<f64>| {
-                (&exact - approximate).amax() <= 1e-4 * (1.0 + exact.amax() + at.f.amax() + at.g.amax())
+                (&exact - approximate).amax()
+                    <= 1e-4 * (1.0 + exact.amax() + at.f.amax() + at.g.amax())
             };
-            ensure(close(at.b.column(i).into_owned(), b), "B matches differences of f")?;
-            ensure(close(at.d.column(i).into_owned(), d), "D matches differences of g")?;
+            ensure(
+                close(at.b.column(i).into_owned(), b),
+                "B matches differences of f",
+            )?;
+            ensure(
+                close(at.d.column(i).into_owned(), d),
+                "D matches differences of g",
+            )?;
         }
         Ok(())
     }

@@ -60,18 +60,33 @@ impl Connections {
         let first_input = offsets(interfaces.iter().map(|i| i.inputs.len()));
         let first_output = offsets(interfaces.iter().map(|i| i.outputs.len()));
         let outputs = first_output[interfaces.len()];
-        assert_eq!(sources.len(), first_input[interfaces.len()], "BUG: one source for each input");
+        assert_eq!(
+            sources.len(),
+            first_input[interfaces.len()],
+            "BUG: one source for each input"
+        );
         assert!(
-            sources.iter().all(|s| !matches!(s, Source::Output(j) if *j >= outputs)),
+            sources
+                .iter()
+                .all(|s| !matches!(s, Source::Output(j) if *j >= outputs)),
             "BUG: a source that does not exist"
         );
-        let mut connections = Self { interfaces, sources, first_input, first_output, held: Vec::new() };
+        let mut connections = Self {
+            interfaces,
+            sources,
+            first_input,
+            first_output,
+            held: Vec::new(),
+        };
         connections.held = connections.find_held();
         connections
     }
 
     fn find_held(&self) -> Vec<bool> {
-        let inputs = self.interfaces.iter().flat_map(|interface| &interface.inputs);
+        let inputs = self
+            .interfaces
+            .iter()
+            .flat_map(|interface| &interface.inputs);
         let held = |(input, source): (&Input, &Source)| {
             let fed = matches!(source, Source::Output(output) if self.output(*output).nature != Nature::Continuous);
             fed || input.nature != Nature::Continuous
@@ -158,7 +173,11 @@ impl Connections {
 
     /// One task for each system, asking for so many derivatives of its outputs.
     pub fn tasks(&self, derivatives: usize) -> Vec<Task> {
-        self.interfaces.iter().enumerate().map(|(k, i)| Task::new(k, i, derivatives)).collect()
+        self.interfaces
+            .iter()
+            .enumerate()
+            .map(|(k, i)| Task::new(k, i, derivatives))
+            .collect()
     }
 
     /// The systems that feed `system`, itself included where it feeds itself; sorted, each once.
@@ -184,16 +203,35 @@ mod tests {
     fn interface(name: &str, inputs: usize, outputs: usize) -> Interface {
         Interface {
             name: name.into(),
-            inputs: (0..inputs).map(|i| Input { name: format!("u{i}"), ..Input::default() }).collect(),
-            outputs: (0..outputs).map(|j| Output { name: format!("y{j}"), ..Output::default() }).collect(),
+            inputs: (0..inputs)
+                .map(|i| Input {
+                    name: format!("u{i}"),
+                    ..Input::default()
+                })
+                .collect(),
+            outputs: (0..outputs)
+                .map(|j| Output {
+                    name: format!("y{j}"),
+                    ..Output::default()
+                })
+                .collect(),
             states: vec![],
         }
     }
 
     #[test]
     fn an_output_feeds_many_inputs_and_a_constant_one() {
-        let systems = vec![interface("a", 1, 2), interface("empty", 0, 0), interface("b", 3, 1)];
-        let sources = vec![Source::Output(2), Source::Output(1), Source::Output(1), Source::Constant(7.0)];
+        let systems = vec![
+            interface("a", 1, 2),
+            interface("empty", 0, 0),
+            interface("b", 3, 1),
+        ];
+        let sources = vec![
+            Source::Output(2),
+            Source::Output(1),
+            Source::Output(1),
+            Source::Constant(7.0),
+        ];
         let connections = Connections::new(systems, sources);
         let mut inputs = [0.0; 4];
         connections.dispatch(&[10.0, 20.0, 30.0], &mut inputs);
@@ -211,8 +249,16 @@ mod tests {
         a.outputs[1].nature = Nature::Discrete;
         a.outputs[2].nature = Nature::Text;
         b.inputs[3].nature = Nature::Discrete;
-        let sources = vec![Source::Output(0), Source::Output(1), Source::Output(2), Source::Output(0)];
+        let sources = vec![
+            Source::Output(0),
+            Source::Output(1),
+            Source::Output(2),
+            Source::Output(0),
+        ];
         let connections = Connections::new(vec![a, b], sources);
-        assert_eq!([0, 1, 2, 3].map(|input| connections.is_held(input)), [false, true, true, true]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|input| connections.is_held(input)),
+            [false, true, true, true]
+        );
     }
 }

@@ -181,14 +181,28 @@ pub enum Error {
 
 impl Error {
     /// A method needs something that `system` lacks; what to do instead.
-    pub fn missing(method: &'static str, system: &str, need: impl Into<String>, instead: impl Into<String>) -> Self {
-        Self::MissingCapability { method, system: system.to_owned(), need: need.into(), instead: instead.into() }
+    pub fn missing(
+        method: &'static str,
+        system: &str,
+        need: impl Into<String>,
+        instead: impl Into<String>,
+    ) -> Self {
+        Self::MissingCapability {
+            method,
+            system: system.to_owned(),
+            need: need.into(),
+            instead: instead.into(),
+        }
     }
 }
 
 /// A number that may be out of all proportion, in few digits.
 fn magnitude(value: f64) -> String {
-    if value.is_finite() { format!("{value:.3e}") } else { value.to_string() }
+    if value.is_finite() {
+        format!("{value:.3e}")
+    } else {
+        value.to_string()
+    }
 }
 
 /// A time for people: 1.4 rather than 1.4000000000000001.
@@ -200,7 +214,11 @@ pub fn readable(time: f64) -> f64 {
 /// `` `a`, `b` and `c` ``, for messages; long lists are cut.
 pub fn list_names(names: &[String]) -> String {
     const MOST: usize = 8;
-    let quoted: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let quoted: Vec<String> = names
+        .iter()
+        .take(MOST)
+        .map(|name| format!("`{name}`"))
+        .collect();
     match (names.len(), quoted.split_last()) {
         (n, _) if n > MOST => format!("{} and {} more", quoted.join(", "), n - MOST),
         (_, Some((last, rest))) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),

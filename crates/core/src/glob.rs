@@ -5,7 +5,8 @@
 /// On a mismatch only the latest `*` is made one character longer. Earlier ones never need to change, since whatever they could
 /// swallow the latest can too; so the work is at most the product of the two lengths, for any number of stars.
 pub fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut read) = (0, 0);
     let mut latest_star = None;
     while read < name.len() {
@@ -14,9 +15,13 @@ pub fn matches(pattern: &str, name: &str) -> bool {
                 latest_star = Some((at, read));
                 at += 1;
             }
-            Some(&wanted) if wanted == '?' || wanted == name[read] => (at, read) = (at + 1, read + 1),
+            Some(&wanted) if wanted == '?' || wanted == name[read] => {
+                (at, read) = (at + 1, read + 1)
+            }
             _ => {
-                let Some((star, swallowed)) = latest_star else { return false };
+                let Some((star, swallowed)) = latest_star else {
+                    return false;
+                };
                 latest_star = Some((star, swallowed + 1));
                 (at, read) = (star + 1, swallowed + 1);
             }
@@ -39,7 +44,9 @@ mod tests {
     fn matches_by_definition(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.split_first(), name.split_first()) {
             (None, _) => name.is_empty(),
-            (Some((b'*', rest)), _) => (0..=name.len()).any(|n| matches_by_definition(rest, &name[n..])),
+            (Some((b'*', rest)), _) => {
+                (0..=name.len()).any(|n| matches_by_definition(rest, &name[n..]))
+            }
             (Some((&wanted, rest)), Some((&read, tail))) => {
                 (wanted == b'?' || wanted == read) && matches_by_definition(rest, tail)
             }

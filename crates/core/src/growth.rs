@@ -19,8 +19,14 @@ struct Mark {
 impl Growth {
     /// Nothing seen yet.
     pub fn new(connections: &Connections) -> Self {
-        let mark = || Mark { time: f64::NAN, values: vec![0.0; connections.outputs()] };
-        Self { start: f64::NAN, marks: [mark(), mark()] }
+        let mark = || Mark {
+            time: f64::NAN,
+            values: vec![0.0; connections.outputs()],
+        };
+        Self {
+            start: f64::NAN,
+            marks: [mark(), mark()],
+        }
     }
 
     /// The run has come so far.
@@ -37,8 +43,10 @@ impl Growth {
 
     /// The error that ended the run, with the variable that was growing without bound; the error alone if there was none, or if it names one.
     pub fn explain(&self, error: Error, connections: &Connections, past: &Past) -> Error {
-        if matches!(error, Error::Diverged { .. } | Error::MissingCapability { .. } | Error::Observer { .. })
-            || self.start.is_nan()
+        if matches!(
+            error,
+            Error::Diverged { .. } | Error::MissingCapability { .. } | Error::Observer { .. }
+        ) || self.start.is_nan()
         {
             return error;
         }
@@ -47,8 +55,15 @@ impl Growth {
             (before > 0.0 && connections.output(output).nature == Nature::Continuous)
                 .then(|| (knot.value.abs() / before, output))
         };
-        let most = past.latest().iter().enumerate().filter_map(grown).max_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((times, output)) = most.filter(|(times, _)| *times >= WITHOUT_BOUND) else { return error };
+        let most = past
+            .latest()
+            .iter()
+            .enumerate()
+            .filter_map(grown)
+            .max_by(|one, other| one.0.total_cmp(&other.0));
+        let Some((times, output)) = most.filter(|(times, _)| *times >= WITHOUT_BOUND) else {
+            return error;
+        };
         let system = connections.owner(output);
         let interface = &connections.interfaces()[system];
         Error::BlowUp {
@@ -66,6 +81,9 @@ impl Growth {
 impl Mark {
     fn take(&mut self, past: &Past) {
         self.time = past.reached();
-        self.values.iter_mut().zip(past.latest()).for_each(|(value, knot)| *value = knot.value);
+        self.values
+            .iter_mut()
+            .zip(past.latest())
+            .for_each(|(value, knot)| *value = knot.value);
     }
 }

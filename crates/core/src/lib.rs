@@ -49,7 +49,8 @@ pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use stopwatch::Stopwatch;
 pub use system::{
-    Capabilities, Input, Interface, Linearize, Nature, Output, Precision, Presence, StepRule, System, Trial,
+    Capabilities, Input, Interface, Linearize, Nature, Output, Precision, Presence, StepRule,
+    System, Trial,
 };
 pub use task::{LinearizeTask, Response, Task};
 pub use workers::{SingleThread, Work, Workers};

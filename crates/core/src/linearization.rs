@@ -44,7 +44,11 @@ pub struct Linearization {
 impl Linearization {
     /// Zeros, to be filled: for a system with this interface.
     pub fn of(interface: &Interface) -> Self {
-        Self::zeros(interface.states.len(), interface.inputs.len(), interface.outputs.len())
+        Self::zeros(
+            interface.states.len(),
+            interface.inputs.len(),
+            interface.outputs.len(),
+        )
     }
 
     /// Zeros, to be filled: for a system with so many states, inputs and outputs.

@@ -17,12 +17,20 @@ pub struct MacroStep {
 impl MacroStep {
     /// The step from `start` to `end`.
     pub fn new(start: f64, end: f64) -> Self {
-        Self { start, end, size: end - start }
+        Self {
+            start,
+            end,
+            size: end - start,
+        }
     }
 
     /// The step of `size` from `start`: equal sizes are equal to the last bit, wherever they begin.
     pub fn of_size(start: f64, size: f64) -> Self {
-        Self { start, end: start + size, size }
+        Self {
+            start,
+            end: start + size,
+            size,
+        }
     }
 
     /// The step with these very numbers, as they come from another process.
@@ -32,7 +40,11 @@ impl MacroStep {
 
     /// A step of size zero: a question about the present, which moves nothing.
     pub fn instant(time: f64) -> Self {
-        Self { start: time, end: time, size: 0.0 }
+        Self {
+            start: time,
+            end: time,
+            size: 0.0,
+        }
     }
 
     /// `δ`, the length of the step.
@@ -67,7 +79,12 @@ impl Grid {
     /// interval. Needs `size > 0` and `stop >= start`.
     pub fn new(start: f64, stop: f64, size: f64) -> Self {
         let count = ((stop - start) / size - COINCIDENT).ceil().max(0.0) as u64;
-        Self { start, stop, size, count }
+        Self {
+            start,
+            stop,
+            size,
+            count,
+        }
     }
 
     /// How many steps lead to the end.
@@ -91,7 +108,11 @@ impl Grid {
 
     /// Communication time `n`; the end for every `n` beyond it.
     pub fn time(&self, n: u64) -> f64 {
-        if n >= self.count { self.stop } else { self.start + n as f64 * self.size }
+        if n >= self.count {
+            self.stop
+        } else {
+            self.start + n as f64 * self.size
+        }
     }
 
     /// The number of the communication time nearest to `time`.
@@ -115,7 +136,11 @@ impl Grid {
     /// An event that coincides with the grid time but for rounding takes its place: both are then the same number.
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         let (end, size) = self.end_and_size(self.time(self.index(reached) + 1), reached, event);
-        MacroStep { start: reached, end, size }
+        MacroStep {
+            start: reached,
+            end,
+            size,
+        }
     }
 
     /// Of the step from `reached` to `planned`, or to `event`.
@@ -146,7 +171,11 @@ pub struct GridWalk {
 impl GridWalk {
     /// A walk that has not begun.
     pub fn new(grid: Grid) -> Self {
-        Self { grid, planned: f64::NAN, number: 0 }
+        Self {
+            grid,
+            planned: f64::NAN,
+            number: 0,
+        }
     }
 
     /// The grid.
@@ -169,8 +198,16 @@ impl GridWalk {
         // Mostly a whole step without an event, told apart by a branch: a processor that foresees it need not wait for the
         // end of the step before to know this one.
         let ordinary = event >= planned + near && ((planned - reached) - grid.size).abs() <= near;
-        let (end, size) = if ordinary { (planned, grid.size) } else { grid.end_and_size(planned, reached, event) };
-        MacroStep { start: reached, end, size }
+        let (end, size) = if ordinary {
+            (planned, grid.size)
+        } else {
+            grid.end_and_size(planned, reached, event)
+        };
+        MacroStep {
+            start: reached,
+            end,
+            size,
+        }
     }
 }
 
@@ -181,7 +218,11 @@ mod tests {
     fn walk(grid: Grid, event: f64) -> Vec<MacroStep> {
         let (mut steps, mut reached, mut walk) = (vec![], grid.time(0), GridWalk::new(grid));
         while reached < grid.stop {
-            let event = if event > reached { event } else { f64::INFINITY };
+            let event = if event > reached {
+                event
+            } else {
+                f64::INFINITY
+            };
             steps.push(grid.step(reached, event));
             assert_eq!(walk.step(reached, event), steps[steps.len() - 1]);
             reached = steps[steps.len() - 1].end;
@@ -208,7 +249,10 @@ mod tests {
 
     #[test]
     fn an_event_between_grid_times_is_met_and_the_grid_goes_on_after_it() {
-        let ends: Vec<f64> = walk(Grid::new(0.0, 1.0, 0.25), 0.3).iter().map(|s| s.end).collect();
+        let ends: Vec<f64> = walk(Grid::new(0.0, 1.0, 0.25), 0.3)
+            .iter()
+            .map(|s| s.end)
+            .collect();
         assert_eq!(ends, [0.25, 0.3, 0.5, 0.75, 1.0]);
     }
 
@@ -226,7 +270,11 @@ mod tests {
         for (start, size) in [(1.7e9, 0.01), (1e6, 1e-5), (1e15, 0.3)] {
             let grid = Grid::new(start, start + 1000.0 * size, size);
             let steps = walk(grid, f64::INFINITY);
-            assert!(steps.iter().all(|step| step.end > step.start && step.size() > 0.0));
+            assert!(
+                steps
+                    .iter()
+                    .all(|step| step.end > step.start && step.size() > 0.0)
+            );
             assert!(steps.len() as u64 <= grid.count());
         }
     }
@@ -236,7 +284,10 @@ mod tests {
         let grid = Grid::new(0.0, 1.0, 0.1);
         let mut walk = GridWalk::new(grid);
         for reached in [0.0, 0.1, 0.15, 0.2, 0.7, 0.1, 0.2, 0.9, 0.9] {
-            assert_eq!(walk.step(reached, f64::INFINITY), grid.step(reached, f64::INFINITY));
+            assert_eq!(
+                walk.step(reached, f64::INFINITY),
+                grid.step(reached, f64::INFINITY)
+            );
         }
     }
 

@@ -1,8 +1,8 @@
 //! A system whose inputs are converted on their way in: units of measure, transformations of connections.
 
 use crate::{
-    Error, Interface, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence, Response, Signal,
-    StepRule, System, Trial,
+    Error, Interface, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence,
+    Response, Signal, StepRule, System, Trial,
 };
 
 /// What happens to a value between an output and an input.
@@ -28,7 +28,10 @@ impl Mapping {
         match self {
             Self::Identity => value,
             Self::Affine { factor, offset } => factor * value + offset,
-            Self::Table(pairs) => pairs.iter().find(|(from, _)| *from == value).map_or(value, |(_, to)| *to),
+            Self::Table(pairs) => pairs
+                .iter()
+                .find(|(from, _)| *from == value)
+                .map_or(value, |(_, to)| *to),
         }
     }
 
@@ -38,7 +41,10 @@ impl Mapping {
             Self::Identity => signal,
             Self::Affine { factor, offset } => {
                 let mut coefficients = [0.0; MAX_DEGREE + 1];
-                coefficients.iter_mut().zip(signal.coefficients()).for_each(|(to, from)| *to = factor * from);
+                coefficients
+                    .iter_mut()
+                    .zip(signal.coefficients())
+                    .for_each(|(to, from)| *to = factor * from);
                 coefficients[0] += offset;
                 Signal::new(&coefficients)
             }
@@ -50,13 +56,20 @@ impl Mapping {
     fn inverse(&self, value: f64) -> f64 {
         match self {
             Self::Affine { factor, offset } if *factor != 0.0 => (value - offset) / factor,
-            Self::Table(pairs) => pairs.iter().find(|(_, to)| *to == value).map_or(value, |(from, _)| *from),
+            Self::Table(pairs) => pairs
+                .iter()
+                .find(|(_, to)| *to == value)
+                .map_or(value, |(from, _)| *from),
             _ => value,
         }
     }
 
     fn factor(&self) -> f64 {
-        if let Self::Affine { factor, .. } = self { *factor } else { 1.0 }
+        if let Self::Affine { factor, .. } = self {
+            *factor
+        } else {
+            1.0
+        }
     }
 }
 
@@ -76,12 +89,22 @@ impl<S: System> Mapped<S> {
         let interface = Self::face(system.interface(), &mappings);
         let inputs = vec![Signal::constant(0.0); mappings.len()];
         let kept = vec![[0.0; 2]; mappings.len()];
-        Self { system, mappings, interface, inputs, kept }
+        Self {
+            system,
+            mappings,
+            interface,
+            inputs,
+            kept,
+        }
     }
 
     /// How a system looks from outside of its mappings: start values are those of the outside.
     pub fn face(interface: &Interface, mappings: &[Mapping]) -> Interface {
-        assert_eq!(interface.inputs.len(), mappings.len(), "BUG: one mapping for each input");
+        assert_eq!(
+            interface.inputs.len(),
+            mappings.len(),
+            "BUG: one mapping for each input"
+        );
         let mut face = interface.clone();
         for (input, mapping) in face.inputs.iter_mut().zip(mappings) {
             if *mapping != Mapping::Identity {
@@ -106,12 +129,22 @@ impl<S: System> System for Mapped<S> {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.map(inputs);
         self.system.advance(step, &self.inputs, response)
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.map(inputs);
         self.system.begin(step, &self.inputs, response)
     }
@@ -125,11 +158,19 @@ impl<S: System> System for Mapped<S> {
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
-        if self.system.trial().is_some() { Some(self) } else { None }
+        if self.system.trial().is_some() {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.system.linearize().is_some() { Some(self) } else { None }
+        if self.system.linearize().is_some() {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     fn input_degree(&self) -> usize {
@@ -146,24 +187,44 @@ impl<S: System> System for Mapped<S> {
 }
 
 impl<S: System> Trial for Mapped<S> {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.map(inputs);
-        let trial = self.system.trial().expect("BUG: a trial was asked of a system without rollback");
+        let trial = self
+            .system
+            .trial()
+            .expect("BUG: a trial was asked of a system without rollback");
         trial.respond(step, &self.inputs, response)
     }
 }
 
 impl<S: System> Linearize for Mapped<S> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
-        let unit = self.system.linearize().expect("BUG: a system without linearisation was linearised");
+        let unit = self
+            .system
+            .linearize()
+            .expect("BUG: a system without linearisation was linearised");
         unit.linearize_into(into)?;
         for (i, mapping) in self.mappings.iter().enumerate() {
             let factor = mapping.factor();
-            for matrix in [&mut into.b, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
+            for matrix in [
+                &mut into.b,
+                &mut into.d,
+                &mut into.b_slope,
+                &mut into.d_slope,
+            ] {
                 matrix.column_mut(i).scale_mut(factor);
             }
             into.u[i] = mapping.inverse(into.u[i]);
-            into.u_slope[i] = if factor == 0.0 { 0.0 } else { into.u_slope[i] / factor };
+            into.u_slope[i] = if factor == 0.0 {
+                0.0
+            } else {
+                into.u_slope[i] / factor
+            };
         }
         Ok(())
     }
@@ -171,9 +232,13 @@ impl<S: System> Linearize for Mapped<S> {
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
         for (i, mapping) in self.mappings.iter().enumerate() {
             self.kept[i] = [into.u[i], into.u_slope[i]];
-            (into.u[i], into.u_slope[i]) = (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
+            (into.u[i], into.u_slope[i]) =
+                (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
         }
-        let unit = self.system.linearize().expect("BUG: a system without linearisation was linearised");
+        let unit = self
+            .system
+            .linearize()
+            .expect("BUG: a system without linearisation was linearised");
         let done = unit.evaluate_into(time, into);
         for (i, [value, slope]) in self.kept.iter().enumerate() {
             (into.u[i], into.u_slope[i]) = (*value, *slope);
@@ -188,7 +253,10 @@ mod tests {
 
     #[test]
     fn signals_and_values_are_mapped_alike() {
-        let celsius = Mapping::Affine { factor: 1.0, offset: -273.15 };
+        let celsius = Mapping::Affine {
+            factor: 1.0,
+            offset: -273.15,
+        };
         let signal = celsius.signal(Signal::new(&[300.0, 2.0, -1.0]));
         assert_eq!(signal.value(0.5), celsius.value(300.0 + 1.0 - 0.25));
         assert!((celsius.inverse(celsius.value(12.5)) - 12.5).abs() < 1e-12);
@@ -197,7 +265,13 @@ mod tests {
     #[test]
     fn a_table_holds() {
         let table = Mapping::Table(vec![(0.0, 5.0), (1.0, 7.0)]);
-        assert_eq!((table.value(1.0), table.value(3.0), table.inverse(7.0)), (7.0, 3.0, 1.0));
-        assert_eq!(table.signal(Signal::new(&[1.0, 9.0])), Signal::constant(7.0));
+        assert_eq!(
+            (table.value(1.0), table.value(3.0), table.inverse(7.0)),
+            (7.0, 3.0, 1.0)
+        );
+        assert_eq!(
+            table.signal(Signal::new(&[1.0, 9.0])),
+            Signal::constant(7.0)
+        );
     }
 }

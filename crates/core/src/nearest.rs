@@ -17,8 +17,14 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .filter(|candidate| *candidate != name)
         .filter_map(|candidate| {
             let letters = lowercase(candidate)?;
-            let bare = letters.strip_suffix(wanted.as_slice()).is_some_and(|system| system.ends_with(&['.']));
-            if bare { Some((0, candidate)) } else { edits(&wanted, &letters, allowed).map(|edits| (edits, candidate)) }
+            let bare = letters
+                .strip_suffix(wanted.as_slice())
+                .is_some_and(|system| system.ends_with(&['.']));
+            if bare {
+                Some((0, candidate))
+            } else {
+                edits(&wanted, &letters, allowed).map(|edits| (edits, candidate))
+            }
         })
         // A name of one letter is one edit from every other: only its case may differ.
         .filter(|&(edits, _)| edits < wanted.len())
@@ -27,7 +33,11 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 fn lowercase(name: &str) -> Option<Vec<char>> {
-    let letters: Vec<char> = name.chars().take(LONGEST_NAME + 1).flat_map(char::to_lowercase).collect();
+    let letters: Vec<char> = name
+        .chars()
+        .take(LONGEST_NAME + 1)
+        .flat_map(char::to_lowercase)
+        .collect();
     (letters.len() <= LONGEST_NAME).then_some(letters)
 }
 
@@ -43,8 +53,15 @@ fn edits(from: &[char], to: &[char], allowed: usize) -> Option<usize> {
         for (j, other) in to.iter().enumerate() {
             let substituted = last[j] + usize::from(letter != other);
             let swapped = i > 0 && j > 0 && *letter == to[j - 1] && from[i - 1] == *other;
-            let swapped = if swapped { before[j - 1] + 1 } else { usize::MAX };
-            row[j + 1] = substituted.min(last[j + 1] + 1).min(row[j] + 1).min(swapped);
+            let swapped = if swapped {
+                before[j - 1] + 1
+            } else {
+                usize::MAX
+            };
+            row[j + 1] = substituted
+                .min(last[j + 1] + 1)
+                .min(row[j] + 1)
+                .min(swapped);
         }
         // What follows can only add to the least of two rows.
         if row[..=to.len()].iter().chain(&last[..=to.len()]).min() > Some(&allowed) {

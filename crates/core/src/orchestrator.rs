@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::growth::Growth;
 use crate::{
-    Connections, Error, Exchange, Interface, Method, Nature, Observer, Outcome, Past, Response, Task, Workers,
+    Connections, Error, Exchange, Interface, Method, Nature, Observer, Outcome, Past, Response,
+    Task, Workers,
 };
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
@@ -57,7 +58,11 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
         observers: &'a mut [&'o mut dyn Observer],
         interrupted: &'a AtomicBool,
     ) -> Self {
-        let past = if method.looks_back() { Past::new(connections) } else { Past::newest_only(connections) };
+        let past = if method.looks_back() {
+            Past::new(connections)
+        } else {
+            Past::newest_only(connections)
+        };
         Self {
             connections,
             method,
@@ -82,7 +87,10 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
 
     /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
     pub fn run(&mut self, start: &[Task], until: f64) -> Result<Ending, Error> {
-        let ends = start.iter().find(|task| task.response.ends).map(|task| task.system);
+        let ends = start
+            .iter()
+            .find(|task| task.response.ends)
+            .map(|task| task.system);
         let ended = self.begin(start).and_then(|()| match ends {
             Some(system) => Ok(Ending::Requested { system }),
             None => self.proceed(until),
@@ -96,8 +104,15 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
         check_finite(self.connections, start)?;
         self.past.record(start);
         self.growth.note(&self.past);
-        let exchange = Exchange { tasks: start, before: &[], iterations: 0, signals: &[] };
-        self.observers.iter_mut().try_for_each(|o| o.started(exchange))
+        let exchange = Exchange {
+            tasks: start,
+            before: &[],
+            iterations: 0,
+            signals: &[],
+        };
+        self.observers
+            .iter_mut()
+            .try_for_each(|o| o.started(exchange))
     }
 
     fn proceed(&mut self, until: f64) -> Result<Ending, Error> {
@@ -112,16 +127,23 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
                     self.growth.note(&self.past);
                     self.statistics.steps += 1;
                     self.statistics.iterations += exchange.iterations;
-                    let ends = exchange.tasks.iter().find(|task| task.due && task.response.ends);
+                    let ends = exchange
+                        .tasks
+                        .iter()
+                        .find(|task| task.due && task.response.ends);
                     let system = ends.map(|task| task.system);
-                    self.observers.iter_mut().try_for_each(|o| o.accepted(exchange))?;
+                    self.observers
+                        .iter_mut()
+                        .try_for_each(|o| o.accepted(exchange))?;
                     if let Some(system) = system {
                         return Ok(Ending::Requested { system });
                     }
                 }
                 Outcome::Rejected(step) => {
                     self.statistics.rejected += 1;
-                    self.observers.iter_mut().try_for_each(|o| o.rejected(step))?;
+                    self.observers
+                        .iter_mut()
+                        .try_for_each(|o| o.rejected(step))?;
                 }
                 Outcome::Finished => break,
             }
@@ -143,7 +165,8 @@ pub fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Err
 }
 
 fn is_ordinary(response: &Response) -> bool {
-    response.outputs.iter().all(|knot| ordinary(knot.value)) && response.states.iter().all(|&state| ordinary(state))
+    response.outputs.iter().all(|knot| ordinary(knot.value))
+        && response.states.iter().all(|&state| ordinary(state))
 }
 
 /// NaN fails every comparison: this finds it too.
@@ -158,13 +181,27 @@ fn check_sound(interface: &Interface, response: &Response) -> Result<(), Error> 
         Nature::Discrete => !value.is_nan(),
         Nature::Text => true,
     };
-    let outputs = response.outputs.iter().map(|knot| knot.value).zip(&interface.outputs);
+    let outputs = response
+        .outputs
+        .iter()
+        .map(|knot| knot.value)
+        .zip(&interface.outputs);
     let states = response.states.iter().copied().zip(&interface.states);
-    let unsound = outputs.filter(|(value, output)| !sound(*value, output.nature)).map(|(value, o)| (value, &o.name));
-    match unsound.chain(states.filter(|(value, _)| !ordinary(*value))).next() {
+    let unsound = outputs
+        .filter(|(value, output)| !sound(*value, output.nature))
+        .map(|(value, o)| (value, &o.name));
+    match unsound
+        .chain(states.filter(|(value, _)| !ordinary(*value)))
+        .next()
+    {
         Some((value, name)) => {
             let (system, variable) = (interface.name.clone(), name.clone());
-            Err(Error::NotFinite { system, variable, time: response.reached, value })
+            Err(Error::NotFinite {
+                system,
+                variable,
+                time: response.reached,
+                value,
+            })
         }
         None => Ok(()),
     }

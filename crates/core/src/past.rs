@@ -42,7 +42,13 @@ struct History {
 impl History {
     fn new(outputs: usize) -> Self {
         let knots = vec![Knot::value_only(f64::NAN); DEPTH * outputs];
-        Self { times: [f64::NAN; DEPTH], knots, newest: 0, count: 0, since_event: 0 }
+        Self {
+            times: [f64::NAN; DEPTH],
+            knots,
+            newest: 0,
+            count: 0,
+            since_event: 0,
+        }
     }
 
     /// A second answer for the same time replaces the first. An instant starts the past anew: an event was crossed.
@@ -51,7 +57,11 @@ impl History {
             self.newest = (self.newest + 1) % DEPTH;
             self.count = (self.count + 1).min(DEPTH);
         }
-        self.since_event = if instant { 1 } else { (self.since_event + 1).min(DEPTH) };
+        self.since_event = if instant {
+            1
+        } else {
+            (self.since_event + 1).min(DEPTH)
+        };
         self.times[self.newest] = time;
         self.knots[self.newest * outputs.len()..][..outputs.len()].copy_from_slice(outputs);
     }
@@ -66,13 +76,20 @@ impl Past {
     /// An empty past.
     pub fn new(connections: &Connections) -> Self {
         let history = |k: usize| History::new(connections.outputs_of(k).len());
-        Self { histories: (0..connections.systems()).map(history).collect(), ..Self::newest_only(connections) }
+        Self {
+            histories: (0..connections.systems()).map(history).collect(),
+            ..Self::newest_only(connections)
+        }
     }
 
     /// An empty past that will keep the newest points only, for methods that do not look back any further.
     pub fn newest_only(connections: &Connections) -> Self {
         let first_output = |k: usize| connections.outputs_of(k).start;
-        let newest = |k: usize| Newest { time: f64::NAN, next_event: f64::INFINITY, first_output: first_output(k) };
+        let newest = |k: usize| Newest {
+            time: f64::NAN,
+            next_event: f64::INFINITY,
+            first_output: first_output(k),
+        };
         Self {
             newest: (0..connections.systems()).map(newest).collect(),
             latest: vec![Knot::value_only(f64::NAN); connections.outputs()],
@@ -84,7 +101,11 @@ impl Past {
 
     /// Takes in what the due tasks were answered.
     pub fn record(&mut self, tasks: &[Task]) {
-        let (mut all, mut reached, mut next_event) = (tasks.len() == self.newest.len(), f64::INFINITY, f64::INFINITY);
+        let (mut all, mut reached, mut next_event) = (
+            tasks.len() == self.newest.len(),
+            f64::INFINITY,
+            f64::INFINITY,
+        );
         for task in tasks {
             if !task.due {
                 all = false;
@@ -104,8 +125,16 @@ impl Past {
         }
         // Where all have answered, their answers say it all; otherwise those who rest count too.
         if !all {
-            reached = self.newest.iter().map(|newest| newest.time).fold(f64::INFINITY, earlier);
-            next_event = self.newest.iter().map(|newest| newest.next_event).fold(f64::INFINITY, earlier);
+            reached = self
+                .newest
+                .iter()
+                .map(|newest| newest.time)
+                .fold(f64::INFINITY, earlier);
+            next_event = self
+                .newest
+                .iter()
+                .map(|newest| newest.next_event)
+                .fold(f64::INFINITY, earlier);
         }
         (self.reached, self.next_event) = (reached, next_event);
     }
@@ -152,11 +181,16 @@ impl Past {
     pub fn point(&self, system: usize, age: usize) -> (f64, &[Knot]) {
         let history = self.history(system);
         let (slot, outputs) = (history.slot(age), history.knots.len() / DEPTH);
-        (history.times[slot], &history.knots[slot * outputs..][..outputs])
+        (
+            history.times[slot],
+            &history.knots[slot * outputs..][..outputs],
+        )
     }
 
     fn history(&self, system: usize) -> &History {
-        self.histories.get(system).expect("BUG: a method that does not look back asks for what was")
+        self.histories
+            .get(system)
+            .expect("BUG: a method that does not look back asks for what was")
     }
 }
 
@@ -173,8 +207,15 @@ mod tests {
 
     #[test]
     fn the_newest_points_stay_and_a_repeated_time_replaces() {
-        let output = Output { name: "y".into(), ..Output::default() };
-        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let output = Output {
+            name: "y".into(),
+            ..Output::default()
+        };
+        let interface = Interface {
+            name: "s".into(),
+            outputs: vec![output],
+            ..Interface::default()
+        };
         let connections = Connections::new(vec![interface], vec![]);
         let mut past = Past::new(&connections);
         let mut tasks = connections.tasks(0);

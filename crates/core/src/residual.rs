@@ -31,7 +31,12 @@ const SMALLEST: i32 = -40;
 const BINS: usize = 48;
 
 impl Counts {
-    const NONE: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, scale: i32::MIN, bins: [0; BINS] };
+    const NONE: Self = Self {
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+        scale: i32::MIN,
+        bins: [0; BINS],
+    };
 
     /// Takes in a residual where the source has this value. The first one has nothing to be measured by.
     fn add(&mut self, residual: f64, value: f64) {
@@ -81,9 +86,21 @@ struct Answer {
 impl<'a> CouplingResidual<'a> {
     /// Nothing measured yet.
     pub fn new(connections: &'a Connections) -> Self {
-        let answers = vec![Answer { value: f64::NAN, time: f64::NAN }; connections.outputs()];
+        let answers = vec![
+            Answer {
+                value: f64::NAN,
+                time: f64::NAN
+            };
+            connections.outputs()
+        ];
         let counts = vec![Counts::NONE; connections.inputs()];
-        Self { connections, answers, counts, largest: 0.0, input: 0 }
+        Self {
+            connections,
+            answers,
+            counts,
+            largest: 0.0,
+            input: 0,
+        }
     }
 
     /// The largest residual so far.
@@ -99,14 +116,19 @@ impl<'a> CouplingResidual<'a> {
     /// What all but this share of the residuals of an input are below, relative to how far its source had moved, to within a factor of two; and
     /// the input where that is largest.
     pub fn usual(&self, share: f64) -> Option<(f64, (usize, usize))> {
-        let quantiles = self.counts.iter().enumerate().map(|(input, counts)| (counts.quantile(share), input));
+        let quantiles = self
+            .counts
+            .iter()
+            .enumerate()
+            .map(|(input, counts)| (counts.quantile(share), input));
         let (most, input) = quantiles.max_by(|one, other| one.0.total_cmp(&other.0))?;
         Some((most, self.place(input)?))
     }
 
     /// The system of an input, and its position there.
     fn place(&self, input: usize) -> Option<(usize, usize)> {
-        let system = (0..self.connections.systems()).find(|&k| self.connections.inputs_of(k).contains(&input))?;
+        let system = (0..self.connections.systems())
+            .find(|&k| self.connections.inputs_of(k).contains(&input))?;
         Some((system, input - self.connections.inputs_of(system).start))
     }
 }
@@ -114,17 +136,35 @@ impl<'a> CouplingResidual<'a> {
 impl Observer for CouplingResidual<'_> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         for task in exchange.tasks.iter().filter(|task| task.due) {
-            let time = if task.step.is_instant() { f64::NAN } else { task.response.reached };
-            for (output, knot) in (self.connections.outputs_of(task.system).start..).zip(&task.response.outputs) {
-                self.answers[output] = Answer { value: knot.value, time };
+            let time = if task.step.is_instant() {
+                f64::NAN
+            } else {
+                task.response.reached
+            };
+            for (output, knot) in
+                (self.connections.outputs_of(task.system).start..).zip(&task.response.outputs)
+            {
+                self.answers[output] = Answer {
+                    value: knot.value,
+                    time,
+                };
             }
         }
-        for task in exchange.tasks.iter().filter(|task| task.due && !task.step.is_instant()) {
+        for task in exchange
+            .tasks
+            .iter()
+            .filter(|task| task.due && !task.step.is_instant())
+        {
             let (size, reached) = (task.step.size(), task.response.reached);
-            for (input, signal) in (self.connections.inputs_of(task.system).start..).zip(&task.inputs) {
+            for (input, signal) in
+                (self.connections.inputs_of(task.system).start..).zip(&task.inputs)
+            {
                 let answer = match self.connections.sources()[input] {
                     Source::Output(output) => self.answers[output],
-                    Source::Constant(value) => Answer { value, time: reached },
+                    Source::Constant(value) => Answer {
+                        value,
+                        time: reached,
+                    },
                 };
                 if answer.time != reached || self.connections.is_held(input) {
                     continue;
@@ -151,7 +191,11 @@ mod tests {
         for n in 0..100 {
             counts.add(if n == 50 { 0.9 } else { 0.01 }, f64::from(n % 2));
         }
-        assert!((0.01..=0.02).contains(&counts.quantile(0.02)), "{}", counts.quantile(0.02));
+        assert!(
+            (0.01..=0.02).contains(&counts.quantile(0.02)),
+            "{}",
+            counts.quantile(0.02)
+        );
         assert!(counts.quantile(0.0) >= 0.9);
     }
 }

@@ -1,8 +1,8 @@
 //! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
 
 use crate::{
-    Capabilities, Error, Interface, Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule,
-    System, Trial,
+    Capabilities, Error, Interface, Linearize, MAX_DEGREE, MacroStep, Precision, Presence,
+    Response, Signal, StepRule, System, Trial,
 };
 
 /// What is taken away. The default takes nothing.
@@ -57,12 +57,19 @@ impl<S: System> Restricted<S> {
     /// Restricts `system`.
     pub fn new(system: S, restrictions: Restrictions) -> Self {
         let inputs = vec![Signal::constant(0.0); system.interface().inputs.len()];
-        Self { system, restrictions, inputs }
+        Self {
+            system,
+            restrictions,
+            inputs,
+        }
     }
 
     fn assert_degree(&self, inputs: &[Signal]) {
         let accepted = self.input_degree();
-        assert!(inputs.iter().all(|s| s.degree() <= accepted), "BUG: a signal above the accepted degree");
+        assert!(
+            inputs.iter().all(|s| s.degree() <= accepted),
+            "BUG: a signal above the accepted degree"
+        );
     }
 
     /// What was not asked for, or may not be told, is not known.
@@ -76,7 +83,10 @@ impl<S: System> Restricted<S> {
                 knot.curvature = f64::NAN;
             }
         }
-        response.motion.iter_mut().for_each(|state| state[known.min(2)..].fill(f64::NAN));
+        response
+            .motion
+            .iter_mut()
+            .for_each(|state| state[known.min(2)..].fill(f64::NAN));
     }
 
     /// How many imposed steps make up `step`; methods see to it that the number is whole.
@@ -84,7 +94,10 @@ impl<S: System> Restricted<S> {
         match self.step_rule() {
             StepRule::Imposed(size) if !step.is_instant() => {
                 let parts = (step.size() / size).round();
-                assert!((step.size() / size - parts).abs() < 1e-6 && parts >= 1.0, "BUG: a step off the imposed grid");
+                assert!(
+                    (step.size() / size - parts).abs() < 1e-6 && parts >= 1.0,
+                    "BUG: a step off the imposed grid"
+                );
                 parts as u64
             }
             _ => 1,
@@ -97,7 +110,12 @@ impl<S: System> System for Restricted<S> {
         self.system.interface()
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.assert_degree(inputs);
         let parts = self.parts(step);
         if parts == 1 {
@@ -105,12 +123,21 @@ impl<S: System> System for Restricted<S> {
         } else {
             let size = step.size() / parts as f64;
             for part in 0..parts {
-                let start = if part == 0 { step.start } else { step.start + part as f64 * size };
-                let end = if part + 1 == parts { step.end } else { step.start + (part + 1) as f64 * size };
+                let start = if part == 0 {
+                    step.start
+                } else {
+                    step.start + part as f64 * size
+                };
+                let end = if part + 1 == parts {
+                    step.end
+                } else {
+                    step.start + (part + 1) as f64 * size
+                };
                 for (shifted, signal) in self.inputs.iter_mut().zip(inputs) {
                     *shifted = signal.shifted(part as f64 * size);
                 }
-                self.system.advance(MacroStep::new(start, end), &self.inputs, response)?;
+                self.system
+                    .advance(MacroStep::new(start, end), &self.inputs, response)?;
                 if response.ends {
                     break;
                 }
@@ -120,7 +147,12 @@ impl<S: System> System for Restricted<S> {
         Ok(())
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.system.begin(step, inputs, response)?;
         self.forget_derivatives(response);
         Ok(())
@@ -140,27 +172,49 @@ impl<S: System> System for Restricted<S> {
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.restrictions.linearization { self.system.linearize() } else { None }
+        if self.restrictions.linearization {
+            self.system.linearize()
+        } else {
+            None
+        }
     }
 
     fn input_degree(&self) -> usize {
-        self.restrictions.input_degree.min(self.system.input_degree())
+        self.restrictions
+            .input_degree
+            .min(self.system.input_degree())
     }
 
     fn output_derivatives(&self) -> usize {
-        self.restrictions.output_derivatives.min(self.system.output_derivatives())
+        self.restrictions
+            .output_derivatives
+            .min(self.system.output_derivatives())
     }
 
     fn step_rule(&self) -> StepRule {
-        self.restrictions.imposed_step.map_or_else(|| self.system.step_rule(), StepRule::Imposed)
+        self.restrictions
+            .imposed_step
+            .map_or_else(|| self.system.step_rule(), StepRule::Imposed)
     }
 }
 
 impl<S: System> Trial for Restricted<S> {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.assert_degree(inputs);
-        assert_eq!(self.parts(step), 1, "BUG: a trial over several imposed steps");
-        let trial = self.system.trial().expect("BUG: a trial was asked of a system without rollback");
+        assert_eq!(
+            self.parts(step),
+            1,
+            "BUG: a trial over several imposed steps"
+        );
+        let trial = self
+            .system
+            .trial()
+            .expect("BUG: a trial was asked of a system without rollback");
         trial.respond(step, inputs, response)?;
         self.forget_derivatives(response);
         Ok(())

@@ -28,14 +28,22 @@ pub struct Knot {
 impl Knot {
     /// A value of which no derivative is known.
     pub fn value_only(value: f64) -> Self {
-        Self { value, slope: f64::NAN, curvature: f64::NAN }
+        Self {
+            value,
+            slope: f64::NAN,
+            curvature: f64::NAN,
+        }
     }
 }
 
 /// A constant: flat, and known to be.
 impl From<f64> for Knot {
     fn from(value: f64) -> Self {
-        Self { value, slope: 0.0, curvature: 0.0 }
+        Self {
+            value,
+            slope: 0.0,
+            curvature: 0.0,
+        }
     }
 }
 
@@ -56,11 +64,17 @@ pub struct Signal {
 impl Signal {
     /// The polynomial with these coefficients of `1, τ, τ², …`. Trailing zeros do not count towards the degree.
     pub fn new(coefficients: &[f64]) -> Self {
-        assert!(coefficients.len() <= MAX_DEGREE + 1, "BUG: a signal has degree 5 at most");
+        assert!(
+            coefficients.len() <= MAX_DEGREE + 1,
+            "BUG: a signal has degree 5 at most"
+        );
         let mut all = [0.0; MAX_DEGREE + 1];
         all[..coefficients.len()].copy_from_slice(coefficients);
         let degree = all.iter().rposition(|&c| c != 0.0).unwrap_or(0);
-        Self { coefficients: all, degree }
+        Self {
+            coefficients: all,
+            degree,
+        }
     }
 
     /// Zero-order hold.
@@ -68,7 +82,10 @@ impl Signal {
     pub fn constant(value: f64) -> Self {
         let mut coefficients = [0.0; MAX_DEGREE + 1];
         coefficients[0] = value;
-        Self { coefficients, degree: 0 }
+        Self {
+            coefficients,
+            degree: 0,
+        }
     }
 
     /// Becomes the constant `value`: where it was one before, that is a single number to write.
@@ -121,7 +138,11 @@ impl Signal {
     /// The parabola that starts at `start`, where no slope is known, and arrives at `right` with its slope: a first step.
     pub fn parabola_to(size: f64, start: f64, right: Knot) -> Self {
         let mean_slope = (right.value - start) / size;
-        Self::new(&[start, 2.0 * mean_slope - right.slope, (right.slope - mean_slope) / size])
+        Self::new(&[
+            start,
+            2.0 * mean_slope - right.slope,
+            (right.slope - mean_slope) / size,
+        ])
     }
 
     /// The polynomial of a lower degree that is nearest in the mean square over the first `size`; its mean is the same.
@@ -133,14 +154,26 @@ impl Signal {
         }
         // In s = τ/size: moments ∫ s^k p(s) ds, and from them the projections on the Legendre polynomials.
         let scaled = |p: usize| self.coefficients[p] * size.powi(p as i32);
-        let moment = |k: usize| (0..=self.degree).map(|p| scaled(p) / (p + k + 1) as f64).sum::<f64>();
+        let moment = |k: usize| {
+            (0..=self.degree)
+                .map(|p| scaled(p) / (p + k + 1) as f64)
+                .sum::<f64>()
+        };
         let mut fit = [0.0; MAX_DEGREE + 1];
         for (order, legendre) in LEGENDRE.iter().enumerate().take(degree + 1) {
-            let projection: f64 = legendre.iter().enumerate().map(|(k, c)| c * moment(k)).sum();
+            let projection: f64 = legendre
+                .iter()
+                .enumerate()
+                .map(|(k, c)| c * moment(k))
+                .sum();
             let weight = (2 * order + 1) as f64 * projection;
-            fit.iter_mut().zip(legendre).for_each(|(sum, c)| *sum += weight * c);
+            fit.iter_mut()
+                .zip(legendre)
+                .for_each(|(sum, c)| *sum += weight * c);
         }
-        fit.iter_mut().enumerate().for_each(|(p, c)| *c /= size.powi(p as i32));
+        fit.iter_mut()
+            .enumerate()
+            .for_each(|(p, c)| *c /= size.powi(p as i32));
         Self::new(&fit[..=degree])
     }
 
@@ -162,7 +195,10 @@ impl Signal {
         if self.degree == 0 {
             return self.coefficients[0] + 0.0; // the sum makes -0 a 0, as it does for every other degree
         }
-        self.coefficients().iter().rev().fold(0.0, |sum, &c| sum * elapsed + c)
+        self.coefficients()
+            .iter()
+            .rev()
+            .fold(0.0, |sum, &c| sum * elapsed + c)
     }
 
     /// The derivative of this order after `elapsed` time.
@@ -172,12 +208,18 @@ impl Signal {
             return 0.0;
         }
         let factor = |p: usize| (p + 1 - order..=p).map(|k| k as f64).product::<f64>();
-        (order..=self.degree).rev().fold(0.0, |sum, p| sum * elapsed + factor(p) * self.coefficients[p])
+        (order..=self.degree).rev().fold(0.0, |sum, p| {
+            sum * elapsed + factor(p) * self.coefficients[p]
+        })
     }
 
     /// Value, slope and curvature after `elapsed` time.
     pub fn at(&self, elapsed: f64) -> Knot {
-        Knot { value: self.value(elapsed), slope: self.derivative(1, elapsed), curvature: self.derivative(2, elapsed) }
+        Knot {
+            value: self.value(elapsed),
+            slope: self.derivative(1, elapsed),
+            curvature: self.derivative(2, elapsed),
+        }
     }
 
     /// The same polynomial in time elapsed since `by` later: the tail that a sub-step sees.
@@ -194,7 +236,9 @@ impl Signal {
 
     /// The mean over the first `size` of elapsed time.
     pub fn mean(&self, size: f64) -> f64 {
-        (0..=self.degree).rev().fold(0.0, |sum, p| sum * size + self.coefficients[p] / (p + 1) as f64)
+        (0..=self.degree).rev().fold(0.0, |sum, p| {
+            sum * size + self.coefficients[p] / (p + 1) as f64
+        })
     }
 }
 
@@ -226,7 +270,11 @@ mod tests {
     }
 
     fn knot() -> impl Strategy<Value = Knot> {
-        (-5.0..5.0, -5.0..5.0).prop_map(|(value, slope)| Knot { value, slope, curvature: f64::NAN })
+        (-5.0..5.0, -5.0..5.0).prop_map(|(value, slope)| Knot {
+            value,
+            slope,
+            curvature: f64::NAN,
+        })
     }
 
     #[test]

@@ -25,7 +25,10 @@ pub struct Stopwatch {
 
 impl Default for Stopwatch {
     fn default() -> Self {
-        Self { countdown: 1, light: 0 }
+        Self {
+            countdown: 1,
+            light: 0,
+        }
     }
 }
 
@@ -34,7 +37,11 @@ impl Stopwatch {
     #[inline]
     pub fn time<T>(&mut self, seconds: &mut f64, call: impl FnOnce() -> T) -> T {
         self.countdown -= 1;
-        if self.countdown > 0 { call() } else { self.measure(seconds, call) }
+        if self.countdown > 0 {
+            call()
+        } else {
+            self.measure(seconds, call)
+        }
     }
 
     #[cold]
@@ -100,7 +107,13 @@ mod tests {
 
     #[test]
     fn a_system_that_is_heavy_now_and_then_is_measured_in_full() {
-        let heavy = |n: u32| if n.is_multiple_of(100) { 10 * HEAVY } else { Duration::ZERO };
+        let heavy = |n: u32| {
+            if n.is_multiple_of(100) {
+                10 * HEAVY
+            } else {
+                Duration::ZERO
+            }
+        };
         let (measured, timed) = watch(5000, heavy);
         assert_eq!(timed, 5000);
         assert!(measured >= 1.0);
@@ -109,7 +122,8 @@ mod tests {
     #[test]
     fn a_call_that_panics_does_no_harm() {
         let (mut stopwatch, mut seconds) = (Stopwatch::default(), 0.0);
-        let call = std::panic::AssertUnwindSafe(|| stopwatch.time(&mut seconds, || panic!("on purpose")));
+        let call =
+            std::panic::AssertUnwindSafe(|| stopwatch.time(&mut seconds, || panic!("on purpose")));
         assert!(std::panic::catch_unwind(call).is_err());
         stopwatch.time(&mut seconds, || work(HEAVY));
         assert!(seconds >= HEAVY.as_secs_f64());

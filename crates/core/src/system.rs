@@ -15,11 +15,21 @@ pub trait System: Send {
     fn interface(&self) -> &Interface;
 
     /// Integrates over `step` under `inputs` and stays at its end.
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error>;
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error>;
 
     /// The start values of all systems agree: the system leaves its initialization, where that is a mode of its own, and
     /// answers what it then is, at the time of `step`, an instant.
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.advance(step, inputs, response)
     }
 
@@ -65,11 +75,21 @@ impl<S: System + ?Sized> System for Box<S> {
         (**self).interface()
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         (**self).advance(step, inputs, response)
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         (**self).begin(step, inputs, response)
     }
 
@@ -111,7 +131,12 @@ pub trait Trial {
     /// step that *is taken* goes to its end all the same, across such events; one that ends on the event announces it as usual.
     /// So a method that tries its steps can have all systems meet at the event: it tries a step that ends there. Since the
     /// inputs of that step differ a little, so may the time of the event.
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error>;
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error>;
 }
 
 /// A system that can be linearised where it stands.
@@ -141,7 +166,10 @@ pub struct Presence {
 
 impl Default for Presence {
     fn default() -> Self {
-        Self { initialization_mode: false, responds: true }
+        Self {
+            initialization_mode: false,
+            responds: true,
+        }
     }
 }
 

@@ -26,7 +26,11 @@ impl Task {
             system,
             due: true,
             step: MacroStep::instant(0.0),
-            inputs: interface.inputs.iter().map(|input| Signal::constant(input.start)).collect(),
+            inputs: interface
+                .inputs
+                .iter()
+                .map(|input| Signal::constant(input.start))
+                .collect(),
             response: Response::new(interface, derivatives),
         }
     }
@@ -39,8 +43,10 @@ impl Task {
         to.outputs.copy_from_slice(&from.outputs);
         to.states.copy_from_slice(&from.states);
         to.motion.copy_from_slice(&from.motion);
-        (to.derivatives, to.reached, to.next_event) = (from.derivatives, from.reached, from.next_event);
-        (to.reused, to.estimated, to.linearized, to.ends) = (from.reused, from.estimated, from.linearized, from.ends);
+        (to.derivatives, to.reached, to.next_event) =
+            (from.derivatives, from.reached, from.next_event);
+        (to.reused, to.estimated, to.linearized, to.ends) =
+            (from.reused, from.estimated, from.linearized, from.ends);
     }
 }
 
@@ -60,7 +66,12 @@ pub struct LinearizeTask {
 impl LinearizeTask {
     /// A question for `system`.
     pub fn new(system: usize, interface: &Interface) -> Self {
-        Self { system, due: true, elsewhere: None, linearization: Linearization::of(interface) }
+        Self {
+            system,
+            due: true,
+            elsewhere: None,
+            linearization: Linearization::of(interface),
+        }
     }
 
     /// Asks the system.

@@ -73,9 +73,18 @@ impl SingleThread {
     pub fn new(mut systems: Vec<Box<dyn System>>) -> Self {
         Self {
             interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
-            capabilities: systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
+            capabilities: systems
+                .iter_mut()
+                .map(|s| Capabilities::of(s.as_mut()))
+                .collect(),
             work: vec![Work::default(); systems.len()],
-            seats: systems.into_iter().map(|system| Seat { system, stopwatch: Stopwatch::default() }).collect(),
+            seats: systems
+                .into_iter()
+                .map(|system| Seat {
+                    system,
+                    stopwatch: Stopwatch::default(),
+                })
+                .collect(),
         }
     }
 }
@@ -92,16 +101,21 @@ impl Workers for SingleThread {
     fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
         for task in tasks.iter_mut().filter(|task| task.due) {
             task.response.begin();
-            self.seats[task.system].system.begin(task.step, &task.inputs, &mut task.response)?;
+            self.seats[task.system]
+                .system
+                .begin(task.step, &task.inputs, &mut task.response)?;
         }
         Ok(())
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
         for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
+            let (Seat { system, stopwatch }, work) =
+                (&mut self.seats[task.system], &mut self.work[task.system]);
             task.response.begin();
-            stopwatch.time(&mut work.seconds, || system.advance(task.step, &task.inputs, &mut task.response))?;
+            stopwatch.time(&mut work.seconds, || {
+                system.advance(task.step, &task.inputs, &mut task.response)
+            })?;
             work.count_advance(task.step.is_instant(), &task.response);
         }
         Ok(())
@@ -109,10 +123,15 @@ impl Workers for SingleThread {
 
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
         for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
-            let system = system.trial().expect("BUG: a trial was asked of a system without rollback");
+            let (Seat { system, stopwatch }, work) =
+                (&mut self.seats[task.system], &mut self.work[task.system]);
+            let system = system
+                .trial()
+                .expect("BUG: a trial was asked of a system without rollback");
             task.response.begin();
-            stopwatch.time(&mut work.seconds, || system.respond(task.step, &task.inputs, &mut task.response))?;
+            stopwatch.time(&mut work.seconds, || {
+                system.respond(task.step, &task.inputs, &mut task.response)
+            })?;
             work.count_trial(&task.response);
         }
         Ok(())
@@ -120,8 +139,11 @@ impl Workers for SingleThread {
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
         for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) = (&mut self.seats[task.system], &mut self.work[task.system]);
-            let system = system.linearize().expect("BUG: a system without linearisation was linearised");
+            let (Seat { system, stopwatch }, work) =
+                (&mut self.seats[task.system], &mut self.work[task.system]);
+            let system = system
+                .linearize()
+                .expect("BUG: a system without linearisation was linearised");
             stopwatch.time(&mut work.seconds, || task.carry_out(system))?;
             work.linearizations += u64::from(task.elsewhere.is_none());
         }

@@ -41,7 +41,12 @@ pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
         if let Node::Leaf(leaf) = graph.node(id) {
             leaves.push(leaf);
         }
-        pending.extend(graph.node(id).operands().filter(|&operand| seen.insert(operand)));
+        pending.extend(
+            graph
+                .node(id)
+                .operands()
+                .filter(|&operand| seen.insert(operand)),
+        );
     }
     leaves.sort_unstable();
     leaves
@@ -50,7 +55,9 @@ pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
 /// What the expression at `root` depends on.
 pub fn dependencies(graph: &Graph, root: NodeId) -> Dependencies {
     let mut dependencies = Dependencies::default();
-    leaves(graph, root).into_iter().for_each(|leaf| dependencies.insert(leaf));
+    leaves(graph, root)
+        .into_iter()
+        .for_each(|leaf| dependencies.insert(leaf));
     dependencies
 }
 

@@ -38,14 +38,24 @@ fn built(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
 }
 
 fn check_length(source: &Source<'_>) -> Result<(), Vec<SyntaxError>> {
-    let names = source.inputs.iter().chain(&source.parameters).chain(&source.states);
-    let outputs = source.outputs.iter().map(|(name, text)| name.len() + text.len());
-    let length = names.map(|name| name.len()).chain(outputs).sum::<usize>() + source.equations.len();
+    let names = source
+        .inputs
+        .iter()
+        .chain(&source.parameters)
+        .chain(&source.states);
+    let outputs = source
+        .outputs
+        .iter()
+        .map(|(name, text)| name.len() + text.len());
+    let length =
+        names.map(|name| name.len()).chain(outputs).sum::<usize>() + source.equations.len();
     if length <= LONGEST_TEXT {
         return Ok(());
     }
     let message = format!("the texts of the model take {length} bytes, more than {LONGEST_TEXT}");
-    Err(vec![Fault::new(Span::new(0, 0), message).in_text(Place::Equations, "")])
+    Err(vec![
+        Fault::new(Span::new(0, 0), message).in_text(Place::Equations, ""),
+    ])
 }
 
 /// The texts of a model, parsed.
@@ -58,13 +68,24 @@ impl Texts {
     fn parse(source: &Source<'_>) -> Result<Self, Vec<SyntaxError>> {
         let mut errors = Vec::new();
         let mut note = |place: Place, text: &str, faults: Vec<Fault>| {
-            errors.extend(faults.into_iter().map(|fault| fault.in_text(place.clone(), text)));
+            errors.extend(
+                faults
+                    .into_iter()
+                    .map(|fault| fault.in_text(place.clone(), text)),
+            );
         };
-        let equations =
-            parse_equations(source.equations).map_err(|faults| note(Place::Equations, source.equations, faults)).ok();
-        let outputs = source.outputs.iter().enumerate().filter_map(|(index, (_, text))| {
-            parse_expression(text).map_err(|faults| note(Place::Output(index), text, faults)).ok()
-        });
+        let equations = parse_equations(source.equations)
+            .map_err(|faults| note(Place::Equations, source.equations, faults))
+            .ok();
+        let outputs = source
+            .outputs
+            .iter()
+            .enumerate()
+            .filter_map(|(index, (_, text))| {
+                parse_expression(text)
+                    .map_err(|faults| note(Place::Output(index), text, faults))
+                    .ok()
+            });
         let outputs = outputs.collect();
         match equations {
             Some(equations) if errors.is_empty() => Ok(Self { equations, outputs }),
@@ -107,13 +128,20 @@ impl<'a, 's> Builder<'a, 's> {
             uses,
             noted: 0,
         };
-        Self { source, texts, lowering, faults, errors }
+        Self {
+            source,
+            texts,
+            lowering,
+            faults,
+            errors,
+        }
     }
 
     fn build(mut self) -> Result<Model, Vec<SyntaxError>> {
         self.lower_definitions();
-        let outputs: Vec<Option<NodeId>> =
-            (0..self.texts.outputs.len()).map(|index| self.lower_output(index)).collect();
+        let outputs: Vec<Option<NodeId>> = (0..self.texts.outputs.len())
+            .map(|index| self.lower_output(index))
+            .collect();
         self.note_faults();
         match outputs.into_iter().collect() {
             Some(outputs) if self.errors.is_empty() => Ok(self.model(outputs)),
@@ -143,19 +171,31 @@ impl<'a, 's> Builder<'a, 's> {
     fn lower_output(&mut self, index: usize) -> Option<NodeId> {
         let (nodes, text) = (&self.texts.outputs[index], self.source.outputs[index].1);
         let mut faults = Vec::new();
-        let value = self.lowering.lower(text, nodes, 0..nodes.len(), &mut faults);
-        if let Some(Typed { kind: Kind::Boolean, .. }) = value {
+        let value = self
+            .lowering
+            .lower(text, nodes, 0..nodes.len(), &mut faults);
+        if let Some(Typed {
+            kind: Kind::Boolean,
+            ..
+        }) = value
+        {
             faults.push(number_expected(nodes[nodes.len() - 1].span));
         }
         let place = Place::Output(index);
-        self.errors.extend(faults.into_iter().map(|fault| fault.in_text(place.clone(), text)));
+        self.errors.extend(
+            faults
+                .into_iter()
+                .map(|fault| fault.in_text(place.clone(), text)),
+        );
         value.map(|value| value.node)
     }
 
     /// For each definition, those that it uses.
     fn needs(&self) -> Vec<Vec<usize>> {
         let definitions = self.texts.equations.definitions.iter();
-        definitions.map(|definition| self.needs_of(definition)).collect()
+        definitions
+            .map(|definition| self.needs_of(definition))
+            .collect()
     }
 
     fn needs_of(&self, definition: &Definition) -> Vec<usize> {
@@ -166,7 +206,9 @@ impl<'a, 's> Builder<'a, 's> {
                 let name = node.span.of(self.source.equations);
                 match (node.syntax, declarations.meaning(name)) {
                     (Syntax::Name, Some(Meaning::Intermediate(needed))) => Some(needed),
-                    (Syntax::DerivativeOf, Some(Meaning::State(state))) => declarations.derivatives[state as usize],
+                    (Syntax::DerivativeOf, Some(Meaning::State(state))) => {
+                        declarations.derivatives[state as usize]
+                    }
                     _ => None,
                 }
             })
@@ -189,7 +231,9 @@ impl<'a, 's> Builder<'a, 's> {
     /// Mistakes in the equations, in the order of the text, before all others.
     fn note_faults(&mut self) {
         self.faults.sort_by_key(|fault| fault.span.offset);
-        let faults = std::mem::take(&mut self.faults).into_iter().take(MOST_FAULTS);
+        let faults = std::mem::take(&mut self.faults)
+            .into_iter()
+            .take(MOST_FAULTS);
         let text = self.source.equations;
         let errors = faults.map(|fault| fault.in_text(Place::Equations, text));
         self.errors = errors.chain(std::mem::take(&mut self.errors)).collect();
@@ -201,7 +245,12 @@ impl<'a, 's> Builder<'a, 's> {
             inputs: owned(&self.source.inputs),
             parameters: owned(&self.source.parameters),
             states: owned(&self.source.states),
-            outputs: self.source.outputs.iter().map(|&(name, _)| name.to_owned()).collect(),
+            outputs: self
+                .source
+                .outputs
+                .iter()
+                .map(|&(name, _)| name.to_owned())
+                .collect(),
             intermediates: self.intermediates(),
             derivative_roots: self.derivative_roots(),
             output_roots,
@@ -214,12 +263,20 @@ impl<'a, 's> Builder<'a, 's> {
 
     fn derivative_roots(&self) -> Vec<NodeId> {
         let definitions = self.lowering.declarations.derivatives.iter().flatten();
-        definitions.filter_map(|&index| self.lowering.definitions[index]).map(|it| it.node).collect()
+        definitions
+            .filter_map(|&index| self.lowering.definitions[index])
+            .map(|it| it.node)
+            .collect()
     }
 
     fn intermediates(&self) -> Vec<(String, NodeId)> {
         let text = self.source.equations;
-        let definitions = self.texts.equations.definitions.iter().zip(&self.lowering.definitions);
+        let definitions = self
+            .texts
+            .equations
+            .definitions
+            .iter()
+            .zip(&self.lowering.definitions);
         definitions
             .filter(|(definition, _)| definition.target == Target::Intermediate)
             .filter_map(|(definition, value)| Some((definition.label(text), (*value)?.node)))
@@ -229,12 +286,22 @@ impl<'a, 's> Builder<'a, 's> {
     fn unused(&self) -> Vec<Unused> {
         let uses = &self.lowering.uses;
         let text = self.source.equations;
-        let inputs = self.source.inputs.iter().zip(uses.inputs.iter().zip(&uses.slopes));
+        let inputs = self
+            .source
+            .inputs
+            .iter()
+            .zip(uses.inputs.iter().zip(&uses.slopes));
         let inputs = inputs.filter(|(_, (value, slope))| !**value && !**slope);
         let parameters = self.source.parameters.iter().zip(&uses.parameters);
         let parameters = parameters.filter(|(_, used)| !**used);
-        let definitions = self.texts.equations.definitions.iter().zip(&uses.definitions);
-        let definitions = definitions.filter(|(definition, used)| definition.target == Target::Intermediate && !**used);
+        let definitions = self
+            .texts
+            .equations
+            .definitions
+            .iter()
+            .zip(&uses.definitions);
+        let definitions = definitions
+            .filter(|(definition, used)| definition.target == Target::Intermediate && !**used);
         inputs
             .map(|(name, _)| Unused::Input(name.to_string()))
             .chain(parameters.map(|(name, _)| Unused::Parameter(name.to_string())))

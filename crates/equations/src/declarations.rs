@@ -45,7 +45,10 @@ pub(crate) struct Declarations<'s> {
 impl<'s> Declarations<'s> {
     /// Declares what `source` lists; mistakes in names go to `errors`.
     pub fn of(source: &Source<'s>, errors: &mut Vec<SyntaxError>) -> Self {
-        let mut declarations = Self { derivatives: vec![None; source.states.len()], ..Self::default() };
+        let mut declarations = Self {
+            derivatives: vec![None; source.states.len()],
+            ..Self::default()
+        };
         declarations.declare_all(&source.inputs, Meaning::Input, errors);
         declarations.declare_all(&source.parameters, Meaning::Parameter, errors);
         declarations.declare_all(&source.states, Meaning::State, errors);
@@ -57,7 +60,12 @@ impl<'s> Declarations<'s> {
         self.meanings.get(name).copied()
     }
 
-    fn declare_all(&mut self, names: &[&'s str], meaning: impl Fn(u32) -> Meaning, errors: &mut Vec<SyntaxError>) {
+    fn declare_all(
+        &mut self,
+        names: &[&'s str],
+        meaning: impl Fn(u32) -> Meaning,
+        errors: &mut Vec<SyntaxError>,
+    ) {
         for (index, &name) in names.iter().enumerate() {
             match self.refusal(name) {
                 Some(message) => errors.push(name_error(name, message)),
@@ -74,7 +82,11 @@ impl<'s> Declarations<'s> {
     /// Why `name` cannot be declared, if it cannot.
     fn refusal(&self, name: &str) -> Option<String> {
         if let Some(meaning) = self.meaning(name) {
-            return Some(format!("`{}` is declared twice: it is {}", shortened(name), meaning.describe()));
+            return Some(format!(
+                "`{}` is declared twice: it is {}",
+                shortened(name),
+                meaning.describe()
+            ));
         }
         invalid(name)
     }
@@ -85,9 +97,10 @@ impl<'s> Declarations<'s> {
         for (name, _) in &source.outputs {
             let refusal = match self.meaning(name) {
                 Some(Meaning::Input(_) | Meaning::Parameter(_)) => self.refusal(name),
-                _ if seen.insert(*name, ()).is_some() => {
-                    Some(format!("`{}` is declared twice: it is an output", shortened(name)))
-                }
+                _ if seen.insert(*name, ()).is_some() => Some(format!(
+                    "`{}` is declared twice: it is an output",
+                    shortened(name)
+                )),
                 _ => invalid(name),
             };
             errors.extend(refusal.map(|message| name_error(name, message)));
@@ -103,9 +116,12 @@ impl<'s> Declarations<'s> {
 fn invalid(name: &str) -> Option<String> {
     let quoted = shortened(name);
     if !is_name(name) {
-        return Some(format!("`{quoted}` is not a name: use letters, digits and underscores"));
+        return Some(format!(
+            "`{quoted}` is not a name: use letters, digits and underscores"
+        ));
     }
-    is_reserved(name).then(|| format!("`{quoted}` is a word of the language and cannot be a variable"))
+    is_reserved(name)
+        .then(|| format!("`{quoted}` is a word of the language and cannot be a variable"))
 }
 
 fn name_error(name: &str, message: String) -> SyntaxError {
@@ -130,7 +146,13 @@ impl<'s> Declarations<'s> {
         }
     }
 
-    fn define_derivative(&mut self, text: &str, name: &str, index: usize, equations: &Equations) -> Option<Fault> {
+    fn define_derivative(
+        &mut self,
+        text: &str,
+        name: &str,
+        index: usize,
+        equations: &Equations,
+    ) -> Option<Fault> {
         let definition = &equations.definitions[index];
         let Some(Meaning::State(state)) = self.meaning(name) else {
             return Some(self.not_a_state(definition.name, name));
@@ -138,7 +160,12 @@ impl<'s> Declarations<'s> {
         match self.derivatives[state as usize] {
             Some(first) => {
                 let what = format!("`der({name})`");
-                Some(defined_twice(text, &what, definition, &equations.definitions[first]))
+                Some(defined_twice(
+                    text,
+                    &what,
+                    definition,
+                    &equations.definitions[first],
+                ))
             }
             None => {
                 self.derivatives[state as usize] = Some(index);
@@ -151,18 +178,28 @@ impl<'s> Declarations<'s> {
         let quoted = shortened(name);
         match self.meaning(name) {
             Some(meaning @ (Meaning::Input(_) | Meaning::Parameter(_))) => {
-                let message = format!("`{quoted}` is {}, so it has no equation here", meaning.describe());
+                let message = format!(
+                    "`{quoted}` is {}, so it has no equation here",
+                    meaning.describe()
+                );
                 Fault::new(span, message).help("only states have `der(...) = ...`")
             }
             _ => {
                 let states = self.names.iter().copied();
-                let states = states.filter(|name| matches!(self.meaning(name), Some(Meaning::State(_))));
+                let states =
+                    states.filter(|name| matches!(self.meaning(name), Some(Meaning::State(_))));
                 Fault::new(span, format!("unknown state `{quoted}`")).suggest(nearest(name, states))
             }
         }
     }
 
-    fn define_intermediate(&mut self, text: &str, name: &'s str, index: usize, equations: &Equations) -> Option<Fault> {
+    fn define_intermediate(
+        &mut self,
+        text: &str,
+        name: &'s str,
+        index: usize,
+        equations: &Equations,
+    ) -> Option<Fault> {
         let definition = &equations.definitions[index];
         match self.meaning(name) {
             None => {
@@ -171,13 +208,26 @@ impl<'s> Declarations<'s> {
             }
             Some(Meaning::Intermediate(first)) => {
                 let what = format!("`{}`", shortened(name));
-                Some(defined_twice(text, &what, definition, &equations.definitions[first]))
+                Some(defined_twice(
+                    text,
+                    &what,
+                    definition,
+                    &equations.definitions[first],
+                ))
             }
             Some(meaning) => {
-                let message = format!("`{}` is {} and cannot be defined", shortened(name), meaning.describe());
+                let message = format!(
+                    "`{}` is {} and cannot be defined",
+                    shortened(name),
+                    meaning.describe()
+                );
                 let fault = Fault::new(definition.name, message);
                 let state = matches!(meaning, Meaning::State(_));
-                Some(if state { fault.help(format!("write `der({name}) = ...`")) } else { fault })
+                Some(if state {
+                    fault.help(format!("write `der({name}) = ...`"))
+                } else {
+                    fault
+                })
             }
         }
     }
@@ -185,7 +235,11 @@ impl<'s> Declarations<'s> {
     /// States without an equation, reported where one would be added.
     pub fn missing(&self, source: &Source<'_>) -> Vec<Fault> {
         let end = source.equations.trim_end().len();
-        let missing = source.states.iter().zip(&self.derivatives).filter(|(_, found)| found.is_none());
+        let missing = source
+            .states
+            .iter()
+            .zip(&self.derivatives)
+            .filter(|(_, found)| found.is_none());
         missing
             .take(MOST_FAULTS)
             .map(|(name, _)| {
@@ -198,7 +252,11 @@ impl<'s> Declarations<'s> {
 
 fn defined_twice(text: &str, what: &str, again: &Definition, first: &Definition) -> Fault {
     let (line, column) = position(text, first.name.start());
-    let fault = Fault::new(again.name, format!("{what} is defined twice"))
-        .help(format!("it is first defined at line {line}, column {column}"));
-    Fault { first: Some(first.name.start()), ..fault }
+    let fault = Fault::new(again.name, format!("{what} is defined twice")).help(format!(
+        "it is first defined at line {line}, column {column}"
+    ));
+    Fault {
+        first: Some(first.name.start()),
+        ..fault
+    }
 }

@@ -127,8 +127,16 @@ struct Room {
 
 impl Defect {
     /// For a run of length `span` of these systems, whose variables are found at these places; none where they are too many.
-    pub fn new(definitions: &[Definition], connections: &Connections, places: &[Places], span: f64) -> Option<Self> {
-        let states: usize = definitions.iter().map(|definition| definition.states.len()).sum();
+    pub fn new(
+        definitions: &[Definition],
+        connections: &Connections,
+        places: &[Places],
+        span: f64,
+    ) -> Option<Self> {
+        let states: usize = definitions
+            .iter()
+            .map(|definition| definition.states.len())
+            .sum();
         let inputs = connections.sources().len();
         if states > MOST || inputs > MOST || inputs == 0 {
             return None;
@@ -149,7 +157,10 @@ impl Defect {
         let place = |source: &Source| {
             let output = source.output()?;
             let owner = connections.owner(output);
-            Some((places[owner].outputs[output - connections.outputs_of(owner).start], output))
+            Some((
+                places[owner].outputs[output - connections.outputs_of(owner).start],
+                output,
+            ))
         };
         let zeros = |count: usize| vec![0.0; count];
         Some(Self {
@@ -195,7 +206,10 @@ impl Defect {
         }
         for (input, feeder) in self.feeders.iter().enumerate() {
             let Some((place, _)) = feeder else { continue };
-            let own = self.systems.iter().find_map(|s| s.places.inputs.get(input.wrapping_sub(s.first_input)));
+            let own = self
+                .systems
+                .iter()
+                .find_map(|s| s.places.inputs.get(input.wrapping_sub(s.first_input)));
             let Some(own) = own else { continue };
             let defect = |row: &[f64]| row[*place] - row[*own];
             let (one, two) = (defect(&first), defect(row));
@@ -209,7 +223,11 @@ impl Defect {
         if reached - self.carried >= self.interval {
             // Not every step is looked at: those that are stand for the others.
             let share = (reached - self.carried) / self.elapsed;
-            self.sum.iter_mut().chain(&mut self.slopes).chain(&mut self.swings).for_each(|defect| *defect *= share);
+            self.sum
+                .iter_mut()
+                .chain(&mut self.slopes)
+                .chain(&mut self.swings)
+                .for_each(|defect| *defect *= share);
             (self.elapsed, self.carried) = (reached - self.carried, reached);
             self.carry(time, row);
         }
@@ -219,7 +237,12 @@ impl Defect {
     pub fn found(&self) -> Option<Found> {
         let mean = |seen: &Seen| (seen.squares / self.total.max(f64::MIN_POSITIVE)).sqrt();
         let of = |all: &[Seen], skipped: usize| -> Vec<ErrorSize> {
-            all.iter().map(|seen| ErrorSize { max: seen.largest[skipped], mean: mean(seen) }).collect()
+            all.iter()
+                .map(|seen| ErrorSize {
+                    max: seen.largest[skipped],
+                    mean: mean(seen),
+                })
+                .collect()
         };
         (!self.lost).then(|| Found {
             states: of(&self.states, 0),
@@ -240,21 +263,35 @@ impl Defect {
             return;
         }
         self.drive(size);
-        let Room { coupled, functions, drive, .. } = &mut self.room;
+        let Room {
+            coupled,
+            functions,
+            drive,
+            ..
+        } = &mut self.room;
         *coupled *= size;
         functions.compute(coupled);
         let [exponential, mean] = [&functions.phi[0], &functions.phi[1]];
         let next = |i: usize| -> f64 {
             let states = 0..drive.len();
-            states.map(|j| exponential[(i, j)] * self.error[j] + mean[(i, j)] * drive[j]).sum()
+            states
+                .map(|j| exponential[(i, j)] * self.error[j] + mean[(i, j)] * drive[j])
+                .sum()
         };
         let next: Vec<f64> = (0..self.error.len()).map(next).collect();
         self.lost = next.iter().any(|error| !error.is_finite());
         self.error = next;
-        self.states.iter_mut().zip(&self.error).for_each(|(seen, error)| seen.add(*error, size));
+        self.states
+            .iter_mut()
+            .zip(&self.error)
+            .for_each(|(seen, error)| seen.add(*error, size));
         self.note_outputs(size);
         self.total += size;
-        let fastest = self.systems.iter().map(|system| norm(&system.here.a)).fold(0.0, f64::max);
+        let fastest = self
+            .systems
+            .iter()
+            .map(|system| norm(&system.here.a))
+            .fold(0.0, f64::max);
         self.coarse |= std::mem::take(&mut self.longest) * fastest > LONG;
         self.sum.fill(0.0);
         self.slopes.fill(0.0);
@@ -263,35 +300,59 @@ impl Defect {
 
     /// `(I − Φᵀ D)⁻¹ Φᵀ C` and `A + B (I − Φᵀ D)⁻¹ Φᵀ C`; false where a loop is singular.
     fn couple(&mut self) -> bool {
-        let Room { loops, factors, follow, coupled, column, .. } = &mut self.room;
+        let Room {
+            loops,
+            factors,
+            follow,
+            coupled,
+            column,
+            ..
+        } = &mut self.room;
         loops.fill(0.0);
         loops.fill_diagonal(1.0);
         follow.fill(0.0);
         for (input, feeder) in self.feeders.iter().enumerate() {
             let Some((_, output)) = feeder else { continue };
-            let Some(owner) = self.systems.iter().rfind(|system| system.first_output <= *output) else { continue };
+            let Some(owner) = self
+                .systems
+                .iter()
+                .rfind(|system| system.first_output <= *output)
+            else {
+                continue;
+            };
             let (position, here) = (output - owner.first_output, &owner.here);
-            (0..here.x.len()).for_each(|j| follow[(input, owner.first_state + j)] = here.c[(position, j)]);
-            (0..here.u.len()).for_each(|j| loops[(input, owner.first_input + j)] -= here.d[(position, j)]);
+            (0..here.x.len())
+                .for_each(|j| follow[(input, owner.first_state + j)] = here.c[(position, j)]);
+            (0..here.u.len())
+                .for_each(|j| loops[(input, owner.first_input + j)] -= here.d[(position, j)]);
         }
         if factors.factor(loops).is_err() {
             return false;
         }
         for j in 0..follow.ncols() {
-            column.iter_mut().zip(follow.column(j).iter()).for_each(|(to, from)| *to = *from);
+            column
+                .iter_mut()
+                .zip(follow.column(j).iter())
+                .for_each(|(to, from)| *to = *from);
             factors.solve_in_place(column);
-            follow.column_mut(j).iter_mut().zip(&*column).for_each(|(to, from)| *to = *from);
+            follow
+                .column_mut(j)
+                .iter_mut()
+                .zip(&*column)
+                .for_each(|(to, from)| *to = *from);
         }
         coupled.fill(0.0);
         for system in &self.systems {
             let here = &system.here;
             for i in 0..here.x.len() {
                 let row = system.first_state + i;
-                (0..here.x.len()).for_each(|j| coupled[(row, system.first_state + j)] += here.a[(i, j)]);
+                (0..here.x.len())
+                    .for_each(|j| coupled[(row, system.first_state + j)] += here.a[(i, j)]);
                 for input in 0..here.u.len() {
                     let gain = here.b[(i, input)];
-                    (0..follow.ncols())
-                        .for_each(|j| coupled[(row, j)] += gain * follow[(system.first_input + input, j)]);
+                    (0..follow.ncols()).for_each(|j| {
+                        coupled[(row, j)] += gain * follow[(system.first_input + input, j)]
+                    });
                 }
             }
         }
@@ -301,35 +362,57 @@ impl Defect {
     /// The residual of an output that stays: the smaller of the two last ones, if they agree in their sign.
     fn lasting(&self, output: usize) -> f64 {
         let [before, now] = [self.residuals[0][output], self.residuals[1][output]];
-        if before * now > 0.0 { now.signum() * now.abs().min(before.abs()) } else { 0.0 }
+        if before * now > 0.0 {
+            now.signum() * now.abs().min(before.abs())
+        } else {
+            0.0
+        }
     }
 
     /// `∫ B (δ + (I − Φᵀ D)⁻¹ Φᵀ r)`.
     fn drive(&mut self, size: f64) {
         for input in 0..self.feeders.len() {
-            let Some((_, output)) = self.feeders[input] else { continue };
-            let Some(owner) = self.systems.iter().rfind(|system| system.first_output <= output) else { continue };
+            let Some((_, output)) = self.feeders[input] else {
+                continue;
+            };
+            let Some(owner) = self
+                .systems
+                .iter()
+                .rfind(|system| system.first_output <= output)
+            else {
+                continue;
+            };
             let gain = |j: usize| owner.here.d_slope[(output - owner.first_output, j)];
-            let by_slopes = (0..owner.here.u.len()).map(|j| gain(j) * self.slopes[owner.first_input + j]).sum::<f64>();
+            let by_slopes = (0..owner.here.u.len())
+                .map(|j| gain(j) * self.slopes[owner.first_input + j])
+                .sum::<f64>();
             self.room.column[input] = by_slopes + size * self.lasting(output);
         }
-        let Room { factors, column, drive, .. } = &mut self.room;
+        let Room {
+            factors,
+            column,
+            drive,
+            ..
+        } = &mut self.room;
         factors.solve_in_place(column);
         for system in &self.systems {
             let here = &system.here;
             for i in 0..here.x.len() {
                 let gain = |j: usize| {
                     let input = system.first_input + j;
-                    here.b[(i, j)] * (self.sum[input] + column[input]) + here.b_slope[(i, j)] * self.slopes[input]
+                    here.b[(i, j)] * (self.sum[input] + column[input])
+                        + here.b_slope[(i, j)] * self.slopes[input]
                 };
                 drive[system.first_state + i] = (0..here.u.len()).map(gain).sum();
             }
             // What happens within steps that are long for the system is another matter.
             if self.longest * norm(&here.a) < 1.0 {
                 for k in 0..here.x.len() {
-                    let swing: f64 =
-                        (0..here.u.len()).map(|j| here.b[(k, j)] * self.swings[system.first_input + j]).sum();
-                    (0..here.x.len()).for_each(|i| drive[system.first_state + i] -= here.a[(i, k)] * swing);
+                    let swing: f64 = (0..here.u.len())
+                        .map(|j| here.b[(k, j)] * self.swings[system.first_input + j])
+                        .sum();
+                    (0..here.x.len())
+                        .for_each(|i| drive[system.first_state + i] -= here.a[(i, k)] * swing);
                 }
             }
         }
@@ -337,21 +420,33 @@ impl Defect {
 
     /// `C ε + r + D v`, with what is wrong with the inputs, `v = (I − Φᵀ D)⁻¹ Φᵀ (C ε + r)`.
     fn note_outputs(&mut self, size: f64) {
-        let Room { factors, follow, wrong, column, .. } = &mut self.room;
+        let Room {
+            factors,
+            follow,
+            wrong,
+            column,
+            ..
+        } = &mut self.room;
         for (input, feeder) in self.feeders.iter().enumerate() {
             column[input] = feeder.map_or(0.0, |(_, output)| self.residuals[1][output]);
         }
         factors.solve_in_place(column);
         for (input, wrong) in wrong.iter_mut().enumerate() {
-            *wrong = column[input] + (0..follow.ncols()).map(|j| follow[(input, j)] * self.error[j]).sum::<f64>();
+            *wrong = column[input]
+                + (0..follow.ncols())
+                    .map(|j| follow[(input, j)] * self.error[j])
+                    .sum::<f64>();
         }
         for system in &self.systems {
             let here = &system.here;
             for output in 0..here.g.len() {
-                let by_states = (0..here.x.len()).map(|j| here.c[(output, j)] * self.error[system.first_state + j]);
-                let by_inputs = (0..here.u.len()).map(|j| here.d[(output, j)] * wrong[system.first_input + j]);
+                let by_states = (0..here.x.len())
+                    .map(|j| here.c[(output, j)] * self.error[system.first_state + j]);
+                let by_inputs =
+                    (0..here.u.len()).map(|j| here.d[(output, j)] * wrong[system.first_input + j]);
                 let stacked = system.first_output + output;
-                let error = by_states.sum::<f64>() + by_inputs.sum::<f64>() + self.residuals[1][stacked];
+                let error =
+                    by_states.sum::<f64>() + by_inputs.sum::<f64>() + self.residuals[1][stacked];
                 self.outputs[stacked].add(error, size);
             }
         }
@@ -360,19 +455,43 @@ impl Defect {
     /// Linearises a system where it stands under the inputs that its feeders have for it, and finds the residuals of its outputs.
     fn linearize(&mut self, system: usize, time: f64, row: &[f64]) {
         let feeders = &self.feeders;
-        let System { dynamics, here, places, first_input, first_output, .. } = &mut self.systems[system];
+        let System {
+            dynamics,
+            here,
+            places,
+            first_input,
+            first_output,
+            ..
+        } = &mut self.systems[system];
         let states: Vec<f64> = places.states.iter().map(|place| row[*place]).collect();
         let own = places.inputs.iter().map(|place| row[*place]);
-        let fed = |input: usize, own: f64| feeders[*first_input + input].map_or(own, |(place, _)| row[place]);
+        let fed = |input: usize, own: f64| {
+            feeders[*first_input + input].map_or(own, |(place, _)| row[place])
+        };
         let given: Vec<f64> = own.clone().collect();
-        let inputs: Vec<f64> = own.enumerate().map(|(input, own)| fed(input, own)).collect();
+        let inputs: Vec<f64> = own
+            .enumerate()
+            .map(|(input, own)| fed(input, own))
+            .collect();
         let slopes = vec![0.0; inputs.len()];
         dynamics.enter(time);
-        dynamics.linearize(Point { time, states: &states, inputs: &inputs, slopes: &slopes }, here);
+        dynamics.linearize(
+            Point {
+                time,
+                states: &states,
+                inputs: &inputs,
+                slopes: &slopes,
+            },
+            here,
+        );
         for (output, place) in places.outputs.iter().enumerate() {
             let uses_slopes = (0..inputs.len()).any(|j| here.d_slope[(output, j)] != 0.0);
             let defects = (0..inputs.len()).map(|j| here.d[(output, j)] * (inputs[j] - given[j]));
-            let residual = if uses_slopes { defects.sum() } else { here.g[output] - row[*place] };
+            let residual = if uses_slopes {
+                defects.sum()
+            } else {
+                here.g[output] - row[*place]
+            };
             let stacked = *first_output + output;
             self.residuals[0][stacked] = self.residuals[1][stacked];
             self.residuals[1][stacked] = residual;
@@ -394,5 +513,8 @@ impl Seen {
 
 /// The largest sum of magnitudes in a row.
 fn norm(matrix: &DMatrix<f64>) -> f64 {
-    matrix.row_iter().map(|row| row.iter().map(|value| value.abs()).sum()).fold(0.0, f64::max)
+    matrix
+        .row_iter()
+        .map(|row| row.iter().map(|value| value.abs()).sum())
+        .fold(0.0, f64::max)
 }

@@ -87,12 +87,18 @@ impl<T: Number> Number for Dual<T> {
 
     #[inline]
     fn add(&self, other: &Self) -> Self {
-        Self::new(self.value.add(&other.value), self.derivative.add(&other.derivative))
+        Self::new(
+            self.value.add(&other.value),
+            self.derivative.add(&other.derivative),
+        )
     }
 
     #[inline]
     fn subtract(&self, other: &Self) -> Self {
-        Self::new(self.value.subtract(&other.value), self.derivative.subtract(&other.derivative))
+        Self::new(
+            self.value.subtract(&other.value),
+            self.derivative.subtract(&other.derivative),
+        )
     }
 
     #[inline]
@@ -116,7 +122,11 @@ impl<T: Number> Number for Dual<T> {
 /// `factor · derivative`; a derivative of exactly zero wins over any factor.
 #[inline]
 fn scaled<T: Number>(derivative: &T, factor: impl FnOnce() -> T) -> T {
-    if derivative.is_zero() { derivative.clone() } else { factor().multiply(derivative) }
+    if derivative.is_zero() {
+        derivative.clone()
+    } else {
+        factor().multiply(derivative)
+    }
 }
 
 /// The derivative of a smooth function at `x`, where its value is `y`.
@@ -127,7 +137,9 @@ fn slope<T: Number>(function: Unary, x: &T, y: &T) -> T {
         Unary::Cos => x.unary(Unary::Sin).negate(),
         Unary::Tan => one().add(&y.power_integer(2)),
         Unary::Asin => one().divide(&one().subtract(&x.power_integer(2)).unary(Unary::Sqrt)),
-        Unary::Acos => x.lift(-1.0).divide(&one().subtract(&x.power_integer(2)).unary(Unary::Sqrt)),
+        Unary::Acos => x
+            .lift(-1.0)
+            .divide(&one().subtract(&x.power_integer(2)).unary(Unary::Sqrt)),
         Unary::Atan => one().divide(&one().add(&x.power_integer(2))),
         Unary::Sinh => x.unary(Unary::Cosh),
         Unary::Cosh => x.unary(Unary::Sinh),
@@ -155,7 +167,9 @@ fn rule<T: Number>(operation: Binary, a: &Dual<T>, b: &Dual<T>, value: &T) -> T 
         Binary::Min => branch(a, b, &a.value.binary(Binary::LessEqual, &b.value)),
         Binary::Max => branch(a, b, &b.value.binary(Binary::LessEqual, &a.value)),
         Binary::Modulo => modulo_rule(a, b),
-        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::And | Binary::Or => value.lift(0.0),
+        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::And | Binary::Or => {
+            value.lift(0.0)
+        }
     }
 }
 
@@ -169,8 +183,14 @@ fn product_rule<T: Number>(a: &Dual<T>, b: &Dual<T>) -> T {
 /// `(a' - q b') / b`, where `q = a / b`.
 #[inline]
 fn quotient_rule<T: Number>(a: &Dual<T>, b: &Dual<T>, quotient: &T) -> T {
-    let change = a.derivative.subtract(&scaled(&b.derivative, || quotient.clone()));
-    if change.is_zero() { change } else { change.divide(&b.value) }
+    let change = a
+        .derivative
+        .subtract(&scaled(&b.derivative, || quotient.clone()));
+    if change.is_zero() {
+        change
+    } else {
+        change.divide(&b.value)
+    }
 }
 
 /// `y x^(y-1) x' + x^y log(x) y'`; the second term is 0 at `x = 0`, its limit for `y > 0`.
@@ -188,9 +208,14 @@ fn power_rule<T: Number>(x: &Dual<T>, y: &Dual<T>, power: &T) -> T {
 }
 
 fn angle_rule<T: Number>(y: &Dual<T>, x: &Dual<T>) -> T {
-    let turn = scaled(&y.derivative, || x.value.clone()).subtract(&scaled(&x.derivative, || y.value.clone()));
+    let turn = scaled(&y.derivative, || x.value.clone())
+        .subtract(&scaled(&x.derivative, || y.value.clone()));
     let radius = || x.value.power_integer(2).add(&y.value.power_integer(2));
-    if turn.is_zero() { turn } else { turn.divide(&radius()) }
+    if turn.is_zero() {
+        turn
+    } else {
+        turn.divide(&radius())
+    }
 }
 
 /// The derivative of the first where `taken`, else of the second.

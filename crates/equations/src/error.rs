@@ -46,7 +46,11 @@ pub struct SyntaxError {
 
 impl fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}, column {}: {}", self.place, self.line, self.column, self.message)?;
+        write!(
+            f,
+            "{}, line {}, column {}: {}",
+            self.place, self.line, self.column, self.message
+        )?;
         match &self.help {
             Some(help) => write!(f, " ({help})"),
             None => Ok(()),
@@ -63,7 +67,10 @@ pub(crate) struct Span {
 
 impl Span {
     pub fn new(start: usize, end: usize) -> Self {
-        Self { offset: start as u32, length: (end - start) as u32 }
+        Self {
+            offset: start as u32,
+            length: (end - start) as u32,
+        }
     }
 
     pub fn start(self) -> usize {
@@ -95,7 +102,12 @@ pub(crate) struct Fault {
 
 impl Fault {
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: None, first: None }
+        Self {
+            span,
+            message: message.into(),
+            help: None,
+            first: None,
+        }
     }
 
     pub fn help(mut self, help: impl Into<String>) -> Self {

@@ -47,27 +47,42 @@ impl<T: Number> Evaluator<T> {
 
     /// Sets the conditions on time, each 1 or 0.
     pub fn set_switches(&mut self, switches: &[T]) {
-        fill(&mut self.registers[self.program.layout.switches.clone()], switches);
+        fill(
+            &mut self.registers[self.program.layout.switches.clone()],
+            switches,
+        );
     }
 
     /// Sets the states.
     pub fn set_states(&mut self, states: &[T]) {
-        fill(&mut self.registers[self.program.layout.states.clone()], states);
+        fill(
+            &mut self.registers[self.program.layout.states.clone()],
+            states,
+        );
     }
 
     /// Sets the inputs.
     pub fn set_inputs(&mut self, inputs: &[T]) {
-        fill(&mut self.registers[self.program.layout.inputs.clone()], inputs);
+        fill(
+            &mut self.registers[self.program.layout.inputs.clone()],
+            inputs,
+        );
     }
 
     /// Sets the slopes of the inputs.
     pub fn set_slopes(&mut self, slopes: &[T]) {
-        fill(&mut self.registers[self.program.layout.slopes.clone()], slopes);
+        fill(
+            &mut self.registers[self.program.layout.slopes.clone()],
+            slopes,
+        );
     }
 
     /// Sets the unknowns of a composed model.
     pub fn set_unknowns(&mut self, unknowns: &[T]) {
-        fill(&mut self.registers[self.program.layout.unknowns.clone()], unknowns);
+        fill(
+            &mut self.registers[self.program.layout.unknowns.clone()],
+            unknowns,
+        );
     }
 
     /// What a register holds after a run.
@@ -77,7 +92,11 @@ impl<T: Number> Evaluator<T> {
 
     /// Evaluates every expression of the program.
     pub fn run(&mut self, results: &mut [T]) {
-        assert_eq!(results.len(), self.program.results.len(), "BUG: wrong number of results");
+        assert_eq!(
+            results.len(),
+            self.program.results.len(),
+            "BUG: wrong number of results"
+        );
         let start = self.program.layout.unknowns.end + self.program.prelude.len();
         execute(&self.program.body, start, &mut self.registers);
         for (result, &register) in results.iter_mut().zip(&self.program.results) {
@@ -87,7 +106,10 @@ impl<T: Number> Evaluator<T> {
 }
 
 fn fill<T: Clone>(registers: &mut [T], values: &[T]) {
-    assert!(values.len() >= registers.len(), "BUG: fewer values than the program has variables");
+    assert!(
+        values.len() >= registers.len(),
+        "BUG: fewer values than the program has variables"
+    );
     registers.clone_from_slice(&values[..registers.len()]);
 }
 

@@ -38,7 +38,12 @@ impl Infix {
         };
         let swapped = matches!(kind, TokenKind::Greater | TokenKind::GreaterEqual);
         let negated = kind == TokenKind::NotEqual;
-        Some(Self { strength, operation, swapped, negated })
+        Some(Self {
+            strength,
+            operation,
+            swapped,
+            negated,
+        })
     }
 }
 
@@ -65,7 +70,12 @@ impl Parser<'_> {
     }
 
     /// Joins the last operands while their operator binds at least as tightly as `strength`.
-    fn join_waiting(&mut self, operands: &mut Vec<SyntaxId>, waiting: &mut Vec<Infix>, strength: u8) -> Parsed<()> {
+    fn join_waiting(
+        &mut self,
+        operands: &mut Vec<SyntaxId>,
+        waiting: &mut Vec<Infix>,
+        strength: u8,
+    ) -> Parsed<()> {
         while let Some(infix) = waiting.pop_if(|infix| infix.strength >= strength) {
             let right = operands.pop().expect("BUG: an operator without operands");
             let left = operands.pop().expect("BUG: an operator with one operand");
@@ -76,9 +86,17 @@ impl Parser<'_> {
 
     fn join(&mut self, infix: Infix, left: SyntaxId, right: SyntaxId) -> Parsed<SyntaxId> {
         let span = self.span(left).through(self.span(right));
-        let (first, second) = if infix.swapped { (right, left) } else { (left, right) };
+        let (first, second) = if infix.swapped {
+            (right, left)
+        } else {
+            (left, right)
+        };
         let joined = self.push(Syntax::Binary(infix.operation, first, second), span)?;
-        if infix.negated { self.push(Syntax::Unary(Unary::Not, joined), span) } else { Ok(joined) }
+        if infix.negated {
+            self.push(Syntax::Unary(Unary::Not, joined), span)
+        } else {
+            Ok(joined)
+        }
     }
 
     fn refuse_second_comparison(&self, infix: Infix, waiting: &[Infix]) -> Parsed<()> {
@@ -113,7 +131,10 @@ impl Parser<'_> {
     }
 
     fn prefixed(&mut self, sign: Unary, start: Span, operand: SyntaxId) -> Parsed<SyntaxId> {
-        self.push(Syntax::Unary(sign, operand), start.through(self.span(operand)))
+        self.push(
+            Syntax::Unary(sign, operand),
+            start.through(self.span(operand)),
+        )
     }
 
     fn power(&mut self) -> Parsed<SyntaxId> {
@@ -142,8 +163,14 @@ impl Parser<'_> {
 
     fn missing_operand(&self) -> Fault {
         let token = self.peek();
-        let fault = Fault::new(token.span, format!("a value is missing before {}", self.found()));
-        let before = self.next.checked_sub(1).map(|before| self.tokens[before].kind);
+        let fault = Fault::new(
+            token.span,
+            format!("a value is missing before {}", self.found()),
+        );
+        let before = self
+            .next
+            .checked_sub(1)
+            .map(|before| self.tokens[before].kind);
         match (before, token.kind) {
             (Some(TokenKind::Star), TokenKind::Star) => fault.help("`^` is the power"),
             _ => fault,
@@ -160,16 +187,23 @@ impl Parser<'_> {
 
     fn close(&mut self, parenthesis: Span) -> Parsed<Token> {
         self.open -= 1;
-        self.take_if(TokenKind::CloseParenthesis).ok_or_else(|| self.unclosed(parenthesis).into())
+        self.take_if(TokenKind::CloseParenthesis)
+            .ok_or_else(|| self.unclosed(parenthesis).into())
     }
 
     fn unclosed(&self, parenthesis: Span) -> Fault {
         let next = self.peek();
-        let over = matches!(next.kind, TokenKind::End | TokenKind::Semicolon | TokenKind::Assign);
+        let over = matches!(
+            next.kind,
+            TokenKind::End | TokenKind::Semicolon | TokenKind::Assign
+        );
         if over || next.starts_line {
             Fault::new(parenthesis, "this `(` is never closed")
         } else {
-            Fault::new(next.span, format!("expected an operator or `)` before {}", self.found()))
+            Fault::new(
+                next.span,
+                format!("expected an operator or `)` before {}", self.found()),
+            )
         }
     }
 
@@ -199,7 +233,8 @@ impl Parser<'_> {
     fn name(&mut self) -> Parsed<SyntaxId> {
         let token = self.take();
         let next = self.peek();
-        let called = next.kind == TokenKind::OpenParenthesis && (self.open > 0 || !next.starts_line);
+        let called =
+            next.kind == TokenKind::OpenParenthesis && (self.open > 0 || !next.starts_line);
         match token.span.of(self.text) {
             "der" => {
                 let name = self.derivative_name()?;

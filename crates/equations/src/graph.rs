@@ -225,7 +225,10 @@ impl Graph {
         let id = NodeId(count);
         let kinds = match node {
             Node::Leaf(leaf) => leaf.into(),
-            _ => node.operands().map(|id| self.kinds(id)).fold(LeafKinds::NONE, LeafKinds::bitor),
+            _ => node
+                .operands()
+                .map(|id| self.kinds(id))
+                .fold(LeafKinds::NONE, LeafKinds::bitor),
         };
         self.nodes.push(node);
         self.kinds.push(kinds);
@@ -244,7 +247,10 @@ mod tests {
         let (x, u) = (graph.leaf(Leaf::State(0)), graph.leaf(Leaf::Input(0)));
         let sum = graph.binary(Binary::Add, x, u);
         assert_eq!(graph.binary(Binary::Add, u, x), sum);
-        assert_ne!(graph.binary(Binary::Subtract, u, x), graph.binary(Binary::Subtract, x, u));
+        assert_ne!(
+            graph.binary(Binary::Subtract, u, x),
+            graph.binary(Binary::Subtract, x, u)
+        );
     }
 
     #[test]

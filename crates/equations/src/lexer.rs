@@ -52,17 +52,30 @@ pub(crate) const MOST_FAULTS: usize = 20;
 
 /// The tokens of `text`, the last of which is `End`; or everything in it that is not a token.
 pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Vec<Fault>> {
-    let mut lexer = Lexer { text, characters: text.char_indices().peekable() };
+    let mut lexer = Lexer {
+        text,
+        characters: text.char_indices().peekable(),
+    };
     let (mut tokens, mut faults) = (Vec::new(), Vec::new());
     loop {
         let starts_line = lexer.skip_blanks() || tokens.is_empty();
         match lexer.token() {
-            Ok((kind, span)) => tokens.push(Token { kind, span, starts_line }),
+            Ok((kind, span)) => tokens.push(Token {
+                kind,
+                span,
+                starts_line,
+            }),
             Err(fault) => faults.push(fault),
         }
-        let ended = tokens.last().is_some_and(|token| token.kind == TokenKind::End);
+        let ended = tokens
+            .last()
+            .is_some_and(|token| token.kind == TokenKind::End);
         if ended || faults.len() == MOST_FAULTS {
-            return if faults.is_empty() { Ok(tokens) } else { Err(faults) };
+            return if faults.is_empty() {
+                Ok(tokens)
+            } else {
+                Err(faults)
+            };
         }
     }
 }
@@ -74,7 +87,9 @@ struct Lexer<'t> {
 
 impl Lexer<'_> {
     fn position(&mut self) -> usize {
-        self.characters.peek().map_or(self.text.len(), |&(offset, _)| offset)
+        self.characters
+            .peek()
+            .map_or(self.text.len(), |&(offset, _)| offset)
     }
 
     fn rest(&mut self) -> &str {
@@ -89,7 +104,10 @@ impl Lexer<'_> {
             if self.rest().starts_with('#') || self.rest().starts_with("//") {
                 self.skip_while(|character| character != '\n');
             }
-            match self.characters.next_if(|&(_, character)| character.is_whitespace()) {
+            match self
+                .characters
+                .next_if(|&(_, character)| character.is_whitespace())
+            {
                 Some((_, character)) => line_ended |= character == '\n',
                 None => return line_ended,
             }
@@ -97,7 +115,11 @@ impl Lexer<'_> {
     }
 
     fn skip_while(&mut self, mut matches: impl FnMut(char) -> bool) {
-        while self.characters.next_if(|&(_, character)| matches(character)).is_some() {}
+        while self
+            .characters
+            .next_if(|&(_, character)| matches(character))
+            .is_some()
+        {}
     }
 
     fn token(&mut self) -> Result<(TokenKind, Span), Fault> {
@@ -145,14 +167,17 @@ impl Lexer<'_> {
             ("==", TokenKind::EqualEqual),
             ("!=", TokenKind::NotEqual),
         ];
-        let pair = pairs.into_iter().find(|(signs, _)| self.rest().starts_with(signs));
+        let pair = pairs
+            .into_iter()
+            .find(|(signs, _)| self.rest().starts_with(signs));
         self.characters.next();
         if pair.is_some() {
             self.characters.next();
         }
         let span = Span::new(start, self.position());
         let kind = pair.map(|(_, kind)| kind).or_else(|| single(first));
-        kind.map(|kind| (kind, span)).ok_or_else(|| unexpected(span, first))
+        kind.map(|kind| (kind, span))
+            .ok_or_else(|| unexpected(span, first))
     }
 }
 
@@ -192,13 +217,19 @@ fn malformed(span: Span, written: &str) -> Fault {
     let digits = written.trim_start_matches(|character: char| character.is_ascii_digit());
     if digits.chars().next().is_some_and(begins_name) && !digits.starts_with(['e', 'E']) {
         let number = &written[..written.len() - digits.len()];
-        return fault.help(format!("a product needs `*`: `{number} * {}`", shortened(digits)));
+        return fault.help(format!(
+            "a product needs `*`: `{number} * {}`",
+            shortened(digits)
+        ));
     }
     fault.help("numbers look like 1, 1.5, .5 or 1e-3")
 }
 
 fn unexpected(span: Span, character: char) -> Fault {
-    let fault = Fault::new(span, format!("unexpected character `{}`", character.escape_debug()));
+    let fault = Fault::new(
+        span,
+        format!("unexpected character `{}`", character.escape_debug()),
+    );
     match character {
         '&' => fault.help("write `and`"),
         '|' => fault.help("write `or`"),
@@ -224,7 +255,11 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<TokenKind> {
-        tokens(text).unwrap().into_iter().map(|token| token.kind).collect()
+        tokens(text)
+            .unwrap()
+            .into_iter()
+            .map(|token| token.kind)
+            .collect()
     }
 
     fn fault(text: &str) -> (String, u32, u32) {
@@ -234,9 +269,19 @@ mod tests {
 
     #[test]
     fn numbers_come_in_four_forms() {
-        let numbers = [("1", 1.0), ("1.5", 1.5), (".5", 0.5), ("1e-3", 1e-3), ("2E+2", 200.0)];
+        let numbers = [
+            ("1", 1.0),
+            ("1.5", 1.5),
+            (".5", 0.5),
+            ("1e-3", 1e-3),
+            ("2E+2", 200.0),
+        ];
         for (text, value) in numbers {
-            assert_eq!(kinds(text), [TokenKind::Number(value), TokenKind::End], "{text}");
+            assert_eq!(
+                kinds(text),
+                [TokenKind::Number(value), TokenKind::End],
+                "{text}"
+            );
         }
     }
 
@@ -249,7 +294,10 @@ mod tests {
 
     #[test]
     fn malformed_numbers_are_one_mistake_each() {
-        assert_eq!(fault("a + 1.2.3"), ("malformed number `1.2.3`".into(), 4, 5));
+        assert_eq!(
+            fault("a + 1.2.3"),
+            ("malformed number `1.2.3`".into(), 4, 5)
+        );
         assert_eq!(fault("1e"), ("malformed number `1e`".into(), 0, 2));
         assert_eq!(fault("1e999").0, "number too large");
         let product = tokens("2x").unwrap_err().remove(0);
@@ -265,7 +313,11 @@ mod tests {
 
     #[test]
     fn foreign_signs_are_translated() {
-        for (text, help) in [("a && b", "write `and`"), ("!a", "write `not`"), ("a − b", "write `-`")] {
+        for (text, help) in [
+            ("a && b", "write `and`"),
+            ("!a", "write `not`"),
+            ("a − b", "write `-`"),
+        ] {
             assert_eq!(tokens(text).unwrap_err()[0].help.as_deref(), Some(help));
         }
         assert_eq!(fault("a \0").0, "unexpected character `\\0`");

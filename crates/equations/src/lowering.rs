@@ -66,7 +66,10 @@ impl Text<'_> {
             return Some(value.node);
         }
         let (wanted, found) = (wanted.describe(), value.kind.describe());
-        self.fault(Fault::new(self.span(id), format!("expected {wanted}, found {found}")));
+        self.fault(Fault::new(
+            self.span(id),
+            format!("expected {wanted}, found {found}"),
+        ));
         None
     }
 
@@ -93,7 +96,14 @@ impl Lowering<'_, '_> {
         let values = Vec::with_capacity(range.len());
         let room = MOST_FAULTS.saturating_sub(self.noted);
         let first = range.start;
-        let mut text = Text { text, nodes, first, values, faults: Vec::new(), room };
+        let mut text = Text {
+            text,
+            nodes,
+            first,
+            values,
+            faults: Vec::new(),
+            room,
+        };
         for node in &nodes[range] {
             let value = self.node(*node, &mut text);
             text.values.push(value);
@@ -104,7 +114,12 @@ impl Lowering<'_, '_> {
     }
 
     fn node(&mut self, node: SyntaxNode, text: &mut Text<'_>) -> Option<Typed> {
-        let number = |node| Some(Typed { node, kind: Kind::Number });
+        let number = |node| {
+            Some(Typed {
+                node,
+                kind: Kind::Number,
+            })
+        };
         match node.syntax {
             Syntax::Number(value) => number(self.graph.constant(value)),
             Syntax::Time => number(self.graph.leaf(Leaf::Time)),
@@ -113,10 +128,15 @@ impl Lowering<'_, '_> {
             Syntax::DerivativeOf => self.derivative(node.span, text),
             Syntax::Unary(operation, operand) => {
                 let operand = text.operand(operand, operation.kind())?;
-                Some(Typed { node: self.graph.unary(operation, operand), kind: operation.kind() })
+                Some(Typed {
+                    node: self.graph.unary(operation, operand),
+                    kind: operation.kind(),
+                })
             }
             Syntax::Binary(operation, left, right) => self.binary(operation, left, right, text),
-            Syntax::Select(condition, then, otherwise) => self.select(condition, then, otherwise, text),
+            Syntax::Select(condition, then, otherwise) => {
+                self.select(condition, then, otherwise, text)
+            }
         }
     }
 
@@ -146,7 +166,10 @@ impl Lowering<'_, '_> {
             }
             None => return self.unknown(span, text),
         };
-        Some(Typed { node: self.graph.leaf(leaf), kind: Kind::Number })
+        Some(Typed {
+            node: self.graph.leaf(leaf),
+            kind: Kind::Number,
+        })
     }
 
     /// `der(name)`: the slope of an input, or the right-hand side of a state.
@@ -156,7 +179,10 @@ impl Lowering<'_, '_> {
             Some(Meaning::Input(index)) => {
                 self.uses.slopes[index as usize] = true;
                 let node = self.graph.leaf(Leaf::InputSlope(index));
-                Some(Typed { node, kind: Kind::Number })
+                Some(Typed {
+                    node,
+                    kind: Kind::Number,
+                })
             }
             Some(Meaning::State(index)) => {
                 let definition = self.declarations.derivatives[index as usize]?;
@@ -181,16 +207,28 @@ impl Lowering<'_, '_> {
         None
     }
 
-    fn binary(&mut self, operation: Binary, left: SyntaxId, right: SyntaxId, text: &mut Text<'_>) -> Option<Typed> {
+    fn binary(
+        &mut self,
+        operation: Binary,
+        left: SyntaxId,
+        right: SyntaxId,
+        text: &mut Text<'_>,
+    ) -> Option<Typed> {
         // Both are looked at before either failure ends this, so that both are reported.
         let left = text.operand(left, operation.operand_kind());
         let right = text.operand(right, operation.operand_kind());
         let (left, right) = (left?, right?);
         let node = match operation {
-            Binary::Less | Binary::LessEqual => self.switches.comparison(&mut self.graph, operation, left, right),
+            Binary::Less | Binary::LessEqual => {
+                self.switches
+                    .comparison(&mut self.graph, operation, left, right)
+            }
             _ => self.graph.binary(operation, left, right),
         };
-        Some(Typed { node, kind: operation.result_kind() })
+        Some(Typed {
+            node,
+            kind: operation.result_kind(),
+        })
     }
 
     fn select(
@@ -204,6 +242,9 @@ impl Lowering<'_, '_> {
         let kind = text.value(then)?.kind;
         let otherwise = text.operand(otherwise, kind);
         let then = text.operand(then, kind)?;
-        Some(Typed { node: self.graph.select(condition?, then, otherwise?), kind })
+        Some(Typed {
+            node: self.graph.select(condition?, then, otherwise?),
+            kind,
+        })
     }
 }

@@ -88,7 +88,11 @@ impl Model {
 
     /// Slope and offset of each switch, in turn.
     pub fn switch_program(&self) -> Program {
-        let roots: Vec<NodeId> = self.switches.iter().flat_map(|switch| [switch.slope, switch.offset]).collect();
+        let roots: Vec<NodeId> = self
+            .switches
+            .iter()
+            .flat_map(|switch| [switch.slope, switch.offset])
+            .collect();
         Program::compile(&self.graph, &roots)
     }
 
@@ -98,7 +102,9 @@ impl Model {
         Evaluator::new(Arc::new(self.switch_program()), &0.0, parameters).run(&mut lines);
         let lines = lines.chunks_exact(2);
         let thresholds = self.switches.iter().zip(lines);
-        thresholds.map(|(switch, line)| Threshold::new(line[0], line[1], switch.inclusive)).collect()
+        thresholds
+            .map(|(switch, line)| Threshold::new(line[0], line[1], switch.inclusive))
+            .collect()
     }
 }
 
@@ -134,17 +140,30 @@ impl Model {
             let jump = matches!(
                 node,
                 Node::Unary(Unary::Sign | Unary::Floor | Unary::Ceil, _)
-                    | Node::Binary(Binary::Less | Binary::LessEqual | Binary::Equal | Binary::Modulo, ..)
+                    | Node::Binary(
+                        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::Modulo,
+                        ..
+                    )
             );
-            jump && !self.graph.kinds(NodeId(index as u32)).within(LeafKinds::PARAMETERS)
+            jump && !self
+                .graph
+                .kinds(NodeId(index as u32))
+                .within(LeafKinds::PARAMETERS)
         })
     }
 
     /// Whether there is a corner, such as that of `abs`, `min` or `max`, that depends on more than parameters.
     pub fn bends(&self) -> bool {
         self.graph.nodes().iter().enumerate().any(|(index, node)| {
-            let corner = matches!(node, Node::Unary(Unary::Abs, _) | Node::Binary(Binary::Min | Binary::Max, ..));
-            corner && !self.graph.kinds(NodeId(index as u32)).within(LeafKinds::PARAMETERS)
+            let corner = matches!(
+                node,
+                Node::Unary(Unary::Abs, _) | Node::Binary(Binary::Min | Binary::Max, ..)
+            );
+            corner
+                && !self
+                    .graph
+                    .kinds(NodeId(index as u32))
+                    .within(LeafKinds::PARAMETERS)
         })
     }
 

@@ -35,7 +35,11 @@ mod tests {
 
     #[test]
     fn words_of_the_language_are_reserved() {
-        assert!(["time", "pi", "der", "if", "then", "sin", "ln"].iter().all(|name| is_reserved(name)));
+        assert!(
+            ["time", "pi", "der", "if", "then", "sin", "ln"]
+                .iter()
+                .all(|name| is_reserved(name))
+        );
         assert!(!is_reserved("Time") && !is_reserved("x"));
     }
 }

@@ -147,7 +147,11 @@ fn maximum(a: f64, b: f64) -> f64 {
 
 fn modulo(a: f64, b: f64) -> f64 {
     let remainder = a % b;
-    if remainder != 0.0 && (remainder < 0.0) != (b < 0.0) { remainder + b } else { remainder }
+    if remainder != 0.0 && (remainder < 0.0) != (b < 0.0) {
+        remainder + b
+    } else {
+        remainder
+    }
 }
 
 /// By squaring while that is at least as good as `powf`; `powi` promises no precision.
@@ -202,7 +206,10 @@ mod tests {
 
     #[test]
     fn zero_has_no_sign() {
-        assert_eq!((sign(-3.0), sign(0.0), sign(-0.0), sign(2.0)), (-1.0, 0.0, 0.0, 1.0));
+        assert_eq!(
+            (sign(-3.0), sign(0.0), sign(-0.0), sign(2.0)),
+            (-1.0, 0.0, 0.0, 1.0)
+        );
     }
 
     #[test]

@@ -92,7 +92,10 @@ impl Binary {
     }
 
     pub(crate) fn commutes(self) -> bool {
-        matches!(self, Self::Add | Self::Multiply | Self::Equal | Self::And | Self::Or)
+        matches!(
+            self,
+            Self::Add | Self::Multiply | Self::Equal | Self::And | Self::Or
+        )
     }
 }
 
@@ -132,7 +135,10 @@ const BUILTINS: [(&str, Builtin); 22] = [
 
 impl Builtin {
     pub fn named(name: &str) -> Option<Self> {
-        BUILTINS.iter().find(|(known, _)| *known == name).map(|&(_, builtin)| builtin)
+        BUILTINS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|&(_, builtin)| builtin)
     }
 
     pub fn names() -> impl Iterator<Item = &'static str> {

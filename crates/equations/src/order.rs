@@ -76,7 +76,9 @@ impl Search<'_> {
         }
         let path = self.path.iter().map(|&(definition, _)| definition);
         let cycle: Vec<usize> = path.skip_while(|&definition| definition != first).collect();
-        cycle.iter().for_each(|&definition| self.circular[definition] = true);
+        cycle
+            .iter()
+            .for_each(|&definition| self.circular[definition] = true);
         self.order.cycles.push(cycle);
     }
 }
@@ -88,7 +90,13 @@ mod tests {
     #[test]
     fn needs_come_first() {
         let order = order(&[vec![2], vec![0], vec![]]);
-        assert_eq!(order, Order { sequence: vec![2, 0, 1], cycles: vec![] });
+        assert_eq!(
+            order,
+            Order {
+                sequence: vec![2, 0, 1],
+                cycles: vec![]
+            }
+        );
     }
 
     #[test]

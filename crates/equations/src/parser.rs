@@ -39,7 +39,14 @@ pub(crate) fn parse_equations(text: &str) -> Result<Equations, Vec<Fault>> {
             }
         }
     }
-    if faults.is_empty() { Ok(Equations { nodes: parser.nodes, definitions }) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(Equations {
+            nodes: parser.nodes,
+            definitions,
+        })
+    } else {
+        Err(faults)
+    }
 }
 
 /// Parses one expression; its root is the last node.
@@ -66,7 +73,14 @@ pub(crate) struct Parser<'t> {
 impl<'t> Parser<'t> {
     fn new(text: &'t str) -> Result<Self, Vec<Fault>> {
         let tokens = tokens(text)?;
-        Ok(Self { text, tokens, next: 0, nodes: Vec::new(), depth: 0, open: 0 })
+        Ok(Self {
+            text,
+            tokens,
+            next: 0,
+            nodes: Vec::new(),
+            depth: 0,
+            open: 0,
+        })
     }
 
     pub fn peek(&self) -> Token {
@@ -85,14 +99,22 @@ impl<'t> Parser<'t> {
     }
 
     pub fn expect(&mut self, kind: TokenKind, wanted: &str) -> Parsed<Token> {
-        self.take_if(kind)
-            .ok_or_else(|| Fault::new(self.peek().span, format!("expected {wanted} before {}", self.found())).into())
+        self.take_if(kind).ok_or_else(|| {
+            Fault::new(
+                self.peek().span,
+                format!("expected {wanted} before {}", self.found()),
+            )
+            .into()
+        })
     }
 
     /// The next token, to quote in a message.
     pub fn found(&self) -> String {
         match self.peek() {
-            Token { kind: TokenKind::End, .. } => "the end of the text".into(),
+            Token {
+                kind: TokenKind::End,
+                ..
+            } => "the end of the text".into(),
             token => format!("`{}`", shortened(token.span.of(self.text))),
         }
     }
@@ -112,7 +134,9 @@ impl<'t> Parser<'t> {
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST_NESTING {
             let fault = Fault::new(self.peek().span, "nested too deeply");
-            return Err(fault.help("give a part of it a name, on a line of its own").into());
+            return Err(fault
+                .help("give a part of it a name, on a line of its own")
+                .into());
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -140,7 +164,11 @@ impl Parser<'_> {
         if !ended {
             return Err(self.not_the_end().into());
         }
-        Ok(Definition { target, name, nodes: first..self.nodes.len() })
+        Ok(Definition {
+            target,
+            name,
+            nodes: first..self.nodes.len(),
+        })
     }
 
     fn target(&mut self) -> Parsed<(Target, Span)> {
@@ -183,7 +211,10 @@ impl Parser<'_> {
     }
 
     fn begins_statement(&self) -> bool {
-        let (first, second) = (self.peek(), self.tokens.get(self.next + 1).map(|token| token.kind));
+        let (first, second) = (
+            self.peek(),
+            self.tokens.get(self.next + 1).map(|token| token.kind),
+        );
         let begun = match second {
             Some(TokenKind::Assign) => true,
             Some(TokenKind::OpenParenthesis) => first.span.of(self.text) == "der",
@@ -199,18 +230,21 @@ impl Parser<'_> {
             TokenKind::CloseParenthesis => Fault::new(token.span, "this `)` closes nothing"),
             TokenKind::Assign => Fault::new(token.span, "unexpected `=`")
                 .help("`==` compares; a line that ends with an operator continues on the next"),
-            TokenKind::Comma => {
-                Fault::new(token.span, "unexpected `,`").help("commas separate the arguments of functions")
-            }
-            TokenKind::Name | TokenKind::Number(_) | TokenKind::OpenParenthesis => {
-                Fault::new(token.span, format!("expected an operator before {}", self.found()))
-                    .help("a product needs `*`")
-            }
+            TokenKind::Comma => Fault::new(token.span, "unexpected `,`")
+                .help("commas separate the arguments of functions"),
+            TokenKind::Name | TokenKind::Number(_) | TokenKind::OpenParenthesis => Fault::new(
+                token.span,
+                format!("expected an operator before {}", self.found()),
+            )
+            .help("a product needs `*`"),
             _ => Fault::new(token.span, format!("unexpected {}", self.found())),
         }
     }
 }
 
 fn reserved(span: Span, name: &str) -> Fault {
-    Fault::new(span, format!("`{name}` is a word of the language and cannot be defined"))
+    Fault::new(
+        span,
+        format!("`{name}` is a word of the language and cannot be defined"),
+    )
 }

@@ -18,25 +18,30 @@ const LARGEST_EXPONENT: f64 = 1e6;
 impl Graph {
     pub(crate) fn simpler_unary(&mut self, operation: Unary, operand: NodeId) -> Option<NodeId> {
         match (operation, self.node(operand)) {
-            (Unary::Negate, Node::Unary(Unary::Negate, inner)) | (Unary::Not, Node::Unary(Unary::Not, inner)) => {
-                Some(inner)
-            }
+            (Unary::Negate, Node::Unary(Unary::Negate, inner))
+            | (Unary::Not, Node::Unary(Unary::Not, inner)) => Some(inner),
             (Unary::Negate, Node::Constant(bits)) => Some(self.constant(-f64::from_bits(bits))),
             (Unary::Not, Node::Constant(bits)) => Some(self.truth(f64::from_bits(bits) == 0.0)),
             _ => None,
         }
     }
 
-    pub(crate) fn simpler_binary(&mut self, operation: Binary, left: NodeId, right: NodeId) -> Option<NodeId> {
-        self.folded(operation, left, right).or_else(|| match operation {
-            Binary::Add => self.simpler_sum(left, right),
-            Binary::Subtract => self.simpler_difference(left, right),
-            Binary::Multiply => self.simpler_product(left, right),
-            Binary::Divide => self.simpler_quotient(left, right),
-            Binary::Power => self.simpler_power(left, right),
-            Binary::And | Binary::Or => self.simpler_logic(operation, left, right),
-            _ => None,
-        })
+    pub(crate) fn simpler_binary(
+        &mut self,
+        operation: Binary,
+        left: NodeId,
+        right: NodeId,
+    ) -> Option<NodeId> {
+        self.folded(operation, left, right)
+            .or_else(|| match operation {
+                Binary::Add => self.simpler_sum(left, right),
+                Binary::Subtract => self.simpler_difference(left, right),
+                Binary::Multiply => self.simpler_product(left, right),
+                Binary::Divide => self.simpler_quotient(left, right),
+                Binary::Power => self.simpler_power(left, right),
+                Binary::And | Binary::Or => self.simpler_logic(operation, left, right),
+                _ => None,
+            })
     }
 
     fn truth(&mut self, holds: bool) -> NodeId {
@@ -75,7 +80,8 @@ impl Graph {
         if let Some(inner) = self.negated(right) {
             return Some(self.binary(Binary::Subtract, left, inner));
         }
-        self.negated(left).map(|inner| self.binary(Binary::Subtract, right, inner))
+        self.negated(left)
+            .map(|inner| self.binary(Binary::Subtract, right, inner))
     }
 
     fn simpler_difference(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
@@ -84,7 +90,8 @@ impl Graph {
             (Some(0.0), _) => return Some(self.unary(Unary::Negate, right)),
             _ => {}
         }
-        self.negated(right).map(|inner| self.binary(Binary::Add, left, inner))
+        self.negated(right)
+            .map(|inner| self.binary(Binary::Add, left, inner))
     }
 
     fn simpler_product(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
@@ -167,7 +174,11 @@ mod tests {
     #[test]
     fn only_exact_arithmetic_is_done_ahead() {
         let (mut graph, _) = with_x();
-        let (two, three, tenth) = (graph.constant(2.0), graph.constant(3.0), graph.constant(0.1));
+        let (two, three, tenth) = (
+            graph.constant(2.0),
+            graph.constant(3.0),
+            graph.constant(0.1),
+        );
         let product = graph.binary(Binary::Multiply, two, three);
         assert_eq!(graph.constant_value(product), Some(6.0));
         let inexact = graph.binary(Binary::Add, two, tenth);
@@ -182,7 +193,11 @@ mod tests {
     #[test]
     fn a_written_integer_exponent_is_an_operation_of_its_own() {
         let (mut graph, x) = with_x();
-        let (two, half, huge) = (graph.constant(2.0), graph.constant(0.5), graph.constant(1e300));
+        let (two, half, huge) = (
+            graph.constant(2.0),
+            graph.constant(0.5),
+            graph.constant(1e300),
+        );
         let square = graph.binary(Binary::Power, x, two);
         assert_eq!(graph.node(square), Node::PowerInteger(x, 2));
         for exponent in [half, huge] {

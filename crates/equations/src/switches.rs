@@ -35,9 +35,15 @@ impl Threshold {
         let time = -offset / slope + 0.0; // + 0.0: no negative zero
         if slope == 0.0 || time.is_nan() {
             let before = offset < 0.0 || (inclusive && offset == 0.0);
-            return Self { time: f64::INFINITY, before };
+            return Self {
+                time: f64::INFINITY,
+                before,
+            };
         }
-        Self { time, before: slope > 0.0 }
+        Self {
+            time,
+            before: slope > 0.0,
+        }
     }
 
     /// The condition at `time`, and until the next threshold.
@@ -68,7 +74,13 @@ impl Switches {
     }
 
     /// The comparison of two numbers, as a switch if it is one.
-    pub fn comparison(&mut self, graph: &mut Graph, operation: Binary, left: NodeId, right: NodeId) -> NodeId {
+    pub fn comparison(
+        &mut self,
+        graph: &mut Graph,
+        operation: Binary,
+        left: NodeId,
+        right: NodeId,
+    ) -> NodeId {
         let ordered = matches!(operation, Binary::Less | Binary::LessEqual);
         match self.difference(graph, left, right).filter(|_| ordered) {
             Some(difference) => self.switch(graph, difference, operation == Binary::LessEqual),
@@ -103,11 +115,32 @@ impl Switches {
             Some(value) if value < 0.0 => {
                 let slope = graph.unary(Unary::Negate, slope);
                 let offset = graph.unary(Unary::Negate, offset);
-                let leaf = self.intern(graph, Switch { slope, offset, inclusive: false });
+                let leaf = self.intern(
+                    graph,
+                    Switch {
+                        slope,
+                        offset,
+                        inclusive: false,
+                    },
+                );
                 graph.unary(Unary::Not, leaf)
             }
-            Some(value) if value > 0.0 => self.intern(graph, Switch { slope, offset, inclusive: false }),
-            _ => self.intern(graph, Switch { slope, offset, inclusive }),
+            Some(value) if value > 0.0 => self.intern(
+                graph,
+                Switch {
+                    slope,
+                    offset,
+                    inclusive: false,
+                },
+            ),
+            _ => self.intern(
+                graph,
+                Switch {
+                    slope,
+                    offset,
+                    inclusive,
+                },
+            ),
         }
     }
 
@@ -133,13 +166,22 @@ impl Switches {
     fn form_of_node(&self, graph: &mut Graph, id: NodeId) -> Option<Affine> {
         let zero = graph.constant(0.0);
         if !graph.kinds(id).meets(LeafKinds::TIME) {
-            return Some(Affine { slope: zero, offset: id });
+            return Some(Affine {
+                slope: zero,
+                offset: id,
+            });
         }
         match graph.node(id) {
-            Node::Leaf(_) => Some(Affine { slope: graph.constant(1.0), offset: zero }),
+            Node::Leaf(_) => Some(Affine {
+                slope: graph.constant(1.0),
+                offset: zero,
+            }),
             Node::Unary(Unary::Negate, a) => {
                 let Affine { slope, offset } = self.forms[&a]?;
-                let (slope, offset) = (graph.unary(Unary::Negate, slope), graph.unary(Unary::Negate, offset));
+                let (slope, offset) = (
+                    graph.unary(Unary::Negate, slope),
+                    graph.unary(Unary::Negate, offset),
+                );
                 Some(Affine { slope, offset })
             }
             Node::Binary(operation, a, b) => self.form_of_binary(graph, operation, a, b),
@@ -147,12 +189,20 @@ impl Switches {
         }
     }
 
-    fn form_of_binary(&self, graph: &mut Graph, operation: Binary, a: NodeId, b: NodeId) -> Option<Affine> {
+    fn form_of_binary(
+        &self,
+        graph: &mut Graph,
+        operation: Binary,
+        a: NodeId,
+        b: NodeId,
+    ) -> Option<Affine> {
         let (left, right) = (self.forms[&a]?, self.forms[&b]?);
         let timeless = |id: NodeId| !graph.kinds(id).meets(LeafKinds::TIME);
         match operation {
             Binary::Add | Binary::Subtract => Some(combine(graph, operation, left, right)),
-            Binary::Multiply | Binary::Divide if timeless(b) => Some(scale(graph, operation, left, b)),
+            Binary::Multiply | Binary::Divide if timeless(b) => {
+                Some(scale(graph, operation, left, b))
+            }
             Binary::Multiply if timeless(a) => Some(scale(graph, operation, right, a)),
             _ => None,
         }
@@ -167,5 +217,8 @@ fn combine(graph: &mut Graph, operation: Binary, left: Affine, right: Affine) ->
 }
 
 fn scale(graph: &mut Graph, operation: Binary, form: Affine, factor: NodeId) -> Affine {
-    Affine { slope: graph.binary(operation, form.slope, factor), offset: graph.binary(operation, form.offset, factor) }
+    Affine {
+        slope: graph.binary(operation, form.slope, factor),
+        offset: graph.binary(operation, form.offset, factor),
+    }
 }

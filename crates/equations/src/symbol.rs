@@ -21,7 +21,10 @@ pub struct Symbol {
 impl Symbol {
     /// The expression at `node` of `graph`.
     pub fn new(graph: &Rc<RefCell<Graph>>, node: NodeId) -> Self {
-        Self { graph: Rc::clone(graph), node }
+        Self {
+            graph: Rc::clone(graph),
+            node,
+        }
     }
 
     /// A variable of `graph`.
@@ -44,7 +47,10 @@ impl Symbol {
     }
 
     fn check_same_graph(&self, other: &Self) {
-        assert!(Rc::ptr_eq(&self.graph, &other.graph), "BUG: symbols of two graphs are combined");
+        assert!(
+            Rc::ptr_eq(&self.graph, &other.graph),
+            "BUG: symbols of two graphs are combined"
+        );
     }
 }
 

@@ -107,20 +107,36 @@ impl Program {
     /// Compiles the expressions at `roots`; results come in the order of `roots`.
     pub fn compile(graph: &Graph, roots: &[NodeId]) -> Self {
         let live = reachable(graph, roots);
-        let constants: Vec<f64> = live.iter().filter_map(|&id| graph.constant_value(id)).collect();
+        let constants: Vec<f64> = live
+            .iter()
+            .filter_map(|&id| graph.constant_value(id))
+            .collect();
         let leaves = live.iter().filter_map(|&id| match graph.node(id) {
             Node::Leaf(leaf) => Some(leaf),
             _ => None,
         });
         let layout = Layout::new(constants.len(), leaves);
-        let mut compiler = Compiler { graph, layout: &layout, registers: vec![0; graph.len()] };
+        let mut compiler = Compiler {
+            graph,
+            layout: &layout,
+            registers: vec![0; graph.len()],
+        };
         compiler.place_leaves(&live);
         let early = |id: &NodeId| graph.kinds(*id).within(LeafKinds::PARAMETERS);
         let prelude = compiler.instructions(live.iter().copied().filter(early), layout.end());
         let start = layout.end() + prelude.len();
         let body = compiler.instructions(live.iter().copied().filter(|id| !early(id)), start);
-        let results = roots.iter().map(|root| compiler.registers[root.index()]).collect();
-        Self { constants, prelude, body, results, layout }
+        let results = roots
+            .iter()
+            .map(|root| compiler.registers[root.index()])
+            .collect();
+        Self {
+            constants,
+            prelude,
+            body,
+            results,
+            layout,
+        }
     }
 
     /// How many results a run gives.
@@ -151,7 +167,8 @@ impl Program {
     /// All instructions, in order, each with the register that it fills.
     pub fn instructions(&self) -> impl Iterator<Item = (usize, Instruction)> {
         let all = self.prelude.iter().chain(&self.body).copied();
-        all.enumerate().map(|(offset, instruction)| (self.layout.end() + offset, instruction))
+        all.enumerate()
+            .map(|(offset, instruction)| (self.layout.end() + offset, instruction))
     }
 
     /// The register of each result.
@@ -172,10 +189,15 @@ fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
     roots.iter().for_each(|root| live[root.index()] = true);
     for index in (0..end).rev() {
         if live[index] {
-            graph.nodes()[index].operands().for_each(|operand| live[operand.index()] = true);
+            graph.nodes()[index]
+                .operands()
+                .for_each(|operand| live[operand.index()] = true);
         }
     }
-    (0..end).filter(|&index| live[index]).map(|index| NodeId(index as u32)).collect()
+    (0..end)
+        .filter(|&index| live[index])
+        .map(|index| NodeId(index as u32))
+        .collect()
 }
 
 struct Compiler<'a> {
@@ -198,7 +220,11 @@ impl Compiler<'_> {
     }
 
     /// Instructions for those of `nodes` that need one, with results from `start` on.
-    fn instructions(&mut self, nodes: impl Iterator<Item = NodeId>, start: usize) -> Vec<Instruction> {
+    fn instructions(
+        &mut self,
+        nodes: impl Iterator<Item = NodeId>,
+        start: usize,
+    ) -> Vec<Instruction> {
         let mut instructions = Vec::new();
         for id in nodes {
             if let Some(instruction) = self.instruction(self.graph.node(id)) {

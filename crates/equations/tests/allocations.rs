@@ -41,7 +41,8 @@ fn allocations_of_a_run<T: Number>(zero: T) -> usize {
     })
     .expect("a correct model");
     let [one, two] = [zero.lift(1.0), zero.lift(2.0)];
-    let mut evaluator = Evaluator::new(Arc::new(model.program()), &zero, std::slice::from_ref(&two));
+    let mut evaluator =
+        Evaluator::new(Arc::new(model.program()), &zero, std::slice::from_ref(&two));
     let mut results = [zero.clone(), zero.clone(), zero];
     let pair = [one, two];
     let before = ALLOCATIONS.get();

@@ -75,7 +75,10 @@ fn differentiated(model: &Model) -> Program {
     let mut results = [leaf(Leaf::Time)];
     evaluator.run(&mut results);
     let graph = graph.borrow();
-    Program::compile(&graph, &[results[0].value.node(), results[0].derivative.node()])
+    Program::compile(
+        &graph,
+        &[results[0].value.node(), results[0].derivative.node()],
+    )
 }
 
 fn close(a: f64, b: f64, tolerance: f64) -> bool {
@@ -149,9 +152,22 @@ fn second_derivatives_are_the_known_ones() {
 #[test]
 fn kinks_take_the_slope_of_their_branch() {
     let slope = |text: &str, x: f64| first(&model(text), x).derivative;
-    assert_eq!((slope("abs(x)", -2.0), slope("abs(x)", 0.0), slope("abs(x)", 2.0)), (-1.0, 0.0, 1.0));
-    assert_eq!((slope("min(x, 3 * x)", -1.0), slope("min(x, 3 * x)", 1.0)), (3.0, 1.0));
-    assert_eq!((slope("max(x, 3 * x)", -1.0), slope("max(x, 3 * x)", 1.0)), (1.0, 3.0));
+    assert_eq!(
+        (
+            slope("abs(x)", -2.0),
+            slope("abs(x)", 0.0),
+            slope("abs(x)", 2.0)
+        ),
+        (-1.0, 0.0, 1.0)
+    );
+    assert_eq!(
+        (slope("min(x, 3 * x)", -1.0), slope("min(x, 3 * x)", 1.0)),
+        (3.0, 1.0)
+    );
+    assert_eq!(
+        (slope("max(x, 3 * x)", -1.0), slope("max(x, 3 * x)", 1.0)),
+        (1.0, 3.0)
+    );
     assert_eq!(slope("if x < 0 then sqrt(-x) else x", 0.0), 1.0);
 }
 
@@ -170,7 +186,10 @@ fn powers_have_slopes_at_zero() {
 fn what_does_not_vary_has_no_slope_even_where_slopes_are_infinite() {
     let slope = |text: &str| first(&model(text), 0.0).derivative;
     assert_eq!(slope("sqrt(a - 2) + x"), 1.0);
-    assert_eq!(slope("asin(a - 1) * x + acos(a - 1)"), std::f64::consts::FRAC_PI_2);
+    assert_eq!(
+        slope("asin(a - 1) * x + acos(a - 1)"),
+        std::f64::consts::FRAC_PI_2
+    );
     assert_eq!(slope("atan2(0, 0) + x"), 1.0);
     assert_eq!(slope("abs(a) ^ 0.5 + x"), 1.0);
 }
@@ -201,7 +220,11 @@ fn evaluating_on_symbols_composes_models() {
     let leaf = |leaf| Symbol::leaf(&graph, leaf);
     let evaluate = |model: &Model, x: Symbol, input: Symbol| {
         let parameters = [0, 1, 2].map(|index| leaf(Leaf::Parameter(index)));
-        let mut evaluator = Evaluator::new(Arc::new(model.output_program()), &leaf(Leaf::Time), &parameters);
+        let mut evaluator = Evaluator::new(
+            Arc::new(model.output_program()),
+            &leaf(Leaf::Time),
+            &parameters,
+        );
         evaluator.set_states(&[x, leaf(Leaf::State(1))]);
         evaluator.set_inputs(&[input]);
         let mut results = [leaf(Leaf::Time)];
@@ -211,7 +234,11 @@ fn evaluating_on_symbols_composes_models() {
     };
     let given = evaluate(&inner, leaf(Leaf::Unknown(0)), leaf(Leaf::Time));
     let composed = evaluate(&outer, leaf(Leaf::State(0)), given);
-    let mut evaluator = Evaluator::new(Arc::new(Program::compile(&graph.borrow(), &[composed.node()])), &0.0, &[]);
+    let mut evaluator = Evaluator::new(
+        Arc::new(Program::compile(&graph.borrow(), &[composed.node()])),
+        &0.0,
+        &[],
+    );
     evaluator.set_unknowns(&[2.0]);
     let mut result = [0.0];
     evaluator.run(&mut result);

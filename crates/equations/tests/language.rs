@@ -116,7 +116,8 @@ fn every_function_is_the_one_it_names() {
 
 #[test]
 fn intermediates_come_in_any_order() {
-    let mut source = equations("der(x) = p; p = q * 2 # twice\n q = u + 1 // one more\n;; der(y) = der(x)");
+    let mut source =
+        equations("der(x) = p; p = q * 2 # twice\n q = u + 1 // one more\n;; der(y) = der(x)");
     source.outputs = vec![("out", "p + der(y)")];
     assert_eq!(output(&parsed(&source), &0.0, &POINT, &0.5), 20.0);
 }
@@ -157,13 +158,20 @@ fn a_parenthesis_on_the_next_line_is_no_call() {
 fn a_model_may_have_no_states_and_no_outputs() {
     let model = parsed(&Source::default());
     assert!(model.states.is_empty() && model.program().results() == 0);
-    let static_model = parsed(&Source { outputs: vec![("one", "1")], ..Source::default() });
+    let static_model = parsed(&Source {
+        outputs: vec![("one", "1")],
+        ..Source::default()
+    });
     assert_eq!(static_model.program().results(), 1);
 }
 
 #[test]
 fn names_may_have_any_letters() {
-    let source =
-        Source { states: vec!["θ"], equations: "der(θ) = -θ", outputs: vec![("θ", "θ")], ..expression("") };
+    let source = Source {
+        states: vec!["θ"],
+        equations: "der(θ) = -θ",
+        outputs: vec![("θ", "θ")],
+        ..expression("")
+    };
     assert_eq!(parsed(&source).states, ["θ"]);
 }

@@ -54,7 +54,12 @@ fn an_unknown_name_suggests_the_nearest() {
 #[test]
 fn unknown_names_are_marked() {
     output_mistake("x + zulu", "zulu", "unknown name `zulu`", None);
-    output_mistake("tim * 2", "tim", "unknown name `tim`", Some("did you mean `time`?"));
+    output_mistake(
+        "tim * 2",
+        "tim",
+        "unknown name `tim`",
+        Some("did you mean `time`?"),
+    );
     output_mistake("der(zulu)", "zulu", "unknown name `zulu`", None);
 }
 
@@ -63,42 +68,106 @@ fn outputs_do_not_see_each_other() {
     let mut source = expression("x");
     source.outputs.push(("second", "out + 1"));
     let error = only(&source);
-    assert_eq!((error.place, error.message.as_str()), (Place::Output(1), "unknown name `out`"));
+    assert_eq!(
+        (error.place, error.message.as_str()),
+        (Place::Output(1), "unknown name `out`")
+    );
 }
 
 #[test]
 fn unknown_functions_are_marked() {
-    output_mistake("x + sine(x)", "sine", "unknown function `sine`", Some("did you mean `sin`?"));
-    output_mistake("a(x)", "a", "unknown function `a`", Some("a product needs `*`"));
-    output_mistake("pow(x, 2)", "pow", "unknown function `pow`", Some("`a ^ b` is the power"));
-    output_mistake("sin + 1", "sin", "`sin` is a function: write `sin(...)`", None);
+    output_mistake(
+        "x + sine(x)",
+        "sine",
+        "unknown function `sine`",
+        Some("did you mean `sin`?"),
+    );
+    output_mistake(
+        "a(x)",
+        "a",
+        "unknown function `a`",
+        Some("a product needs `*`"),
+    );
+    output_mistake(
+        "pow(x, 2)",
+        "pow",
+        "unknown function `pow`",
+        Some("`a ^ b` is the power"),
+    );
+    output_mistake(
+        "sin + 1",
+        "sin",
+        "`sin` is a function: write `sin(...)`",
+        None,
+    );
 }
 
 #[test]
 fn arguments_are_counted() {
-    output_mistake("1 + sin(x, y)", "sin(x, y)", "`sin` takes one argument, not 2", None);
+    output_mistake(
+        "1 + sin(x, y)",
+        "sin(x, y)",
+        "`sin` takes one argument, not 2",
+        None,
+    );
     output_mistake("sin()", "sin()", "`sin` takes one argument, not 0", None);
-    output_mistake("atan2(x)", "atan2(x)", "`atan2` takes two arguments, not 1", None);
-    output_mistake("min(x)", "min(x)", "`min` takes two or more arguments, not 1", None);
+    output_mistake(
+        "atan2(x)",
+        "atan2(x)",
+        "`atan2` takes two arguments, not 1",
+        None,
+    );
+    output_mistake(
+        "min(x)",
+        "min(x)",
+        "`min` takes two or more arguments, not 1",
+        None,
+    );
 }
 
 #[test]
 fn missing_operands_are_missed_where_they_should_be() {
-    output_mistake("1 + ", "", "a value is missing before the end of the text", None);
+    output_mistake(
+        "1 + ",
+        "",
+        "a value is missing before the end of the text",
+        None,
+    );
     output_mistake("1 + * 2", "*", "a value is missing before `*`", None);
-    output_mistake("x ** 2", "*", "a value is missing before `*`", Some("`^` is the power"));
+    output_mistake(
+        "x ** 2",
+        "*",
+        "a value is missing before `*`",
+        Some("`^` is the power"),
+    );
     output_mistake("()", ")", "a value is missing before `)`", None);
     output_mistake("max(1, )", ")", "a value is missing before `)`", None);
-    output_mistake("", "", "a value is missing before the end of the text", None);
-    output_mistake("  # nothing", "", "a value is missing before the end of the text", None);
+    output_mistake(
+        "",
+        "",
+        "a value is missing before the end of the text",
+        None,
+    );
+    output_mistake(
+        "  # nothing",
+        "",
+        "a value is missing before the end of the text",
+        None,
+    );
 }
 
 #[test]
 fn parentheses_are_balanced() {
     let error = only(&expression("2 * (x + (y"));
-    assert_eq!((error.message.as_str(), error.column), ("this `(` is never closed", 10));
+    assert_eq!(
+        (error.message.as_str(), error.column),
+        ("this `(` is never closed", 10)
+    );
     let error = only(&expression("(x + 1) * y)"));
-    assert_eq!((error.message.as_str(), error.column), ("this `)` closes nothing", 12));
+    assert_eq!(
+        (error.message.as_str(), error.column),
+        ("this `)` closes nothing", 12)
+    );
     output_mistake("(x y)", "y", "expected an operator or `)` before `y`", None);
     let text = "der(x) = (1 + u\nder(y) = 0";
     let error = only(&equations(text));
@@ -108,9 +177,24 @@ fn parentheses_are_balanced() {
 
 #[test]
 fn operators_are_not_implied() {
-    output_mistake("2 x", "x", "expected an operator before `x`", Some("a product needs `*`"));
-    output_mistake("x (y)", "x", "unknown function `x`", Some("a product needs `*`"));
-    output_mistake("x, y", ",", "unexpected `,`", Some("commas separate the arguments of functions"));
+    output_mistake(
+        "2 x",
+        "x",
+        "expected an operator before `x`",
+        Some("a product needs `*`"),
+    );
+    output_mistake(
+        "x (y)",
+        "x",
+        "unknown function `x`",
+        Some("a product needs `*`"),
+    );
+    output_mistake(
+        "x, y",
+        ",",
+        "unexpected `,`",
+        Some("commas separate the arguments of functions"),
+    );
     output_mistake("x; y", ";", "unexpected `;`", None);
 }
 
@@ -119,7 +203,12 @@ fn foreign_characters_are_marked() {
     output_mistake("x + $", "$", "unexpected character `$`", None);
     output_mistake("x\0", "\0", "unexpected character `\\0`", None);
     output_mistake("x · y", "·", "unexpected character `·`", Some("write `*`"));
-    output_mistake("[x", "[", "unexpected character `[`", Some("only `(` and `)` group"));
+    output_mistake(
+        "[x",
+        "[",
+        "unexpected character `[`",
+        Some("only `(` and `)` group"),
+    );
 }
 
 #[test]
@@ -127,7 +216,12 @@ fn malformed_numbers_are_marked() {
     let help = Some("numbers look like 1, 1.5, .5 or 1e-3");
     output_mistake("x + 1.2.3 * 2", "1.2.3", "malformed number `1.2.3`", help);
     output_mistake("1e+", "1e+", "malformed number `1e+`", help);
-    output_mistake("2x", "2x", "malformed number `2x`", Some("a product needs `*`: `2 * x`"));
+    output_mistake(
+        "2x",
+        "2x",
+        "malformed number `2x`",
+        Some("a product needs `*`: `2 * x`"),
+    );
     let help = Some("the largest is about 1.8e308");
     output_mistake("1e999", "1e999", "number too large", help);
 }
@@ -135,27 +229,75 @@ fn malformed_numbers_are_marked() {
 #[test]
 fn every_state_has_one_equation() {
     let text = "der(x) = 1";
-    equation_mistake(text, "", "state `y` has no equation", Some("add `der(y) = ...`"));
+    equation_mistake(
+        text,
+        "",
+        "state `y` has no equation",
+        Some("add `der(y) = ...`"),
+    );
     let text = "der(x) = 1\nder(y) = 0\n  der(x) = 2";
     let error = only(&equations(text));
     assert_eq!(error.message, "`der(x)` is defined twice");
     assert_eq!((error.line, error.column), (3, 7));
-    assert_eq!(error.help.as_deref(), Some("it is first defined at line 1, column 5"));
+    assert_eq!(
+        error.help.as_deref(),
+        Some("it is first defined at line 1, column 5")
+    );
 }
 
 #[test]
 fn definitions_are_of_new_names() {
     for (statement, marked, message, help) in [
-        ("k = 1; k = 2", "k", "`k` is defined twice", Some("it is first defined at line 2, column 1")),
+        (
+            "k = 1; k = 2",
+            "k",
+            "`k` is defined twice",
+            Some("it is first defined at line 2, column 1"),
+        ),
         ("u = 1", "u", "`u` is an input and cannot be defined", None),
-        ("a = 1", "a", "`a` is a parameter and cannot be defined", None),
-        ("x = 1", "x", "`x` is a state and cannot be defined", Some("write `der(x) = ...`")),
-        ("time = 1", "time", "`time` is a word of the language and cannot be defined", None),
-        ("if = 1", "if", "`if` is a word of the language and cannot be defined", None),
-        ("sin = 1", "sin", "`sin` is a word of the language and cannot be defined", None),
-        ("der(u) = 1", "u", "`u` is an input, so it has no equation here", Some("only states have `der(...) = ...`")),
+        (
+            "a = 1",
+            "a",
+            "`a` is a parameter and cannot be defined",
+            None,
+        ),
+        (
+            "x = 1",
+            "x",
+            "`x` is a state and cannot be defined",
+            Some("write `der(x) = ...`"),
+        ),
+        (
+            "time = 1",
+            "time",
+            "`time` is a word of the language and cannot be defined",
+            None,
+        ),
+        (
+            "if = 1",
+            "if",
+            "`if` is a word of the language and cannot be defined",
+            None,
+        ),
+        (
+            "sin = 1",
+            "sin",
+            "`sin` is a word of the language and cannot be defined",
+            None,
+        ),
+        (
+            "der(u) = 1",
+            "u",
+            "`u` is an input, so it has no equation here",
+            Some("only states have `der(...) = ...`"),
+        ),
         ("der(z) = 1", "z", "unknown state `z`", None),
-        ("der(X) = 1", "X", "unknown state `X`", Some("did you mean `x`?")),
+        (
+            "der(X) = 1",
+            "X",
+            "unknown state `X`",
+            Some("did you mean `x`?"),
+        ),
     ] {
         equation_mistake(&format!("{STATES}\n{statement}"), marked, message, help);
     }
@@ -166,8 +308,18 @@ fn what_is_no_definition_is_refused() {
     let help = Some("a statement is `der(state) = expression` or `name = expression`");
     let text = format!("{STATES}\n1 = x");
     equation_mistake(&text, "1", "expected a definition, found `1`", help);
-    equation_mistake(&format!("{STATES}\nk"), "", "expected `=` before the end of the text", None);
-    equation_mistake(&format!("{STATES}\nder x = 1"), "x", "expected `(` before `x`", None);
+    equation_mistake(
+        &format!("{STATES}\nk"),
+        "",
+        "expected `=` before the end of the text",
+        None,
+    );
+    equation_mistake(
+        &format!("{STATES}\nder x = 1"),
+        "x",
+        "expected `(` before `x`",
+        None,
+    );
     let help = Some("`==` compares; a line that ends with an operator continues on the next");
     equation_mistake("der(x) = u +\nder(y) = 1", "=", "unexpected `=`", help);
 }
@@ -176,9 +328,19 @@ fn what_is_no_definition_is_refused() {
 fn circles_are_named() {
     let text = format!("{STATES}\np = q + 1; q = r; r = 2 * p");
     equation_mistake(&text, "p", "circular definition: p -> q -> r -> p", None);
-    equation_mistake(&format!("{STATES}; k = k"), "k", "circular definition: k -> k", None);
+    equation_mistake(
+        &format!("{STATES}; k = k"),
+        "k",
+        "circular definition: k -> k",
+        None,
+    );
     let text = "der(x) = der(y); der(y) = w; w = der(x)";
-    equation_mistake(text, "x", "circular definition: der(x) -> der(y) -> w -> der(x)", None);
+    equation_mistake(
+        text,
+        "x",
+        "circular definition: der(x) -> der(y) -> w -> der(x)",
+        None,
+    );
 }
 
 #[test]
@@ -198,12 +360,22 @@ fn numbers_and_conditions_do_not_mix() {
 #[test]
 fn comparisons_are_not_chained() {
     let help = Some("write `a < b and b < c`");
-    output_mistake("if 0 < x < 1 then 1 else 2", "<", "comparisons cannot be chained", help);
+    output_mistake(
+        "if 0 < x < 1 then 1 else 2",
+        "<",
+        "comparisons cannot be chained",
+        help,
+    );
 }
 
 #[test]
 fn conditions_are_complete() {
-    output_mistake("if x < 1 then 2", "", "expected `else` before the end of the text", None);
+    output_mistake(
+        "if x < 1 then 2",
+        "",
+        "expected `else` before the end of the text",
+        None,
+    );
     output_mistake("if x < 1 2", "2", "expected `then` before `2`", None);
     output_mistake("else 2", "else", "a value is missing before `else`", None);
 }
@@ -228,19 +400,43 @@ fn nesting_has_a_limit() {
 #[test]
 fn declared_names_are_checked() {
     for (name, message) in [
-        ("1x", "`1x` is not a name: use letters, digits and underscores"),
+        (
+            "1x",
+            "`1x` is not a name: use letters, digits and underscores",
+        ),
         ("", "`` is not a name: use letters, digits and underscores"),
-        ("car.x", "`car.x` is not a name: use letters, digits and underscores"),
-        ("then", "`then` is a word of the language and cannot be a variable"),
-        ("pi", "`pi` is a word of the language and cannot be a variable"),
+        (
+            "car.x",
+            "`car.x` is not a name: use letters, digits and underscores",
+        ),
+        (
+            "then",
+            "`then` is a word of the language and cannot be a variable",
+        ),
+        (
+            "pi",
+            "`pi` is a word of the language and cannot be a variable",
+        ),
         ("x", "`x` is declared twice: it is a state"),
     ] {
-        let source = Source { states: vec!["x"], equations: "der(x) = 0", outputs: vec![], ..Source::default() };
+        let source = Source {
+            states: vec!["x"],
+            equations: "der(x) = 0",
+            outputs: vec![],
+            ..Source::default()
+        };
         let parameter = name != "x";
         let declared = if parameter { vec![name] } else { vec![] };
         let states = if parameter { vec!["x"] } else { vec!["x", "x"] };
-        let error = only(&Source { parameters: declared, states, ..source });
-        assert_eq!((error.place, error.message.as_str()), (Place::Name(name.into()), message));
+        let error = only(&Source {
+            parameters: declared,
+            states,
+            ..source
+        });
+        assert_eq!(
+            (error.place, error.message.as_str()),
+            (Place::Name(name.into()), message)
+        );
         assert_eq!((error.line, error.column, error.length), (1, 1, name.len()));
     }
 }
@@ -249,9 +445,15 @@ fn declared_names_are_checked() {
 fn outputs_are_named_once() {
     let mut source = expression("x");
     source.outputs.push(("out", "y"));
-    assert_eq!(only(&source).message, "`out` is declared twice: it is an output");
+    assert_eq!(
+        only(&source).message,
+        "`out` is declared twice: it is an output"
+    );
     source.outputs[1].0 = "u";
-    assert_eq!(only(&source).message, "`u` is declared twice: it is an input");
+    assert_eq!(
+        only(&source).message,
+        "`u` is declared twice: it is an input"
+    );
     source.outputs[1].0 = "y";
     assert!(dovetail_equations::Model::parse(&source).is_ok());
 }
@@ -260,9 +462,17 @@ fn outputs_are_named_once() {
 fn several_mistakes_are_reported_together() {
     let mut source = equations("der(x) = 1 +\nk = (2\nder(y) = 3 3\nm = )");
     source.outputs = vec![("out", "1 +")];
-    let found: Vec<(Place, usize)> = errors(&source).into_iter().map(|error| (error.place, error.line)).collect();
+    let found: Vec<(Place, usize)> = errors(&source)
+        .into_iter()
+        .map(|error| (error.place, error.line))
+        .collect();
     let equations = Place::Equations;
-    let lines = [(equations.clone(), 2), (equations.clone(), 3), (equations, 4), (Place::Output(0), 1)];
+    let lines = [
+        (equations.clone(), 2),
+        (equations.clone(), 3),
+        (equations, 4),
+        (Place::Output(0), 1),
+    ];
     assert_eq!(found, lines);
     let errors = errors(&equations_with_unknown_names());
     let lines: Vec<usize> = errors.iter().map(|error| error.line).collect();
@@ -275,5 +485,10 @@ fn equations_with_unknown_names() -> Source<'static> {
 
 #[test]
 fn a_mistake_in_a_definition_is_not_repeated_by_its_users() {
-    equation_mistake("k = zulu; der(x) = k; der(y) = k + 1", "zulu", "unknown name `zulu`", None);
+    equation_mistake(
+        "k = zulu; der(x) = k; der(y) = k + 1",
+        "zulu",
+        "unknown name `zulu`",
+        None,
+    );
 }

@@ -21,7 +21,11 @@ fn survive(source: &Source<'_>) {
                     Place::Output(index) => source.outputs[*index].1,
                     Place::Name(name) => name,
                 };
-                assert!(text.get(error.offset..error.offset + error.length).is_some(), "{error:?}");
+                assert!(
+                    text.get(error.offset..error.offset + error.length)
+                        .is_some(),
+                    "{error:?}"
+                );
                 assert!(error.line >= 1 && error.column >= 1);
             }
         }
@@ -42,9 +46,10 @@ fn evaluate(model: &Model) {
 }
 
 const TOKENS: [&str; 48] = [
-    "x", "y", "u", "a", "b", "k", "time", "pi", "der", "der(x)", "der(u)", "=", "der(x) =", "k =", "+", "-", "*", "/",
-    "^", "(", ")", ",", ";", "\n", "if", "then", "elseif", "else", "and", "or", "not", "<", "<=", ">", ">=", "==",
-    "!=", "1", "2.5", "1e3", ".5", "0", "sin(", "min(", "log", "# c\n", "é", "zulu",
+    "x", "y", "u", "a", "b", "k", "time", "pi", "der", "der(x)", "der(u)", "=", "der(x) =", "k =",
+    "+", "-", "*", "/", "^", "(", ")", ",", ";", "\n", "if", "then", "elseif", "else", "and", "or",
+    "not", "<", "<=", ">", ">=", "==", "!=", "1", "2.5", "1e3", ".5", "0", "sin(", "min(", "log",
+    "# c\n", "é", "zulu",
 ];
 
 const PROGRAM: &str = "p = a * x + sin(time) # comment
@@ -57,7 +62,11 @@ fn soup() -> impl Strategy<Value = String> {
 }
 
 fn mutated() -> impl Strategy<Value = String> {
-    let change = (0..PROGRAM.len(), 0usize..12, prop::sample::select(&TOKENS[..]));
+    let change = (
+        0..PROGRAM.len(),
+        0usize..12,
+        prop::sample::select(&TOKENS[..]),
+    );
     prop::collection::vec(change, 1..5).prop_map(|changes| {
         let mut text = PROGRAM.to_owned();
         for (start, length, token) in changes {
@@ -244,8 +253,12 @@ const FUNCTIONS: [(&str, Unary); 19] = [
     ("ceil", Unary::Ceil),
 ];
 
-const PAIRS: [(&str, Binary); 4] =
-    [("min", Binary::Min), ("max", Binary::Max), ("mod", Binary::Modulo), ("atan2", Binary::Atan2)];
+const PAIRS: [(&str, Binary); 4] = [
+    ("min", Binary::Min),
+    ("max", Binary::Max),
+    ("mod", Binary::Modulo),
+    ("atan2", Binary::Atan2),
+];
 
 fn number() -> impl Strategy<Value = Tree> {
     let leaf = prop::sample::select(&LEAVES[..]).prop_map(|(text, value)| Tree::Leaf(text, value));

@@ -20,7 +20,9 @@ fn common_subexpressions_are_computed_once() {
 
 #[test]
 fn doubling_chains_stay_linear() {
-    let chain: Vec<String> = (0..60).map(|i| format!("v{i} = v{} + v{}", i + 1, i + 1)).collect();
+    let chain: Vec<String> = (0..60)
+        .map(|i| format!("v{i} = v{} + v{}", i + 1, i + 1))
+        .collect();
     let text = format!("{}; v60 = x; der(x) = v0; der(y) = 0", chain.join("; "));
     assert_eq!(parsed(&equations(&text)).program().body_length(), 60);
 }
@@ -42,8 +44,17 @@ fn what_parameters_decide_is_computed_once() {
 #[test]
 fn results_may_be_leaves_and_constants() {
     let mut source = expression("x");
-    source.outputs.extend([("two", "2"), ("parameter", "b"), ("again", "x"), ("sum", "a + b")]);
-    let mut evaluator = Evaluator::new(Arc::new(parsed(&source).output_program()), &0.0, &[1.0, 3.0, 0.0]);
+    source.outputs.extend([
+        ("two", "2"),
+        ("parameter", "b"),
+        ("again", "x"),
+        ("sum", "a + b"),
+    ]);
+    let mut evaluator = Evaluator::new(
+        Arc::new(parsed(&source).output_program()),
+        &0.0,
+        &[1.0, 3.0, 0.0],
+    );
     evaluator.set_states(&[7.0]);
     let mut results = [0.0; 5];
     evaluator.run(&mut results);
@@ -69,48 +80,80 @@ fn conditions_on_time_become_switches() {
         ("-(time + 1) < 0", -1.0, true),
         ("b - time < a + time", 0.5, true),
     ] {
-        assert_eq!(thresholds(condition), [Threshold { time, before }], "{condition}");
+        assert_eq!(
+            thresholds(condition),
+            [Threshold { time, before }],
+            "{condition}"
+        );
     }
 }
 
 #[test]
 fn a_switch_is_true_on_the_side_its_condition_says() {
-    for (condition, first, then) in
-        [("time < a", 1.0, 2.0), ("time >= a", 2.0, 1.0), ("a < time", 2.0, 1.0), ("-time <= -a", 2.0, 1.0)]
-    {
+    for (condition, first, then) in [
+        ("time < a", 1.0, 2.0),
+        ("time >= a", 2.0, 1.0),
+        ("a < time", 2.0, 1.0),
+        ("-time <= -a", 2.0, 1.0),
+    ] {
         let model = model(&format!("if {condition} then 1 else 2"));
         let threshold = model.thresholds(&[2.0, 3.0, 5.0])[0];
-        let mut evaluator = Evaluator::new(Arc::new(model.output_program()), &0.0, &[2.0, 3.0, 5.0]);
+        let mut evaluator =
+            Evaluator::new(Arc::new(model.output_program()), &0.0, &[2.0, 3.0, 5.0]);
         let mut at = |time: f64| {
             evaluator.set_switches(&[f64::from(u8::from(threshold.holds_at(time)))]);
             let mut result = [0.0];
             evaluator.run(&mut result);
             result[0]
         };
-        assert_eq!((at(1.0), at(1.999), at(2.0), at(3.0)), (first, first, then, then), "{condition}");
+        assert_eq!(
+            (at(1.0), at(1.999), at(2.0), at(3.0)),
+            (first, first, then, then),
+            "{condition}"
+        );
     }
 }
 
 #[test]
 fn equal_switches_are_one() {
-    let text = "if time < 1 and 1 > time and not time >= 1 and time <= 1 and 2 * time < 4 then 1 else 0";
+    let text =
+        "if time < 1 and 1 > time and not time >= 1 and time <= 1 and 2 * time < 4 then 1 else 0";
     assert_eq!(model(text).switches.len(), 2);
 }
 
 #[test]
 fn a_condition_whose_slope_vanishes_is_constant() {
-    let never = |before| Threshold { time: f64::INFINITY, before };
+    let never = |before| Threshold {
+        time: f64::INFINITY,
+        before,
+    };
     let model = model("if a * time < b then 1 elseif c * time <= c then 2 else 3");
-    assert_eq!(model.thresholds(&[0.0, 1.0, 0.0]), [never(true), never(true)]);
-    assert_eq!(model.thresholds(&[0.0, 0.0, 0.0]), [never(false), never(true)]);
-    assert_eq!(model.thresholds(&[f64::NAN, 1.0, 0.0])[0].time, f64::INFINITY);
+    assert_eq!(
+        model.thresholds(&[0.0, 1.0, 0.0]),
+        [never(true), never(true)]
+    );
+    assert_eq!(
+        model.thresholds(&[0.0, 0.0, 0.0]),
+        [never(false), never(true)]
+    );
+    assert_eq!(
+        model.thresholds(&[f64::NAN, 1.0, 0.0])[0].time,
+        f64::INFINITY
+    );
 }
 
 #[test]
 fn other_conditions_stay_comparisons() {
-    for condition in
-        ["sin(time) > 0", "time ^ 2 < 4", "time < x", "time * time < a", "u < 1", "a < b", "time == 1", "1 / time < 2"]
-    {
+    for condition in [
+        "sin(time) > 0",
+        "time ^ 2 < 4",
+        "time < x",
+        "time * time < a",
+        "u < 1",
+        "a < b",
+        "time == 1",
+        "1 / time < 2",
+    ] {
         assert_eq!(thresholds(condition), [], "{condition}");
     }
 }
@@ -160,13 +203,24 @@ fn other_expressions_are_not_affine() {
 
 #[test]
 fn dependencies_follow_every_path() {
-    let mut source = equations("p = a * u; der(x) = p + y; der(y) = der(u) + (if time < b then 1 else 2)");
-    source.outputs = vec![("direct", "x + p"), ("strict", "x * time"), ("slope", "der(y)")];
+    let mut source =
+        equations("p = a * u; der(x) = p + y; der(y) = der(u) + (if time < b then 1 else 2)");
+    source.outputs = vec![
+        ("direct", "x + p"),
+        ("strict", "x * time"),
+        ("slope", "der(y)"),
+    ];
     let model = parsed(&source);
     let first = model.derivative_dependencies(0);
-    assert_eq!((first.states, first.inputs, first.parameters), (vec![1], vec![0], vec![0]));
+    assert_eq!(
+        (first.states, first.inputs, first.parameters),
+        (vec![1], vec![0], vec![0])
+    );
     let second = model.derivative_dependencies(1);
-    assert_eq!((second.slopes, second.switches, second.time), (vec![0], vec![0], false));
+    assert_eq!(
+        (second.slopes, second.switches, second.time),
+        (vec![0], vec![0], false)
+    );
     assert!(second.inputs.is_empty() && second.states.is_empty());
     assert!(model.output_depends_on_input(0, 0) && !model.output_depends_on_input(1, 0));
     assert!(model.output_dependencies(1).time);
@@ -183,9 +237,17 @@ fn what_nothing_mentions_is_unused() {
         equations: "p = a; q = u; der(x) = p + der(v)",
         outputs: vec![],
     });
-    let unused = [Unused::Input("w".into()), Unused::Parameter("b".into()), Unused::Intermediate("q".into())];
+    let unused = [
+        Unused::Input("w".into()),
+        Unused::Parameter("b".into()),
+        Unused::Intermediate("q".into()),
+    ];
     assert_eq!(model.unused(), unused);
-    let intermediates: Vec<&str> = model.intermediates.iter().map(|(name, _)| name.as_str()).collect();
+    let intermediates: Vec<&str> = model
+        .intermediates
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
     assert_eq!(intermediates, ["p", "q"]);
 }
 

@@ -90,7 +90,12 @@ impl Abilities {
     }
 
     /// What a Co-Simulation unit declares.
-    pub(crate) fn declared(description: &Description, kind: &Kind, layout: &Layout, default_step: f64) -> Self {
+    pub(crate) fn declared(
+        description: &Description,
+        kind: &Kind,
+        layout: &Layout,
+        default_step: f64,
+    ) -> Self {
         let three = description.version == Version::Three;
         let has_states = !layout.state_references.is_empty();
         // A unit without states has nothing hidden: its outputs alone are linearised.
@@ -101,7 +106,9 @@ impl Abilities {
             Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
                 InputWay::Derivatives(MAX_DEGREE)
             }
-            Version::Three if kind.intermediate_update && layout.intermediate_inputs => InputWay::Intermediate,
+            Version::Three if kind.intermediate_update && layout.intermediate_inputs => {
+                InputWay::Intermediate
+            }
             _ => InputWay::Held,
         };
         let fixed = kind.fixed_internal_step.filter(|size| *size > 0.0);
@@ -127,15 +134,29 @@ impl Abilities {
 
     /// What is left of a unit that is used without event mode.
     pub(crate) fn without_event_mode(self, kind: &Kind) -> Self {
-        Self { event_mode: false, returns_early: kind.might_return_early, ..self }
+        Self {
+            event_mode: false,
+            returns_early: kind.might_return_early,
+            ..self
+        }
     }
 
     /// What is left of a unit that nobody could try. Of one for Model Exchange we hold the state ourselves.
     pub(crate) fn without_promises(self, co_simulation: bool) -> Self {
         let (inputs, slopes) = (InputWay::Held, Slopes::Unknown);
         match co_simulation {
-            true => Self { rollback: false, linearizes: false, directional: false, inputs, slopes, ..self },
-            false => Self { directional: false, ..self },
+            true => Self {
+                rollback: false,
+                linearizes: false,
+                directional: false,
+                inputs,
+                slopes,
+                ..self
+            },
+            false => Self {
+                directional: false,
+                ..self
+            },
         }
     }
 
@@ -159,7 +180,11 @@ impl Abilities {
             single: kind.only_once_per_process,
             precision: Precision::default(),
             knowns: [layout.state_references.as_slice(), &layout.smooth_inputs].concat(),
-            unknowns: [layout.derivative_references.as_slice(), &layout.asked_outputs].concat(),
+            unknowns: [
+                layout.derivative_references.as_slice(),
+                &layout.asked_outputs,
+            ]
+            .concat(),
         }
     }
 }

@@ -48,12 +48,24 @@ pub(crate) struct Registered(Environment);
 impl Registered {
     /// An instance of 2.0, whose environment is a name for it and no more.
     pub fn two(environment: Environment, journal: Arc<Journal>) -> Self {
-        Self::new(environment, Live { journal, asks: false })
+        Self::new(
+            environment,
+            Live {
+                journal,
+                asks: false,
+            },
+        )
     }
 
     /// An instance of 3.0.
     pub fn three(environment: Environment, journal: Arc<Journal>) -> Self {
-        Self::new(environment, Live { journal, asks: true })
+        Self::new(
+            environment,
+            Live {
+                journal,
+                asks: true,
+            },
+        )
     }
 
     fn new(environment: Environment, live: Live) -> Self {
@@ -73,12 +85,18 @@ impl Drop for Registered {
 }
 
 fn with_live<T>(body: impl FnOnce(&mut HashMap<Environment, Live>) -> T) -> T {
-    body(LIVE.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(HashMap::new))
+    body(
+        LIVE.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert_with(HashMap::new),
+    )
 }
 
 /// The live environment that is meant by what a callback was given: that one, or else that of the call under way.
 fn meant(given: Environment) -> Option<(Environment, Live)> {
-    let known = |environment: Environment| with_live(|live| live.get(&environment).cloned()).map(|l| (environment, l));
+    let known = |environment: Environment| {
+        with_live(|live| live.get(&environment).cloned()).map(|l| (environment, l))
+    };
     known(given).or_else(|| guard::caller().and_then(known))
 }
 
@@ -89,7 +107,9 @@ pub(crate) fn journal(given: Environment) -> Option<Arc<Journal>> {
 
 /// The environment of the instance of 3.0 that asks for its inputs.
 pub(crate) fn asking(given: Environment) -> Option<Environment> {
-    meant(given).filter(|(_, live)| live.asks).map(|(environment, _)| environment)
+    meant(given)
+        .filter(|(_, live)| live.asks)
+        .map(|(environment, _)| environment)
 }
 
 #[cfg(test)]
@@ -97,7 +117,11 @@ mod tests {
     use super::*;
 
     fn registered(name: &str) -> (Arc<Journal>, Registered) {
-        let journal = Arc::new(Journal { instance: name.to_owned(), monitor: Arc::default(), log: None });
+        let journal = Arc::new(Journal {
+            instance: name.to_owned(),
+            monitor: Arc::default(),
+            log: None,
+        });
         let environment = Environment::of(Arc::as_ptr(&journal));
         (journal.clone(), Registered::two(environment, journal))
     }
@@ -106,7 +130,9 @@ mod tests {
     fn an_unknown_environment_is_that_of_the_call_under_way() {
         let ((one, known), strange) = (registered("one"), Environment(2));
         assert!(journal(strange).is_none());
-        let heard = guard::guarded(known.environment(), || journal(strange).is_some_and(|j| j.instance == "one"));
+        let heard = guard::guarded(known.environment(), || {
+            journal(strange).is_some_and(|j| j.instance == "one")
+        });
         assert_eq!(heard, Ok(true));
         assert!(Arc::ptr_eq(&journal(known.environment()).unwrap(), &one));
     }

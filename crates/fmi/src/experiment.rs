@@ -126,8 +126,12 @@ pub enum Mishap {
 impl From<UnitError> for Mishap {
     fn from(error: UnitError) -> Self {
         match &error {
-            UnitError::Call(CallError::Crashed { .. } | CallError::Dead { .. }) => Self::Crashed(error.to_string()),
-            UnitError::Call(CallError::NotInstantiated { .. }) => Self::NoInstance(error.to_string()),
+            UnitError::Call(CallError::Crashed { .. } | CallError::Dead { .. }) => {
+                Self::Crashed(error.to_string())
+            }
+            UnitError::Call(CallError::NotInstantiated { .. }) => {
+                Self::NoInstance(error.to_string())
+            }
             _ => Self::Refused(error.to_string()),
         }
     }
@@ -142,49 +146,104 @@ impl From<CallError> for Mishap {
 impl From<Error> for Mishap {
     /// What a unit itself says of a failure, without our frame.
     fn from(error: Error) -> Self {
-        let Error::System { reason, .. } = error else { return Self::Refused(error.to_string()) };
-        let crashed = matches!(reason.downcast_ref(), Some(CallError::Crashed { .. } | CallError::Dead { .. }));
-        if crashed { Self::Crashed(reason.to_string()) } else { Self::Refused(reason.to_string()) }
+        let Error::System { reason, .. } = error else {
+            return Self::Refused(error.to_string());
+        };
+        let crashed = matches!(
+            reason.downcast_ref(),
+            Some(CallError::Crashed { .. } | CallError::Dead { .. })
+        );
+        if crashed {
+            Self::Crashed(reason.to_string())
+        } else {
+            Self::Refused(reason.to_string())
+        }
     }
 }
 
 impl Prepared {
     /// Tries `experiment` on an instance of this process, over steps of about `conditions.step`.
-    pub(crate) fn experiment(&self, experiment: &Experiment, conditions: &Conditions) -> Result<Observation, Mishap> {
+    pub(crate) fn experiment(
+        &self,
+        experiment: &Experiment,
+        conditions: &Conditions,
+    ) -> Result<Observation, Mishap> {
         match experiment {
             Experiment::Start { early, offset } => self.start(*early, *offset, conditions),
-            Experiment::Reactions { early, directional, comparable } => self.react(*early, *directional, *comparable),
-            Experiment::Steps { early, course, sizes } => self.steps(*early, *course, sizes, conditions),
-            Experiment::ShorterSteps { early, tried, offset, sizes } => {
-                self.shorter_steps(*early, *tried, *offset, sizes, conditions)
+            Experiment::Reactions {
+                early,
+                directional,
+                comparable,
+            } => self.react(*early, *directional, *comparable),
+            Experiment::Steps {
+                early,
+                course,
+                sizes,
+            } => self.steps(*early, *course, sizes, conditions),
+            Experiment::ShorterSteps {
+                early,
+                tried,
+                offset,
+                sizes,
+            } => self.shorter_steps(*early, *tried, *offset, sizes, conditions),
+            Experiment::Linearization { early, offset } => {
+                self.linearize_and_read(*early, *offset, conditions)
             }
-            Experiment::Linearization { early, offset } => self.linearize_and_read(*early, *offset, conditions),
             Experiment::Rollback { early } => self.roll_back(*early, conditions),
-            Experiment::OutputSlopes { early, by, at_start, offset } => {
-                self.slopes(*early, *by, *at_start, *offset, conditions)
-            }
+            Experiment::OutputSlopes {
+                early,
+                by,
+                at_start,
+                offset,
+            } => self.slopes(*early, *by, *at_start, *offset, conditions),
         }
     }
 
     /// The unit as it is without anything that has yet to be tried.
     fn plain(&self, early: bool) -> Abilities {
         let (slopes, inputs) = (Slopes::Unknown, InputWay::Held);
-        Abilities { rollback: false, linearizes: false, slopes, inputs, early_inputs: early, ..self.declared.clone() }
+        Abilities {
+            rollback: false,
+            linearizes: false,
+            slopes,
+            inputs,
+            early_inputs: early,
+            ..self.declared.clone()
+        }
     }
 
-    fn start(&self, early: bool, offset: f64, conditions: &Conditions) -> Result<Observation, Mishap> {
+    fn start(
+        &self,
+        early: bool,
+        offset: f64,
+        conditions: &Conditions,
+    ) -> Result<Observation, Mishap> {
         let inputs = self.moved_inputs(offset);
-        let known = Conditions { inputs: Some(inputs.clone()), ..conditions.clone() };
+        let known = Conditions {
+            inputs: Some(inputs.clone()),
+            ..conditions.clone()
+        };
         let mut subject = match Subject::new(self, &self.plain(early), &known, 0) {
             Err(UnitError::EarlyInputs(_)) => {
-                return Ok(Observation { refused_early: true, ..Observation::default() });
+                return Ok(Observation {
+                    refused_early: true,
+                    ..Observation::default()
+                });
             }
             made => made?,
         };
-        subject.inputs = inputs.iter().map(|&value| Signal::constant(value)).collect();
+        subject.inputs = inputs
+            .iter()
+            .map(|&value| Signal::constant(value))
+            .collect();
         let instant = MacroStep::instant(self.start_time());
-        subject.system.advance(instant, &subject.inputs, &mut subject.response)?;
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        subject
+            .system
+            .advance(instant, &subject.inputs, &mut subject.response)?;
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         seen.readings.push(subject.reading());
         subject.begin()?;
         seen.readings.push(subject.reading());
@@ -214,7 +273,10 @@ impl Prepared {
             Course::Derivatives(order) => subject.bend(order, sizes[0]),
             Course::Intermediate => subject.bend(1, sizes[0]),
         }
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         let mut start = self.start_time();
         for size in sizes {
             let step = MacroStep::new(start, start + size);
@@ -234,11 +296,17 @@ impl Prepared {
         sizes: &[f64],
         conditions: &Conditions,
     ) -> Result<Observation, Mishap> {
-        let able = Abilities { rollback: tried, ..self.plain(early) };
+        let able = Abilities {
+            rollback: tried,
+            ..self.plain(early)
+        };
         let mut subject = Subject::new(self, &able, conditions, 0)?;
         subject.begin()?;
         let start = subject.inputs.clone();
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         let mut from = self.start_time();
         for (number, size) in sizes.iter().enumerate() {
             // A little further every time.
@@ -263,30 +331,52 @@ impl Prepared {
         Ok(seen)
     }
 
-    fn linearize_and_read(&self, early: bool, offset: f64, conditions: &Conditions) -> Result<Observation, Mishap> {
-        let able = Abilities { linearizes: true, ..self.plain(early) };
+    fn linearize_and_read(
+        &self,
+        early: bool,
+        offset: f64,
+        conditions: &Conditions,
+    ) -> Result<Observation, Mishap> {
+        let able = Abilities {
+            linearizes: true,
+            ..self.plain(early)
+        };
         let mut subject = Subject::new(self, &able, conditions, 0)?;
         subject.begin()?;
         subject.inputs = subject.moved(offset);
         subject.advance(subject.trip.step(0))?;
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         seen.readings.push(subject.reading());
         let mut into = Linearization::of(subject.system.interface());
-        let unit = subject.system.linearize().ok_or_else(|| Mishap::Refused("it is not offered".to_owned()))?;
+        let unit = subject
+            .system
+            .linearize()
+            .ok_or_else(|| Mishap::Refused("it is not offered".to_owned()))?;
         unit.linearize_into(&mut into)?;
         let now = MacroStep::instant(subject.trip.step(0).end);
-        subject.system.advance(now, &subject.inputs, &mut subject.response)?;
+        subject
+            .system
+            .advance(now, &subject.inputs, &mut subject.response)?;
         seen.readings.push(subject.reading());
         Ok(seen)
     }
 
     fn roll_back(&self, early: bool, conditions: &Conditions) -> Result<Observation, Mishap> {
-        let able = Abilities { rollback: true, ..self.plain(early) };
+        let able = Abilities {
+            rollback: true,
+            ..self.plain(early)
+        };
         let mut subject = Subject::new(self, &able, conditions, 0)?;
         subject.begin()?;
         let (inputs, other) = (subject.inputs.clone(), subject.moved(0.1));
         let (step, next) = (subject.trip.step(0), subject.trip.step(1));
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         seen.readings.push(subject.trial(step, &inputs)?);
         // Other inputs may be out of the unit's range: what matters is the way back.
         if let Err(crash @ Mishap::Crashed(_)) = subject.trial(step, &other) {
@@ -307,9 +397,16 @@ impl Prepared {
         offset: f64,
         conditions: &Conditions,
     ) -> Result<Observation, Mishap> {
-        let able = Abilities { slopes: by, slopes_at_start: at_start, ..self.plain(early) };
+        let able = Abilities {
+            slopes: by,
+            slopes_at_start: at_start,
+            ..self.plain(early)
+        };
         let mut subject = Subject::new(self, &able, conditions, 1)?;
-        let mut seen = Observation { outputs: subject.response.outputs.len(), ..Observation::default() };
+        let mut seen = Observation {
+            outputs: subject.response.outputs.len(),
+            ..Observation::default()
+        };
         subject.begin()?;
         let free = self.abilities.step == StepRule::Free;
         for number in 0..=if free { 4 } else { 3 } {
@@ -323,9 +420,15 @@ impl Prepared {
                 }
             }
             seen.readings.push(subject.reading());
-            let outputs = subject.system.interface().outputs.iter().zip(&subject.response.outputs);
+            let outputs = subject
+                .system
+                .interface()
+                .outputs
+                .iter()
+                .zip(&subject.response.outputs);
             let smooth = outputs.filter(|(output, _)| output.nature == Nature::Continuous);
-            seen.slopes.push(smooth.map(|(_, knot)| knot.slope).collect());
+            seen.slopes
+                .push(smooth.map(|(_, knot)| knot.slope).collect());
             if number == 0 && offset != 0.0 {
                 subject.inputs = subject.moved(offset);
             }
@@ -374,31 +477,62 @@ impl Subject {
     ) -> Result<Self, UnitError> {
         let (system, _) = prepared.system_with("probe", abilities, conditions)?;
         let interface = system.interface();
-        let inputs: Vec<Signal> = interface.inputs.iter().map(|input| Signal::constant(input.start)).collect();
+        let inputs: Vec<Signal> = interface
+            .inputs
+            .iter()
+            .map(|input| Signal::constant(input.start))
+            .collect();
         let response = Response::new(interface, derivatives);
-        let trip = Trip { start: prepared.start_time(), size: prepared.trip_size(conditions.step) };
-        Ok(Self { system, response, inputs, trip })
+        let trip = Trip {
+            start: prepared.start_time(),
+            size: prepared.trip_size(conditions.step),
+        };
+        Ok(Self {
+            system,
+            response,
+            inputs,
+            trip,
+        })
     }
 
     fn begin(&mut self) -> Result<(), Mishap> {
         let instant = MacroStep::instant(self.trip.start);
-        Ok(self.system.begin(instant, &self.inputs, &mut self.response)?)
+        Ok(self
+            .system
+            .begin(instant, &self.inputs, &mut self.response)?)
     }
 
     /// Other values for the continuous inputs; what is not a quantity may have no other value.
     fn moved(&self, offset: f64) -> Vec<Signal> {
-        let natures = self.system.interface().inputs.iter().map(|input| input.nature);
+        let natures = self
+            .system
+            .interface()
+            .inputs
+            .iter()
+            .map(|input| input.nature);
         let moved = |(i, (signal, nature)): (usize, (&Signal, Nature))| match nature {
             // Each by another amount: a unit may look at their difference only.
-            Nature::Continuous => Signal::constant(1.5 * signal.value(0.0) + offset * (1.0 + 0.37 * i as f64)),
+            Nature::Continuous => {
+                Signal::constant(1.5 * signal.value(0.0) + offset * (1.0 + 0.37 * i as f64))
+            }
             _ => *signal,
         };
-        self.inputs.iter().zip(natures).enumerate().map(moved).collect()
+        self.inputs
+            .iter()
+            .zip(natures)
+            .enumerate()
+            .map(moved)
+            .collect()
     }
 
     /// Continuous inputs that leave their start values with the power `order` of time.
     fn bend(&mut self, order: usize, size: f64) {
-        for (i, (signal, input)) in self.inputs.iter_mut().zip(&self.system.interface().inputs).enumerate() {
+        for (i, (signal, input)) in self
+            .inputs
+            .iter_mut()
+            .zip(&self.system.interface().inputs)
+            .enumerate()
+        {
             if input.nature == Nature::Continuous {
                 let start = signal.value(0.0);
                 let mut coefficients = [0.0; 6];
@@ -411,21 +545,29 @@ impl Subject {
     }
 
     fn advance(&mut self, step: MacroStep) -> Result<(), Mishap> {
-        self.system.advance(step, &self.inputs, &mut self.response)?;
+        self.system
+            .advance(step, &self.inputs, &mut self.response)?;
         if self.response.ends {
-            return Err(Mishap::Refused("it asks for the end of the simulation".to_owned()));
+            return Err(Mishap::Refused(
+                "it asks for the end of the simulation".to_owned(),
+            ));
         }
         Ok(())
     }
 
     fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, Mishap> {
-        let trial = self.system.trial().ok_or_else(|| Mishap::Refused("it is not offered".to_owned()))?;
+        let trial = self
+            .system
+            .trial()
+            .ok_or_else(|| Mishap::Refused("it is not offered".to_owned()))?;
         trial.respond(step, inputs, &mut self.response)?;
         Ok(self.reading())
     }
 
     fn reading(&self) -> Vec<f64> {
         let outputs = self.response.outputs.iter().map(|knot| knot.value);
-        outputs.chain(self.response.states.iter().copied()).collect()
+        outputs
+            .chain(self.response.states.iter().copied())
+            .collect()
     }
 }

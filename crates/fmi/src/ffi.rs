@@ -102,7 +102,8 @@ functions! {
 /// `fmi3LogMessageCallback`.
 pub(crate) type LogMessage3 = unsafe extern "C" fn(*mut c_void, c_int, Text, Text);
 /// `fmi3IntermediateUpdateCallback`.
-pub(crate) type IntermediateUpdate3 = unsafe extern "C" fn(*mut c_void, f64, u8, u8, u8, u8, *mut u8, *mut f64);
+pub(crate) type IntermediateUpdate3 =
+    unsafe extern "C" fn(*mut c_void, f64, u8, u8, u8, u8, *mut u8, *mut f64);
 
 functions! {
     /// FMI 3.0. What a unit writes into a `bool` may be any byte, hence `u8`.

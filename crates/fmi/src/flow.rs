@@ -74,14 +74,21 @@ pub(crate) struct Flow<'a, I> {
 impl<I: Instance> Flow<'_, I> {
     /// Puts the unit at a place.
     pub fn place(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
-        self.instance.set_time((self.start + elapsed).min(self.latest))?;
+        self.instance
+            .set_time((self.start + elapsed).min(self.latest))?;
         if !state.is_empty() {
             self.instance.set_states(state)?;
         }
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
+        for (value, &position) in self
+            .buffers
+            .inputs
+            .iter_mut()
+            .zip(&self.layout.smooth_input_positions)
+        {
             *value = self.inputs[position].value(elapsed);
         }
-        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
+        self.instance
+            .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
     }
 
     /// Whether a sign has changed at this place.
@@ -89,7 +96,10 @@ impl<I: Instance> Flow<'_, I> {
         self.place(elapsed, state)?;
         let (indicators, positive) = (&mut self.buffers.indicators, &self.buffers.positive);
         self.instance.get_indicators(indicators)?;
-        Ok(indicators.iter().zip(positive).any(|(&z, &was)| (z > 0.0) != was))
+        Ok(indicators
+            .iter()
+            .zip(positive)
+            .any(|(&z, &was)| (z > 0.0) != was))
     }
 
     /// Signs as they are at this place, from which changes count. They belong to the last event, not to the last step: an input
@@ -100,13 +110,21 @@ impl<I: Instance> Flow<'_, I> {
         }
         self.changed(elapsed, state)?;
         let buffers = &mut *self.buffers;
-        buffers.positive.iter_mut().zip(&buffers.indicators).for_each(|(positive, &z)| *positive = z > 0.0);
+        buffers
+            .positive
+            .iter_mut()
+            .zip(&buffers.indicators)
+            .for_each(|(positive, &z)| *positive = z > 0.0);
         Ok(())
     }
 
     /// Whether a sign is other than after the last event; where there are no indicators, never.
     pub fn sign_changed(&mut self, elapsed: f64, state: &[f64]) -> Result<bool, CallError> {
-        if self.buffers.indicators.is_empty() { Ok(false) } else { self.changed(elapsed, state) }
+        if self.buffers.indicators.is_empty() {
+            Ok(false)
+        } else {
+            self.changed(elapsed, state)
+        }
     }
 
     /// The place from which the integrator goes on.
@@ -120,7 +138,12 @@ impl<I: Instance> Flow<'_, I> {
         self.instance.get_derivatives(&mut self.buffers.last_rate)
     }
 
-    fn rate(&mut self, elapsed: f64, state: &[f64], derivative: &mut [f64]) -> Result<(), CallError> {
+    fn rate(
+        &mut self,
+        elapsed: f64,
+        state: &[f64],
+        derivative: &mut [f64],
+    ) -> Result<(), CallError> {
         self.place(elapsed, state)?;
         self.instance.get_derivatives(derivative)
     }
@@ -152,7 +175,10 @@ impl<I: Instance> Flow<'_, I> {
             }
         }
         if found.is_none() && self.changed(elapsed, state)? {
-            found = Some(Suspect { before, after: elapsed });
+            found = Some(Suspect {
+                before,
+                after: elapsed,
+            });
         }
         if found.is_none() {
             self.buffers.last.copy_from_slice(state);
@@ -183,7 +209,11 @@ impl<I: Instance> Flow<'_, I> {
 }
 
 fn knot(value: f64, slope: f64) -> dovetail_core::Knot {
-    dovetail_core::Knot { value, slope, curvature: f64::NAN }
+    dovetail_core::Knot {
+        value,
+        slope,
+        curvature: f64::NAN,
+    }
 }
 
 impl<I: Instance> Rhs for Flow<'_, I> {

@@ -1,6 +1,9 @@
 //! Instances of FMI 2.0.
 
-#![allow(unsafe_code, reason = "every function of a unit is foreign code behind a pointer")]
+#![allow(
+    unsafe_code,
+    reason = "every function of a unit is foreign code behind a pointer"
+)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
@@ -14,13 +17,17 @@ use crate::environments::{self, Environment, Registered};
 use crate::ffi::{Callbacks2, Component, EventInfo2, FmuState, Functions2};
 use crate::glider::Glider;
 use crate::guard::{Ended, RawRequest, guarded};
-use crate::instance::{CallError, Completed, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest};
+use crate::instance::{
+    CallError, Completed, Discrete, Instance, Purpose, Shell, Status, StepEnd, StepRequest,
+};
 use crate::journal::Journal;
 use crate::numbers::{Scratch, fitting};
 use crate::strings;
 
 unsafe extern "C" {
-    fn dovetail_log_sink(sink: unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char));
+    fn dovetail_log_sink(
+        sink: unsafe extern "C" fn(*mut c_void, c_int, *const c_char, *const c_char),
+    );
     fn dovetail_fmi2_logger();
     fn dovetail_step2(request: *mut RawRequest, set: Set2, step: Step2, get: Get2) -> c_int;
     fn calloc(count: usize, size: usize) -> *mut c_void;
@@ -63,7 +70,12 @@ pub(crate) struct Instance2 {
 unsafe impl Send for Instance2 {}
 
 /// Receives formatted messages of all units.
-unsafe extern "C" fn hear(environment: *mut c_void, status: c_int, category: *const c_char, text: *const c_char) {
+unsafe extern "C" fn hear(
+    environment: *mut c_void,
+    status: c_int,
+    category: *const c_char,
+    text: *const c_char,
+) {
     let _ = category;
     if text.is_null() {
         return;
@@ -80,7 +92,13 @@ impl Instance2 {
         static SINK: Once = Once::new();
         // SAFETY: stores a pointer to a function that lives for ever.
         SINK.call_once(|| unsafe { dovetail_log_sink(hear) });
-        let Start { functions, co_simulation, token, resources, journal } = start;
+        let Start {
+            functions,
+            co_simulation,
+            token,
+            resources,
+            journal,
+        } = start;
         let text = |text: &str| CString::new(text.replace('\0', "")).unwrap_or_default();
         let (name, token, resources) = (text(&journal.instance), text(token), text(resources));
         let environment = Environment::of(Arc::as_ptr(&journal));
@@ -97,26 +115,52 @@ impl Instance2 {
         let kind = c_int::from(co_simulation);
         // SAFETY: texts and callbacks outlive the call, the callbacks the instance.
         let made = guarded(environment, || unsafe {
-            instantiate(name.as_ptr(), kind, token.as_ptr(), resources.as_ptr(), &raw const *callbacks, 0, logging)
+            instantiate(
+                name.as_ptr(),
+                kind,
+                token.as_ptr(),
+                resources.as_ptr(),
+                &raw const *callbacks,
+                0,
+                logging,
+            )
         });
         if let Some(log) = &journal.log {
-            log.write(&journal.instance, format_args!("fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"));
+            log.write(
+                &journal.instance,
+                format_args!("fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"),
+            );
         }
         let mut shell = Shell::new(journal, registered);
         let message = || shell.journal.explanation();
         let function = "fmi2Instantiate";
-        let component = made.map_err(|crash| CallError::Crashed { function, crash, message: message() })?;
+        let component = made.map_err(|crash| CallError::Crashed {
+            function,
+            crash,
+            message: message(),
+        })?;
         if component.is_null() {
-            return Err(CallError::NotInstantiated { function, message: message() });
+            return Err(CallError::NotInstantiated {
+                function,
+                message: message(),
+            });
         }
         shell.weight = None;
         let (saved, scratch) = (null_mut(), Scratch::default());
-        Ok(Self { functions, component, saved, scratch, shell, _callbacks: callbacks })
+        Ok(Self {
+            functions,
+            component,
+            saved,
+            scratch,
+            shell,
+            _callbacks: callbacks,
+        })
     }
 
     /// Asks for a status after a step that was not done.
     fn last_successful_time(&mut self) -> Result<f64, CallError> {
-        let (function, component, mut time) = (self.functions.get_real_status()?, self.component, f64::NAN);
+        let (function, component, mut time) =
+            (self.functions.get_real_status()?, self.component, f64::NAN);
         let place = &raw mut time;
         // SAFETY: `place` is a number of ours.
         self.shell.demand(
@@ -151,13 +195,23 @@ impl Instance2 {
 
     fn do_step(&mut self, request: &StepRequest<'_>) -> Result<Status, CallError> {
         let (function, component) = (self.functions.do_step()?, self.component);
-        let (time, size, final_step) = (request.step.start, request.step.size(), c_int::from(request.final_step));
+        let (time, size, final_step) = (
+            request.step.start,
+            request.step.size(),
+            c_int::from(request.final_step),
+        );
         let arguments = || format!("{time:?}, {size:?}, {final_step}");
         // SAFETY: plain numbers.
         let ended = self
             .shell
-            .call("fmi2DoStep", Purpose::Step, arguments, || unsafe { function(component, time, size, final_step) })?;
-        if ended == Status::Pending { self.wait() } else { Ok(ended) }
+            .call("fmi2DoStep", Purpose::Step, arguments, || unsafe {
+                function(component, time, size, final_step)
+            })?;
+        if ended == Status::Pending {
+            self.wait()
+        } else {
+            Ok(ended)
+        }
     }
 
     /// Every call of which the standard says `status f(component)`.
@@ -169,7 +223,9 @@ impl Instance2 {
     ) -> Result<(), CallError> {
         let component = self.component;
         // SAFETY: the component is live.
-        self.shell.demand(name, purpose, String::new, || unsafe { function(component) })
+        self.shell.demand(name, purpose, String::new, || unsafe {
+            function(component)
+        })
     }
 }
 
@@ -203,11 +259,23 @@ impl Instance for Instance2 {
             "fmi2SetReal",
             Purpose::Values,
             || format!("{references:?}, {values:?}"),
-            || unsafe { function(component, references.as_ptr(), references.len(), values.as_ptr()) },
+            || unsafe {
+                function(
+                    component,
+                    references.as_ptr(),
+                    references.len(),
+                    values.as_ptr(),
+                )
+            },
         )
     }
 
-    fn get_values(&mut self, kind: ValueType, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+    fn get_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &mut [f64],
+    ) -> Result<(), CallError> {
         let (component, count, list) = (self.component, references.len(), references.as_ptr());
         let shown = || format!("{references:?}");
         // SAFETY (all): the pointers belong to slices of this length.
@@ -215,16 +283,21 @@ impl Instance for Instance2 {
             ValueType::Float64 | ValueType::Float32 => return self.get_floats(references, values),
             ValueType::Boolean => {
                 let (function, place) = (self.functions.get_boolean()?, self.scratch.int32(count));
-                self.shell.demand("fmi2GetBoolean", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })?;
-                values.iter_mut().zip(&self.scratch.int32).for_each(|(v, &b)| *v = f64::from(u8::from(b != 0)));
+                self.shell
+                    .demand("fmi2GetBoolean", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })?;
+                values
+                    .iter_mut()
+                    .zip(&self.scratch.int32)
+                    .for_each(|(v, &b)| *v = f64::from(u8::from(b != 0)));
             }
             ValueType::String => {
                 let (function, place) = (self.functions.get_string()?, self.scratch.texts(count));
-                self.shell.demand("fmi2GetString", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })?;
+                self.shell
+                    .demand("fmi2GetString", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })?;
                 for (value, &text) in values.iter_mut().zip(&self.scratch.texts) {
                     // SAFETY: a text that ends with a zero, valid until the next call of the unit.
                     *value = if text.is_null() {
@@ -236,16 +309,25 @@ impl Instance for Instance2 {
             }
             _ => {
                 let (function, place) = (self.functions.get_integer()?, self.scratch.int32(count));
-                self.shell.demand("fmi2GetInteger", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })?;
-                values.iter_mut().zip(&self.scratch.int32).for_each(|(v, &i)| *v = f64::from(i));
+                self.shell
+                    .demand("fmi2GetInteger", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })?;
+                values
+                    .iter_mut()
+                    .zip(&self.scratch.int32)
+                    .for_each(|(v, &i)| *v = f64::from(i));
             }
         }
         Ok(())
     }
 
-    fn set_values(&mut self, kind: ValueType, references: &[u32], values: &[f64]) -> Result<(), CallError> {
+    fn set_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &[f64],
+    ) -> Result<(), CallError> {
         let (component, count, list) = (self.component, references.len(), references.as_ptr());
         let shown = || format!("{references:?}, {values:?}");
         // SAFETY (all): the pointers belong to slices of this length.
@@ -253,33 +335,48 @@ impl Instance for Instance2 {
             ValueType::Float64 | ValueType::Float32 => self.set_floats(references, values),
             ValueType::Boolean => {
                 let (function, place) = (self.functions.set_boolean()?, self.scratch.int32(count));
-                self.scratch.int32.iter_mut().zip(values).for_each(|(b, &v)| *b = c_int::from(v != 0.0));
-                self.shell.demand("fmi2SetBoolean", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })
+                self.scratch
+                    .int32
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(b, &v)| *b = c_int::from(v != 0.0));
+                self.shell
+                    .demand("fmi2SetBoolean", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })
             }
             ValueType::String => {
                 let function = self.functions.set_string()?;
-                let texts: Vec<CString> = values.iter().map(|&v| crate::numbers::c_text(&strings::text(v))).collect();
+                let texts: Vec<CString> = values
+                    .iter()
+                    .map(|&v| crate::numbers::c_text(&strings::text(v)))
+                    .collect();
                 let place: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
                 let place = place.as_ptr();
-                self.shell.demand("fmi2SetString", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })
+                self.shell
+                    .demand("fmi2SetString", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })
             }
             _ => {
                 let (function, place) = (self.functions.set_integer()?, self.scratch.int32(count));
                 for (integer, &value) in self.scratch.int32.iter_mut().zip(values) {
                     *integer = fitting(value, ValueType::Int32)? as i32;
                 }
-                self.shell.demand("fmi2SetInteger", Purpose::Values, shown, || unsafe {
-                    function(component, list, count, place)
-                })
+                self.shell
+                    .demand("fmi2SetInteger", Purpose::Values, shown, || unsafe {
+                        function(component, list, count, place)
+                    })
             }
         }
     }
 
-    fn set_start(&mut self, kind: ValueType, reference: u32, values: &[Value]) -> Result<(), CallError> {
+    fn set_start(
+        &mut self,
+        kind: ValueType,
+        reference: u32,
+        values: &[Value],
+    ) -> Result<(), CallError> {
         let numbers: Vec<f64> = values.iter().map(crate::numbers::as_number).collect();
         self.set_values(kind, &[reference], &numbers[..1.min(numbers.len())])
     }
@@ -292,19 +389,35 @@ impl Instance for Instance2 {
         Ok(())
     }
 
-    fn enter_initialization(&mut self, start: f64, stop: f64, tolerance: Option<f64>) -> Result<(), CallError> {
+    fn enter_initialization(
+        &mut self,
+        start: f64,
+        stop: f64,
+        tolerance: Option<f64>,
+    ) -> Result<(), CallError> {
         let (function, component) = (self.functions.setup_experiment()?, self.component);
         let (given, tolerance) = (c_int::from(tolerance.is_some()), tolerance.unwrap_or(0.0));
         let arguments = || format!("{given}, {tolerance:?}, {start:?}, 1, {stop:?}");
         // SAFETY: plain numbers.
-        self.shell.demand("fmi2SetupExperiment", Purpose::Setup, arguments, || unsafe {
-            function(component, given, tolerance, start, 1, stop)
-        })?;
-        self.simple(self.functions.enter_initialization()?, "fmi2EnterInitializationMode", Purpose::Setup)
+        self.shell.demand(
+            "fmi2SetupExperiment",
+            Purpose::Setup,
+            arguments,
+            || unsafe { function(component, given, tolerance, start, 1, stop) },
+        )?;
+        self.simple(
+            self.functions.enter_initialization()?,
+            "fmi2EnterInitializationMode",
+            Purpose::Setup,
+        )
     }
 
     fn exit_initialization(&mut self) -> Result<(), CallError> {
-        self.simple(self.functions.exit_initialization()?, "fmi2ExitInitializationMode", Purpose::Setup)
+        self.simple(
+            self.functions.exit_initialization()?,
+            "fmi2ExitInitializationMode",
+            Purpose::Setup,
+        )
     }
 
     fn sample(&mut self) -> bool {
@@ -324,15 +437,26 @@ impl Instance for Instance2 {
     }
 
     fn save(&mut self) -> Result<(), CallError> {
-        let (function, component, place) = (self.functions.get_state()?, self.component, &raw mut self.saved);
+        let (function, component, place) = (
+            self.functions.get_state()?,
+            self.component,
+            &raw mut self.saved,
+        );
         // SAFETY: the place holds null or a state of this component, as the standard asks.
-        self.shell.demand("fmi2GetFMUstate", Purpose::State, String::new, || unsafe { function(component, place) })
+        self.shell
+            .demand("fmi2GetFMUstate", Purpose::State, String::new, || unsafe {
+                function(component, place)
+            })
     }
 
     fn restore(&mut self) -> Result<(), CallError> {
-        let (function, component, saved) = (self.functions.set_state()?, self.component, self.saved);
+        let (function, component, saved) =
+            (self.functions.set_state()?, self.component, self.saved);
         // SAFETY: the state is one of this component.
-        self.shell.demand("fmi2SetFMUstate", Purpose::State, String::new, || unsafe { function(component, saved) })
+        self.shell
+            .demand("fmi2SetFMUstate", Purpose::State, String::new, || unsafe {
+                function(component, saved)
+            })
     }
 
     fn directional(
@@ -347,34 +471,67 @@ impl Instance for Instance2 {
             return Ok(());
         }
         let (function, component) = (self.functions.directional_derivative()?, self.component);
-        let (u, nu, k, nk) = (unknowns.as_ptr(), unknowns.len(), knowns.as_ptr(), knowns.len());
+        let (u, nu, k, nk) = (
+            unknowns.as_ptr(),
+            unknowns.len(),
+            knowns.as_ptr(),
+            knowns.len(),
+        );
         let (seed_place, place) = (seed.as_ptr(), sensitivity.as_mut_ptr());
         let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
         // SAFETY: the pointers belong to slices of these lengths.
-        self.shell.demand("fmi2GetDirectionalDerivative", Purpose::Values, arguments, || unsafe {
-            function(component, u, nu, k, nk, seed_place, place)
-        })
+        self.shell.demand(
+            "fmi2GetDirectionalDerivative",
+            Purpose::Values,
+            arguments,
+            || unsafe { function(component, u, nu, k, nk, seed_place, place) },
+        )
     }
 
-    fn output_derivatives(&mut self, references: &[u32], orders: &[i32], values: &mut [f64]) -> Result<(), CallError> {
+    fn output_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &mut [f64],
+    ) -> Result<(), CallError> {
         let (function, component) = (self.functions.get_output_derivatives()?, self.component);
-        let (list, count, orders, place) =
-            (references.as_ptr(), references.len(), orders.as_ptr(), values.as_mut_ptr());
+        let (list, count, orders, place) = (
+            references.as_ptr(),
+            references.len(),
+            orders.as_ptr(),
+            values.as_mut_ptr(),
+        );
         let arguments = || format!("{references:?}");
         // SAFETY: the pointers belong to slices of this length.
-        self.shell.demand("fmi2GetRealOutputDerivatives", Purpose::Values, arguments, || unsafe {
-            function(component, list, count, orders, place)
-        })
+        self.shell.demand(
+            "fmi2GetRealOutputDerivatives",
+            Purpose::Values,
+            arguments,
+            || unsafe { function(component, list, count, orders, place) },
+        )
     }
 
-    fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<(), CallError> {
+    fn set_input_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &[f64],
+    ) -> Result<(), CallError> {
         let (function, component) = (self.functions.set_input_derivatives()?, self.component);
-        let (list, count, orders_at, place) = (references.as_ptr(), references.len(), orders.as_ptr(), values.as_ptr());
+        let (list, count, orders_at, place) = (
+            references.as_ptr(),
+            references.len(),
+            orders.as_ptr(),
+            values.as_ptr(),
+        );
         let arguments = || format!("{references:?}, {orders:?}, {values:?}");
         // SAFETY: the pointers belong to slices of this length.
-        self.shell.demand("fmi2SetRealInputDerivatives", Purpose::Values, arguments, || unsafe {
-            function(component, list, count, orders_at, place)
-        })
+        self.shell.demand(
+            "fmi2SetRealInputDerivatives",
+            Purpose::Values,
+            arguments,
+            || unsafe { function(component, list, count, orders_at, place) },
+        )
     }
 
     fn follow(&mut self, _references: &[u32], _signals: &[Signal], _start: f64) {}
@@ -390,7 +547,11 @@ impl Instance for Instance2 {
             || "terminated".into(),
             || unsafe { function(component, TERMINATED, place) },
         );
-        if asked.is_err() || terminated == 0 { None } else { self.last_successful_time().ok() }
+        if asked.is_err() || terminated == 0 {
+            None
+        } else {
+            self.last_successful_time().ok()
+        }
     }
 
     fn component(&self) -> Component {
@@ -409,9 +570,12 @@ impl Instance for Instance2 {
     #[inline]
     fn glide(&mut self, glider: &mut Glider, step: MacroStep) -> bool {
         let functions = &self.functions;
-        let (Some(set), Some(go), Some(get), false) =
-            (functions.set_real, functions.do_step, functions.get_real, self.shell.dead)
-        else {
+        let (Some(set), Some(go), Some(get), false) = (
+            functions.set_real,
+            functions.do_step,
+            functions.get_real,
+            self.shell.dead,
+        ) else {
             return false;
         };
         // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by `instantiate`.
@@ -426,7 +590,11 @@ impl Instance for Instance2 {
             return Err(self.shell.is_dead());
         }
         let functions = &self.functions;
-        let (_, _, _) = (functions.set_real()?, functions.do_step()?, functions.get_real()?);
+        let (_, _, _) = (
+            functions.set_real()?,
+            functions.do_step()?,
+            functions.get_real()?,
+        );
         match Ended::of(glider.ended) {
             Ended::Step(5) => {
                 let done = self.wait()?;
@@ -444,13 +612,22 @@ impl Instance for Instance2 {
         }
     }
 
-    fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError> {
+    fn step(
+        &mut self,
+        request: &StepRequest<'_>,
+        outputs: &mut [f64],
+    ) -> Result<StepEnd, CallError> {
         self.set_floats(request.input_references, request.input_values)?;
         let ended = self.do_step(request)?;
         if ended == Status::Fine {
             self.get_floats(request.output_references, outputs)?;
         }
-        let mut end = StepEnd { discarded: false, last: request.step.end, event: false, terminate: false };
+        let mut end = StepEnd {
+            discarded: false,
+            last: request.step.end,
+            event: false,
+            terminate: false,
+        };
         if ended == Status::Discard {
             let end_of_run = self.end_of_run();
             (end.terminate, end.discarded) = (end_of_run.is_some(), true);
@@ -466,7 +643,11 @@ impl Instance for Instance2 {
     }
 
     fn enter_event_mode(&mut self) -> Result<(), CallError> {
-        self.simple(self.functions.enter_event_mode()?, "fmi2EnterEventMode", Purpose::Step)
+        self.simple(
+            self.functions.enter_event_mode()?,
+            "fmi2EnterEventMode",
+            Purpose::Step,
+        )
     }
 
     fn update_discrete_states(&mut self) -> Result<Discrete, CallError> {
@@ -476,22 +657,40 @@ impl Instance for Instance2 {
             let mut info = EventInfo2::default();
             let place = &raw mut info;
             // SAFETY: `place` is a record of ours.
-            self.shell.demand("fmi2NewDiscreteStates", Purpose::Step, String::new, || unsafe {
-                function(component, place)
-            })?;
+            self.shell.demand(
+                "fmi2NewDiscreteStates",
+                Purpose::Step,
+                String::new,
+                || unsafe { function(component, place) },
+            )?;
             changed |= info.values_changed != 0;
             let terminate = info.terminate != 0;
             if terminate || info.new_discrete_states_needed == 0 {
                 let defined = info.next_event_time_defined != 0;
-                let next_event = if defined { info.next_event_time } else { f64::INFINITY };
-                return Ok(Discrete { terminate, states_changed: changed, next_event });
+                let next_event = if defined {
+                    info.next_event_time
+                } else {
+                    f64::INFINITY
+                };
+                return Ok(Discrete {
+                    terminate,
+                    states_changed: changed,
+                    next_event,
+                });
             }
         }
-        Err(self.shell.refused("fmi2NewDiscreteStates", "a wish for yet another round after a thousand of them"))
+        Err(self.shell.refused(
+            "fmi2NewDiscreteStates",
+            "a wish for yet another round after a thousand of them",
+        ))
     }
 
     fn leave_event_mode(&mut self) -> Result<(), CallError> {
-        self.simple(self.functions.enter_continuous_time_mode()?, "fmi2EnterContinuousTimeMode", Purpose::Step)
+        self.simple(
+            self.functions.enter_continuous_time_mode()?,
+            "fmi2EnterContinuousTimeMode",
+            Purpose::Step,
+        )
     }
 
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
@@ -520,26 +719,36 @@ impl Instance for Instance2 {
         let (function, component) = (self.functions.get_continuous_states()?, self.component);
         let (place, count) = (states.as_mut_ptr(), states.len());
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell.demand("fmi2GetContinuousStates", Purpose::Values, String::new, || unsafe {
-            function(component, place, count)
-        })
+        self.shell.demand(
+            "fmi2GetContinuousStates",
+            Purpose::Values,
+            String::new,
+            || unsafe { function(component, place, count) },
+        )
     }
 
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError> {
         let (function, component) = (self.functions.get_derivatives()?, self.component);
         let (place, count) = (derivatives.as_mut_ptr(), derivatives.len());
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell
-            .demand("fmi2GetDerivatives", Purpose::Step, String::new, || unsafe { function(component, place, count) })
+        self.shell.demand(
+            "fmi2GetDerivatives",
+            Purpose::Step,
+            String::new,
+            || unsafe { function(component, place, count) },
+        )
     }
 
     fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError> {
         let (function, component) = (self.functions.get_event_indicators()?, self.component);
         let (place, count) = (indicators.as_mut_ptr(), indicators.len());
         // SAFETY: the pointer belongs to a slice of this length.
-        self.shell.demand("fmi2GetEventIndicators", Purpose::Step, String::new, || unsafe {
-            function(component, place, count)
-        })
+        self.shell.demand(
+            "fmi2GetEventIndicators",
+            Purpose::Step,
+            String::new,
+            || unsafe { function(component, place, count) },
+        )
     }
 
     fn completed_step(&mut self) -> Result<Completed, CallError> {
@@ -553,7 +762,10 @@ impl Instance for Instance2 {
             || "1".into(),
             || unsafe { function(component, 1, places.0, places.1) },
         )?;
-        Ok(Completed { event: event != 0, terminate: terminate != 0 })
+        Ok(Completed {
+            event: event != 0,
+            terminate: terminate != 0,
+        })
     }
 }
 
@@ -568,7 +780,9 @@ impl Drop for Instance2 {
             // SAFETY: a state of this component, freed once. What it answers does not matter any more.
             let _ = self
                 .shell
-                .demand("fmi2FreeFMUstate", Purpose::Setup, String::new, || unsafe { free_state(component, place) });
+                .demand("fmi2FreeFMUstate", Purpose::Setup, String::new, || unsafe {
+                    free_state(component, place)
+                });
         }
         if let (Ok(free), false) = (self.functions.free_instance(), self.shell.dead) {
             // SAFETY: the component is live and not used after this.

@@ -54,33 +54,53 @@ impl Glider {
             early: 0,
             last: 0.0,
         };
-        Self { request, ended: 0, _inputs: inputs, _outputs: outputs, _layout: layout.clone() }
+        Self {
+            request,
+            ended: 0,
+            _inputs: inputs,
+            _outputs: outputs,
+            _layout: layout.clone(),
+        }
     }
 
     /// The values of the inputs, to be filled.
     #[inline]
     pub fn inputs(&mut self) -> &mut [f64] {
         // SAFETY: the pointer and the number of a box that this glider owns and nobody else looks at.
-        unsafe { std::slice::from_raw_parts_mut(self.request.input_values.cast_mut(), self.request.input_value_count) }
+        unsafe {
+            std::slice::from_raw_parts_mut(
+                self.request.input_values.cast_mut(),
+                self.request.input_value_count,
+            )
+        }
     }
 
     /// The values that were read.
     #[inline]
     pub fn outputs(&self) -> &[f64] {
         // SAFETY: as above.
-        unsafe { std::slice::from_raw_parts(self.request.output_values, self.request.output_value_count) }
+        unsafe {
+            std::slice::from_raw_parts(self.request.output_values, self.request.output_value_count)
+        }
     }
 
     /// The request for a step.
     #[inline]
     pub fn request(&mut self, step: MacroStep) -> &mut RawRequest {
-        (self.request.time, self.request.size, self.request.last) = (step.start, step.size(), step.end);
+        (self.request.time, self.request.size, self.request.last) =
+            (step.start, step.size(), step.end);
         &mut self.request
     }
 
     /// What is read, and the room for it.
     pub fn reading(&mut self) -> (&[u32], &mut [f64]) {
-        let RawRequest { outputs, output_count, output_values, output_value_count, .. } = self.request;
+        let RawRequest {
+            outputs,
+            output_count,
+            output_values,
+            output_value_count,
+            ..
+        } = self.request;
         // SAFETY: as above; the references are those of the layout that this glider holds.
         unsafe {
             (

@@ -12,7 +12,11 @@ use crate::environments::Environment;
 
 unsafe extern "C" {
     fn dovetail_guard_install();
-    fn dovetail_guard(body: extern "C" fn(*mut c_void), context: *mut c_void, environment: *mut c_void) -> c_int;
+    fn dovetail_guard(
+        body: extern "C" fn(*mut c_void),
+        context: *mut c_void,
+        environment: *mut c_void,
+    ) -> c_int;
     fn dovetail_guard_caller() -> *mut c_void;
     fn dovetail_guard_recovered();
     fn dovetail_guard_expendable();
@@ -146,11 +150,23 @@ pub(crate) fn caller() -> Option<Environment> {
 
 /// Calls `body`, which calls a function of the instance with this environment and captures nothing that must be dropped.
 #[inline]
-pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(environment: Environment, body: F) -> Result<R, Crash> {
+pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
+    environment: Environment,
+    body: F,
+) -> Result<R, Crash> {
     install();
-    let mut context = Context { body: Some(body), answer: None };
+    let mut context = Context {
+        body: Some(body),
+        answer: None,
+    };
     // SAFETY: `call` is instantiated for the very types of `context`, which outlives the call.
-    let signal = unsafe { dovetail_guard(call::<F, R>, (&raw mut context).cast(), environment.pointer()) };
+    let signal = unsafe {
+        dovetail_guard(
+            call::<F, R>,
+            (&raw mut context).cast(),
+            environment.pointer(),
+        )
+    };
     match context.answer {
         Some(answer) if signal == 0 => Ok(answer),
         _ => Err(recover(signal)),
@@ -182,16 +198,21 @@ mod tests {
     fn a_crash_is_survived_again_and_again() {
         for _ in 0..3 {
             // SAFETY: reading address 16 is exactly the fault that is to be caught.
-            let crash = guarded(Environment::NONE, || unsafe { std::ptr::read_volatile(16 as *const u64) });
+            let crash = guarded(Environment::NONE, || unsafe {
+                std::ptr::read_volatile(16 as *const u64)
+            });
             assert_eq!(crash, Err(Crash { signal: 11 }));
         }
     }
 
     #[test]
     fn a_crash_in_one_thread_does_not_disturb_another() {
-        let fine = std::thread::spawn(|| (0..1000).all(|i| guarded(Environment::NONE, || i) == Ok(i)));
+        let fine =
+            std::thread::spawn(|| (0..1000).all(|i| guarded(Environment::NONE, || i) == Ok(i)));
         // SAFETY: as above.
-        let crash = guarded(Environment::NONE, || unsafe { std::ptr::read_volatile(16 as *const u64) });
+        let crash = guarded(Environment::NONE, || unsafe {
+            std::ptr::read_volatile(16 as *const u64)
+        });
         assert!(crash.is_err() && fine.join().unwrap());
     }
 }

@@ -66,7 +66,9 @@ pub enum CallError {
 }
 
 fn said(message: &Option<String>) -> String {
-    message.as_ref().map_or_else(String::new, |text| format!("; it said: {text}"))
+    message
+        .as_ref()
+        .map_or_else(String::new, |text| format!("; it said: {text}"))
 }
 
 /// What a successful call came back with.
@@ -137,15 +139,35 @@ pub(crate) trait Instance: Send {
     fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError>;
     fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError>;
     /// Numbers of any type as floating-point numbers; texts by their numbers.
-    fn get_values(&mut self, kind: ValueType, references: &[u32], values: &mut [f64]) -> Result<(), CallError>;
-    fn set_values(&mut self, kind: ValueType, references: &[u32], values: &[f64]) -> Result<(), CallError>;
+    fn get_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &mut [f64],
+    ) -> Result<(), CallError>;
+    fn set_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &[f64],
+    ) -> Result<(), CallError>;
     /// A start value or parameter, all elements of it.
-    fn set_start(&mut self, kind: ValueType, reference: u32, values: &[Value]) -> Result<(), CallError>;
+    fn set_start(
+        &mut self,
+        kind: ValueType,
+        reference: u32,
+        values: &[Value],
+    ) -> Result<(), CallError>;
 
     /// Structural parameters may be set between these two (3.0).
     fn enter_configuration(&mut self) -> Result<(), CallError>;
     fn exit_configuration(&mut self) -> Result<(), CallError>;
-    fn enter_initialization(&mut self, start: f64, stop: f64, tolerance: Option<f64>) -> Result<(), CallError>;
+    fn enter_initialization(
+        &mut self,
+        start: f64,
+        stop: f64,
+        tolerance: Option<f64>,
+    ) -> Result<(), CallError>;
     fn exit_initialization(&mut self) -> Result<(), CallError>;
     fn terminate(&mut self) -> Result<(), CallError>;
     /// A new step begins: whether its calls are timed.
@@ -166,9 +188,19 @@ pub(crate) trait Instance: Send {
         sensitivity: &mut [f64],
     ) -> Result<(), CallError>;
     /// Derivatives of these outputs, all of one order.
-    fn output_derivatives(&mut self, references: &[u32], orders: &[i32], values: &mut [f64]) -> Result<(), CallError>;
+    fn output_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &mut [f64],
+    ) -> Result<(), CallError>;
     /// Derivatives of these inputs (2.0).
-    fn set_input_derivatives(&mut self, references: &[u32], orders: &[i32], values: &[f64]) -> Result<(), CallError>;
+    fn set_input_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &[f64],
+    ) -> Result<(), CallError>;
     /// Inputs that are to be set whenever the unit asks for them during the next step (3.0).
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64);
 
@@ -187,7 +219,11 @@ pub(crate) trait Instance: Send {
     fn not_glided(&mut self, glider: &mut Glider, step: MacroStep) -> Result<Status, CallError>;
 
     /// Sets inputs, steps, gets outputs.
-    fn step(&mut self, request: &StepRequest<'_>, outputs: &mut [f64]) -> Result<StepEnd, CallError>;
+    fn step(
+        &mut self,
+        request: &StepRequest<'_>,
+        outputs: &mut [f64],
+    ) -> Result<StepEnd, CallError>;
 
     /// Handles an event: into event mode, discrete states until nothing changes. Inputs may be set in between by `inputs`.
     fn enter_event_mode(&mut self) -> Result<(), CallError>;
@@ -222,7 +258,15 @@ pub(crate) struct Shell {
 impl Shell {
     pub fn new(journal: Arc<Journal>, registered: Registered) -> Self {
         let (sampler, cause) = (Sampler::new(), String::new());
-        Self { journal, registered, sampler, dead: false, failed: false, cause, weight: None }
+        Self {
+            journal,
+            registered,
+            sampler,
+            dead: false,
+            failed: false,
+            cause,
+            weight: None,
+        }
     }
 
     /// What callbacks of this instance are given.
@@ -248,7 +292,10 @@ impl Shell {
         if self.dead {
             return Err(self.is_dead());
         }
-        let timed = self.weight.filter(|_| !matches!(purpose, Purpose::Setup)).map(|weight| (weight, Instant::now()));
+        let timed = self
+            .weight
+            .filter(|_| !matches!(purpose, Purpose::Setup))
+            .map(|weight| (weight, Instant::now()));
         let ended = crate::guard::guarded(self.environment(), body);
         if let Some((weight, before)) = timed {
             let time = before.elapsed();
@@ -263,15 +310,25 @@ impl Shell {
             }
         }
         if let Some(log) = &self.journal.log {
-            let status = ended.map_or_else(|crash| format!("crash by {crash}"), |status| name(status).to_owned());
-            log.write(&self.journal.instance, format_args!("{function}({}) -> {status}", arguments()));
+            let status = ended.map_or_else(
+                |crash| format!("crash by {crash}"),
+                |status| name(status).to_owned(),
+            );
+            log.write(
+                &self.journal.instance,
+                format_args!("{function}({}) -> {status}", arguments()),
+            );
         }
         self.judge(function, ended)
     }
 
     /// What a status means.
     #[inline]
-    pub fn judge(&mut self, function: &'static str, ended: Result<i32, Crash>) -> Result<Status, CallError> {
+    pub fn judge(
+        &mut self,
+        function: &'static str,
+        ended: Result<i32, Crash>,
+    ) -> Result<Status, CallError> {
         match ended {
             Ok(0 | 1) => Ok(Status::Fine),
             Ok(2) => Ok(Status::Discard),
@@ -287,11 +344,19 @@ impl Shell {
         let error = match ended {
             Ok(status) => {
                 self.dead |= status != 3;
-                CallError::Refused { function, status: name(status), message }
+                CallError::Refused {
+                    function,
+                    status: name(status),
+                    message,
+                }
             }
             Err(crash) => {
                 self.dead = true;
-                CallError::Crashed { function, crash, message }
+                CallError::Crashed {
+                    function,
+                    crash,
+                    message,
+                }
             }
         };
         if self.dead && self.cause.is_empty() {
@@ -303,7 +368,9 @@ impl Shell {
     /// Why nothing can be asked of the unit any more.
     #[cold]
     pub fn is_dead(&self) -> CallError {
-        CallError::Dead { cause: self.cause.clone() }
+        CallError::Dead {
+            cause: self.cause.clone(),
+        }
     }
 
     /// A call that may not be discarded.
@@ -331,7 +398,11 @@ impl Shell {
     }
 
     pub fn refused(&self, function: &'static str, status: &'static str) -> CallError {
-        CallError::Refused { function, status, message: self.journal.explanation() }
+        CallError::Refused {
+            function,
+            status,
+            message: self.journal.explanation(),
+        }
     }
 }
 

@@ -61,7 +61,10 @@ impl Monitor {
 
     /// What happened so far.
     pub fn notes(&self) -> Notes {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.notes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     pub(crate) fn spend(&self, change: impl FnOnce(&mut Costs)) {
@@ -88,11 +91,17 @@ impl CallLog {
 
     /// Goes on with a file that another process has started.
     pub fn append(path: &Path) -> std::io::Result<Arc<Self>> {
-        Ok(Self::of(path, File::options().append(true).create(true).open(path)?))
+        Ok(Self::of(
+            path,
+            File::options().append(true).create(true).open(path)?,
+        ))
     }
 
     fn of(path: &Path, file: File) -> Arc<Self> {
-        Arc::new(Self { path: path.to_owned(), file: Mutex::new(BufWriter::new(file)) })
+        Arc::new(Self {
+            path: path.to_owned(),
+            file: Mutex::new(BufWriter::new(file)),
+        })
     }
 
     /// The file.
@@ -117,20 +126,40 @@ pub(crate) struct Journal {
 impl Journal {
     /// Takes in a message, from whatever thread it comes.
     pub fn hear(&self, status: i32, text: &str) {
-        let text: String = text.trim().chars().take(LONGEST_MESSAGE).map(printable).collect();
+        let text: String = text
+            .trim()
+            .chars()
+            .take(LONGEST_MESSAGE)
+            .map(printable)
+            .collect();
         if let Some(log) = &self.log {
-            log.write(&self.instance, format_args!("message with status {status}: {text}"));
+            log.write(
+                &self.instance,
+                format_args!("message with status {status}: {text}"),
+            );
         }
         self.monitor.note(|notes| {
-            if let Some(known) = notes.messages.iter_mut().find(|m| m.status == status && m.text == text) {
+            if let Some(known) = notes
+                .messages
+                .iter_mut()
+                .find(|m| m.status == status && m.text == text)
+            {
                 known.count += 1;
             } else if notes.messages.len() < MOST_MESSAGES {
-                notes.messages.push(Message { status, text, count: 1 });
+                notes.messages.push(Message {
+                    status,
+                    text,
+                    count: 1,
+                });
             } else {
                 notes.more_messages += 1;
                 // The last one is kept: an error explains itself just before it is returned.
                 if let Some(last) = notes.messages.last_mut().filter(|_| status >= 2) {
-                    *last = Message { status, text, count: 1 };
+                    *last = Message {
+                        status,
+                        text,
+                        count: 1,
+                    };
                 }
             }
         });
@@ -140,12 +169,18 @@ impl Journal {
     pub fn explanation(&self) -> Option<String> {
         let notes = self.monitor.notes();
         let bad = notes.messages.iter().rev().find(|m| m.status >= 2);
-        bad.or(notes.messages.last()).map(|m| m.text.clone()).filter(|text| !text.is_empty())
+        bad.or(notes.messages.last())
+            .map(|m| m.text.clone())
+            .filter(|text| !text.is_empty())
     }
 }
 
 fn printable(character: char) -> char {
-    if character.is_control() { ' ' } else { character }
+    if character.is_control() {
+        ' '
+    } else {
+        character
+    }
 }
 
 /// Decides which calls are timed: all while they are heavy, one in so many where the clock would cost more than the call.
@@ -162,7 +197,10 @@ const LONGEST_INTERVAL: u128 = 2048;
 
 impl Sampler {
     pub fn new() -> Self {
-        Self { interval: 1, left: 1 }
+        Self {
+            interval: 1,
+            left: 1,
+        }
     }
 
     /// How many calls the next one stands for, if it is to be timed.
@@ -189,7 +227,11 @@ mod tests {
     use super::*;
 
     fn journal() -> Journal {
-        Journal { instance: "a".into(), monitor: Arc::default(), log: None }
+        Journal {
+            instance: "a".into(),
+            monitor: Arc::default(),
+            log: None,
+        }
     }
 
     #[test]

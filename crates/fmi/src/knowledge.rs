@@ -32,9 +32,23 @@ pub struct Knowledge {
 
 impl Knowledge {
     fn of(abilities: &Abilities, depends_on: Vec<Vec<usize>>) -> Self {
-        let Abilities { rollback, linearizes, directional, inputs, slopes, .. } = *abilities;
-        let Abilities { slopes_at_start, early_inputs, enters_with_inputs, late_outputs, single, precision, .. } =
-            *abilities;
+        let Abilities {
+            rollback,
+            linearizes,
+            directional,
+            inputs,
+            slopes,
+            ..
+        } = *abilities;
+        let Abilities {
+            slopes_at_start,
+            early_inputs,
+            enters_with_inputs,
+            late_outputs,
+            single,
+            precision,
+            ..
+        } = *abilities;
         let Precision { noise, resolution } = precision;
         Self {
             rollback,
@@ -72,7 +86,10 @@ impl Knowledge {
             single: self.single,
             event_mode: self.event_mode,
             returns_early: self.returns_early,
-            precision: Precision { noise: self.noise, resolution: self.resolution },
+            precision: Precision {
+                noise: self.noise,
+                resolution: self.resolution,
+            },
             ..declared.clone()
         }
     }
@@ -81,7 +98,12 @@ impl Knowledge {
 impl Prepared {
     /// What was found out about the unit.
     pub fn knowledge(&self) -> Knowledge {
-        let depends_on = self.layout.outputs.iter().map(|output| output.depends_on.clone()).collect();
+        let depends_on = self
+            .layout
+            .outputs
+            .iter()
+            .map(|output| output.depends_on.clone())
+            .collect();
         let knowledge = Knowledge::of(&self.abilities, depends_on);
         debug_assert_eq!(
             knowledge.apply(&self.declared),
@@ -101,7 +123,8 @@ impl Unit {
         knowledge: &Knowledge,
     ) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
-        prepared.settings.without_event_mode |= prepared.declared.event_mode && !knowledge.event_mode;
+        prepared.settings.without_event_mode |=
+            prepared.declared.event_mode && !knowledge.event_mode;
         prepared.abilities = knowledge.apply(&prepared.declared);
         let layout = Arc::make_mut(&mut prepared.layout);
         for (output, inputs) in layout.outputs.iter_mut().zip(&knowledge.depends_on) {

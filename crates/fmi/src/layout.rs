@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use dovetail_core::{Input, Interface, Linearization, Nature, Output, list_names};
 
-use crate::description::{Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version};
+use crate::description::{
+    Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version,
+};
 use crate::numbers::as_number;
 
 /// Variables of one type that are set or got together.
@@ -63,7 +65,11 @@ impl Layout {
         let (f, g, at) = if column < states {
             (&mut into.a, &mut into.c, column)
         } else {
-            (&mut into.b, &mut into.d, self.smooth_input_positions[column - states])
+            (
+                &mut into.b,
+                &mut into.d,
+                self.smooth_input_positions[column - states],
+            )
         };
         f.column_mut(at).as_mut_slice().copy_from_slice(rates);
         for (&slope, &position) in slopes.iter().zip(&self.asked_output_positions) {
@@ -78,15 +84,33 @@ impl Layout {
     fn find_identities(&mut self) {
         let scalar = self.states.len() == self.state_references.len()
             && self.smooth_outputs.len() == self.smooth_output_positions.len();
-        for (&reference, &position) in self.smooth_outputs.iter().zip(&self.smooth_output_positions) {
-            let state = self.state_references.iter().position(|&state| state == reference).filter(|_| scalar);
+        for (&reference, &position) in self
+            .smooth_outputs
+            .iter()
+            .zip(&self.smooth_output_positions)
+        {
+            let state = self
+                .state_references
+                .iter()
+                .position(|&state| state == reference)
+                .filter(|_| scalar);
             match state {
                 Some(state) => self.identities.push((position, state)),
                 None => self.asked_outputs.push(reference),
             }
         }
-        let is_asked = |position: &usize| !self.identities.iter().any(|(identity, _)| identity == position);
-        self.asked_output_positions = self.smooth_output_positions.iter().copied().filter(is_asked).collect();
+        let is_asked = |position: &usize| {
+            !self
+                .identities
+                .iter()
+                .any(|(identity, _)| identity == position)
+        };
+        self.asked_output_positions = self
+            .smooth_output_positions
+            .iter()
+            .copied()
+            .filter(is_asked)
+            .collect();
     }
 
     /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters, `continuous` names reals
@@ -110,7 +134,11 @@ impl Layout {
         builder.states();
         builder.dependencies();
         builder.record(recorded);
-        let Builder { mut layout, inputs_of, .. } = builder;
+        let Builder {
+            mut layout,
+            inputs_of,
+            ..
+        } = builder;
         layout.elements_of_inputs = inputs_of;
         layout.find_identities();
         layout
@@ -119,7 +147,11 @@ impl Layout {
     /// What to say of a unit all of whose reals are declared to jump: they may well be quantities.
     pub fn doubt(&self, description: &Description) -> Option<String> {
         let exchanged = |v: &&Variable| matches!(v.causality, Causality::Input | Causality::Output);
-        let reals = description.variables.iter().filter(exchanged).filter(|v| v.value_type == ValueType::Float64);
+        let reals = description
+            .variables
+            .iter()
+            .filter(exchanged)
+            .filter(|v| v.value_type == ValueType::Float64);
         let names: Vec<String> = reals.map(|v| v.name.clone()).collect();
         let smooth = self.smooth_input_positions.len() + self.smooth_output_positions.len();
         (smooth == 0 && !names.is_empty()).then(|| {
@@ -134,7 +166,9 @@ impl Layout {
     /// Inputs start at values that were given for them.
     pub fn take_starts(&mut self, given: &[(usize, Vec<Value>)]) {
         for (variable, values) in given {
-            let Some(positions) = self.elements_of_inputs.get(variable) else { continue };
+            let Some(positions) = self.elements_of_inputs.get(variable) else {
+                continue;
+            };
             for (&position, value) in positions.iter().zip(values) {
                 self.inputs[position].start = as_number(value);
             }
@@ -143,27 +177,58 @@ impl Layout {
 
     /// The face of a system of this name.
     pub fn interface(&self, name: &str) -> Interface {
-        let (inputs, outputs, states) = (self.inputs.clone(), self.outputs.clone(), self.states.clone());
-        Interface { name: name.to_owned(), inputs, outputs, states }
+        let (inputs, outputs, states) = (
+            self.inputs.clone(),
+            self.outputs.clone(),
+            self.states.clone(),
+        );
+        Interface {
+            name: name.to_owned(),
+            inputs,
+            outputs,
+            states,
+        }
     }
 }
 
 /// How many values a variable has.
-pub(crate) fn size(description: &Description, structural: &HashMap<u32, usize>, variable: &Variable) -> usize {
+pub(crate) fn size(
+    description: &Description,
+    structural: &HashMap<u32, usize>,
+    variable: &Variable,
+) -> usize {
     let extent = |dimension: &Dimension| match dimension {
         Dimension::Fixed(size) => *size,
-        Dimension::Parameter(reference) => structural.get(reference).copied().unwrap_or_else(|| {
-            let parameter = description.variables.iter().find(|v| v.reference == *reference);
-            parameter.and_then(|v| v.start.first()).map_or(0, |start| as_number(start).max(0.0) as usize)
-        }),
+        Dimension::Parameter(reference) => {
+            structural.get(reference).copied().unwrap_or_else(|| {
+                let parameter = description
+                    .variables
+                    .iter()
+                    .find(|v| v.reference == *reference);
+                parameter
+                    .and_then(|v| v.start.first())
+                    .map_or(0, |start| as_number(start).max(0.0) as usize)
+            })
+        }
     };
-    variable.dimensions.iter().map(extent).fold(1, usize::saturating_mul)
+    variable
+        .dimensions
+        .iter()
+        .map(extent)
+        .fold(1, usize::saturating_mul)
 }
 
 /// The sizes of a variable in its directions.
-fn extents(description: &Description, structural: &HashMap<u32, usize>, variable: &Variable) -> Vec<usize> {
+fn extents(
+    description: &Description,
+    structural: &HashMap<u32, usize>,
+    variable: &Variable,
+) -> Vec<usize> {
     let one = |dimension: &Dimension| {
-        let alone = Variable { dimensions: vec![*dimension], ..variable.clone() };
+        let alone = Variable {
+            dimensions: vec![*dimension],
+            ..variable.clone()
+        };
         size(description, structural, &alone)
     };
     variable.dimensions.iter().map(one).collect()
@@ -182,8 +247,17 @@ fn element_names(name: &str, extents: &[usize]) -> Vec<String> {
         };
         places = places.iter().flat_map(longer).collect();
     }
-    let text = |place: &Vec<usize>| place.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-    places.iter().map(|place| format!("{name}[{}]", text(place))).collect()
+    let text = |place: &Vec<usize>| {
+        place
+            .iter()
+            .map(usize::to_string)
+            .collect::<Vec<_>>()
+            .join(",")
+    };
+    places
+        .iter()
+        .map(|place| format!("{name}[{}]", text(place)))
+        .collect()
 }
 
 struct Builder<'a> {
@@ -199,7 +273,10 @@ struct Builder<'a> {
 
 impl Builder<'_> {
     fn elements(&self, variable: &Variable) -> Vec<String> {
-        element_names(&variable.name, &extents(self.description, self.structural, variable))
+        element_names(
+            &variable.name,
+            &extents(self.description, self.structural, variable),
+        )
     }
 
     /// Whether a coupling can carry it; otherwise it is noted.
@@ -207,16 +284,23 @@ impl Builder<'_> {
         let why = match variable.value_type {
             ValueType::Binary => "binary values are not exchanged",
             ValueType::Clock => "clocks are not supported",
-            _ if !variable.clocks.is_empty() => "it belongs to a clock, and clocks are not supported",
+            _ if !variable.clocks.is_empty() => {
+                "it belongs to a clock, and clocks are not supported"
+            }
             _ => return true,
         };
-        self.layout.left_out.push(format!("`{}`: {why}", variable.name));
+        self.layout
+            .left_out
+            .push(format!("`{}`: {why}", variable.name));
         false
     }
 
     fn with_causality(&self, causality: Causality) -> Vec<usize> {
         let variables = self.description.variables.iter().enumerate();
-        variables.filter(|(_, v)| v.causality == causality).map(|(i, _)| i).collect()
+        variables
+            .filter(|(_, v)| v.causality == causality)
+            .map(|(i, _)| i)
+            .collect()
     }
 
     fn inputs(&mut self) {
@@ -229,9 +313,19 @@ impl Builder<'_> {
             }
             let first = self.layout.inputs.len();
             for (element, name) in self.elements(variable).into_iter().enumerate() {
-                let start = variable.start.get(element).or(variable.start.first()).map_or(0.0, as_number);
+                let start = variable
+                    .start
+                    .get(element)
+                    .or(variable.start.first())
+                    .map_or(0.0, as_number);
                 let (unit, nature) = (variable.unit.clone(), self.nature(variable));
-                self.layout.inputs.push(Input { name, start, unit, nature, ..Input::default() });
+                self.layout.inputs.push(Input {
+                    name,
+                    start,
+                    unit,
+                    nature,
+                    ..Input::default()
+                });
             }
             let positions: Vec<usize> = (first..self.layout.inputs.len()).collect();
             if self.nature(variable) == Nature::Continuous {
@@ -263,14 +357,23 @@ impl Builder<'_> {
             let unit = variable.unit.clone();
             // The standard's default says nothing.
             let nominal = variable.nominal.filter(|nominal| *nominal != 1.0);
-            self.layout.outputs.push(Output { name, unit, nature, nominal, ..Output::default() });
+            self.layout.outputs.push(Output {
+                name,
+                unit,
+                nature,
+                nominal,
+                ..Output::default()
+            });
         }
         let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
         if variable.value_type != ValueType::Float64 {
             return add(&mut self.layout.other_outputs, variable, &positions);
         }
         let place = self.read(variable.reference, positions.len());
-        let pairs = positions.iter().enumerate().map(|(i, &position)| (place + i, position));
+        let pairs = positions
+            .iter()
+            .enumerate()
+            .map(|(i, &position)| (place + i, position));
         self.layout.read_output.extend(pairs);
         if nature == Nature::Continuous {
             self.layout.smooth_outputs.push(variable.reference);
@@ -282,11 +385,17 @@ impl Builder<'_> {
     fn record(&mut self, names: &[String]) {
         let description = self.description;
         for name in names {
-            let known = |variable: &&Variable| variable.name == *name && variable.causality != Causality::Output;
+            let known = |variable: &&Variable| {
+                variable.name == *name && variable.causality != Causality::Output
+            };
             if let Some(variable) = description.variables.iter().find(known)
                 && self.is_usable(variable)
             {
-                let nature = if variable.value_type == ValueType::String { Nature::Text } else { Nature::Discrete };
+                let nature = if variable.value_type == ValueType::String {
+                    Nature::Text
+                } else {
+                    Nature::Discrete
+                };
                 self.output(variable, nature);
             }
         }
@@ -298,7 +407,9 @@ impl Builder<'_> {
             ValueType::String => Nature::Text,
             ValueType::Float64 if self.continuous.contains(&variable.name) => Nature::Continuous,
             // Single precision is held: it has no derivatives in the standard.
-            ValueType::Float64 if variable.variability == Variability::Continuous => Nature::Continuous,
+            ValueType::Float64 if variable.variability == Variability::Continuous => {
+                Nature::Continuous
+            }
             _ => Nature::Discrete,
         }
     }
@@ -317,7 +428,10 @@ impl Builder<'_> {
         let description = self.description;
         for unknown in &description.structure.derivatives {
             let derivative = &description.variables[unknown.variable];
-            let Some(state) = derivative.derivative_of.map(|index| &description.variables[index]) else {
+            let Some(state) = derivative
+                .derivative_of
+                .map(|index| &description.variables[index])
+            else {
                 // A state that cannot be named cannot be linearised either.
                 self.layout.states.clear();
                 self.layout.read_state.clear();
@@ -329,7 +443,9 @@ impl Builder<'_> {
             self.layout.states.extend(self.elements(state));
             let count = self.layout.states.len() - first;
             let place = self.read(state.reference, count);
-            self.layout.read_state.extend((0..count).map(|i| (place + i, first + i)));
+            self.layout
+                .read_state
+                .extend((0..count).map(|i| (place + i, first + i)));
             self.layout.state_references.push(state.reference);
             self.layout.derivative_references.push(derivative.reference);
         }
@@ -340,20 +456,26 @@ impl Builder<'_> {
         let mut declared = true;
         let everything: Vec<usize> = (0..self.layout.inputs.len()).collect();
         let unknowns = self.description.structure.outputs.iter();
-        let listed: HashMap<usize, &Vec<usize>> =
-            unknowns.filter_map(|u| Some((u.variable, u.dependencies.as_ref()?))).collect();
+        let listed: HashMap<usize, &Vec<usize>> = unknowns
+            .filter_map(|u| Some((u.variable, u.dependencies.as_ref()?)))
+            .collect();
         let mut next = 0;
         for index in self.with_causality(Causality::Output) {
             let variable = &self.description.variables[index];
-            let usable =
-                !matches!(variable.value_type, ValueType::Binary | ValueType::Clock) && variable.clocks.is_empty();
+            let usable = !matches!(variable.value_type, ValueType::Binary | ValueType::Clock)
+                && variable.clocks.is_empty();
             if !usable {
                 continue;
             }
             let listed = listed.get(&index);
             declared &= listed.is_some();
             let mut depends_on: Vec<usize> = match listed {
-                Some(list) => list.iter().filter_map(|i| self.inputs_of.get(i)).flatten().copied().collect(),
+                Some(list) => list
+                    .iter()
+                    .filter_map(|i| self.inputs_of.get(i))
+                    .flatten()
+                    .copied()
+                    .collect(),
                 None => everything.clone(),
             };
             depends_on.sort_unstable();
@@ -374,18 +496,30 @@ fn add(groups: &mut Vec<Group>, variable: &Variable, positions: &[usize]) {
             group.references.push(variable.reference);
             group.positions.extend(positions);
         }
-        None => groups.push(Group { kind, references: vec![variable.reference], positions: positions.to_vec() }),
+        None => groups.push(Group {
+            kind,
+            references: vec![variable.reference],
+            positions: positions.to_vec(),
+        }),
     }
 }
 
 /// Values that a user gave for structural parameters, by reference.
-pub(crate) fn structural_values(description: &Description, given: &[(usize, Vec<Value>)]) -> HashMap<u32, usize> {
+pub(crate) fn structural_values(
+    description: &Description,
+    given: &[(usize, Vec<Value>)],
+) -> HashMap<u32, usize> {
     let structural = given.iter().filter_map(|(index, values)| {
         let variable = &description.variables[*index];
         let size = values.first().map(as_number)?;
-        (variable.causality == Causality::StructuralParameter).then_some((variable.reference, size.max(0.0) as usize))
+        (variable.causality == Causality::StructuralParameter)
+            .then_some((variable.reference, size.max(0.0) as usize))
     });
-    if description.version == Version::Three { structural.collect() } else { HashMap::new() }
+    if description.version == Version::Three {
+        structural.collect()
+    } else {
+        HashMap::new()
+    }
 }
 
 #[cfg(test)]
@@ -395,7 +529,10 @@ mod tests {
     #[test]
     fn elements_are_named_row_by_row() {
         assert_eq!(element_names("a", &[]), ["a"]);
-        assert_eq!(element_names("a", &[2, 2]), ["a[1,1]", "a[1,2]", "a[2,1]", "a[2,2]"]);
+        assert_eq!(
+            element_names("a", &[2, 2]),
+            ["a[1,1]", "a[1,2]", "a[2,1]", "a[2,2]"]
+        );
         assert!(element_names("a", &[0]).is_empty());
     }
 }

@@ -1,6 +1,9 @@
 //! Finds and loads the library of a unit.
 
-#![allow(unsafe_code, reason = "loading a library runs its initialisers, and symbols have no types")]
+#![allow(
+    unsafe_code,
+    reason = "loading a library runs its initialisers, and symbols have no types"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -50,30 +53,46 @@ fn platform(version: Version) -> &'static str {
 
 impl Library {
     /// The library named by the description or, where the name is another and there is only one, that one, and what is odd about it.
-    pub fn find(folder: &Path, version: Version, identifier: &str) -> Result<(PathBuf, Option<String>), LibraryError> {
-        let expected = Path::new("binaries").join(platform(version)).join(format!("{identifier}.so"));
+    pub fn find(
+        folder: &Path,
+        version: Version,
+        identifier: &str,
+    ) -> Result<(PathBuf, Option<String>), LibraryError> {
+        let expected = Path::new("binaries")
+            .join(platform(version))
+            .join(format!("{identifier}.so"));
         // The name comes from the unit: it must not lead elsewhere.
         let inside = Path::new(identifier).components().count() == 1 && !identifier.contains('/');
         if inside && folder.join(&expected).is_file() {
             return Ok((folder.join(&expected), None));
         }
         let all = list(&folder.join("binaries").join(platform(version)));
-        let libraries: Vec<&PathBuf> = all.iter().filter(|path| path.extension().is_some_and(|e| e == "so")).collect();
+        let libraries: Vec<&PathBuf> = all
+            .iter()
+            .filter(|path| path.extension().is_some_and(|e| e == "so"))
+            .collect();
         if let [only] = libraries[..] {
             let name = only.file_name().unwrap_or_default().display();
             let warning = format!("its library is named {name} instead of {identifier}.so");
             return Ok((only.clone(), Some(warning)));
         }
         let names = |paths: &[PathBuf]| -> Vec<String> {
-            paths.iter().filter_map(|path| Some(path.file_name()?.display().to_string())).collect()
+            paths
+                .iter()
+                .filter_map(|path| Some(path.file_name()?.display().to_string()))
+                .collect()
         };
         let present = match (names(&all), names(&list(&folder.join("binaries")))) {
             (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
             (_, platforms) if platforms.iter().any(|name| name == platform(version)) => {
                 format!("an empty folder binaries/{}", platform(version))
             }
-            (_, platforms) if !platforms.is_empty() => format!("binaries for {} only", platforms.join(", ")),
-            _ if folder.join("sources").is_dir() => "sources only, which would have to be compiled first".to_owned(),
+            (_, platforms) if !platforms.is_empty() => {
+                format!("binaries for {} only", platforms.join(", "))
+            }
+            _ if folder.join("sources").is_dir() => {
+                "sources only, which would have to be compiled first".to_owned()
+            }
             _ => "no binaries at all".to_owned(),
         };
         Err(LibraryError::Absent { expected, present })
@@ -84,20 +103,29 @@ impl Library {
         let (file, _) = Self::find(folder, version, identifier)?;
         // SAFETY: loading runs the library's initialisers, which is what a user asks for who runs a unit.
         match unsafe { libloading::Library::new(&file) } {
-            Ok(handle) => Ok(Self { handle: std::mem::ManuallyDrop::new(handle) }),
-            Err(error) => Err(LibraryError::NotLoaded { reason: explain(&file, &error), file }),
+            Ok(handle) => Ok(Self {
+                handle: std::mem::ManuallyDrop::new(handle),
+            }),
+            Err(error) => Err(LibraryError::NotLoaded {
+                reason: explain(&file, &error),
+                file,
+            }),
         }
     }
 
     /// A function by its name, if it is there.
     pub fn symbol<F: Copy>(&self, name: &str) -> Option<F> {
         // SAFETY: `F` is the type that the standard gives to a function of this name; the library is never unloaded.
-        unsafe { self.handle.get::<F>(name.as_bytes()) }.ok().map(|symbol| *symbol)
+        unsafe { self.handle.get::<F>(name.as_bytes()) }
+            .ok()
+            .map(|symbol| *symbol)
     }
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     paths

@@ -58,11 +58,17 @@ pub(crate) fn fitting(value: f64, kind: ValueType) -> Result<i128, CallError> {
     let (least, most) = bounds(kind);
     let rounded = value.round();
     if rounded >= least && rounded <= most {
-        let (least, most) =
-            if kind == ValueType::UInt64 { (0, u64::MAX.into()) } else { (i64::MIN.into(), i64::MAX.into()) };
+        let (least, most) = if kind == ValueType::UInt64 {
+            (0, u64::MAX.into())
+        } else {
+            (i64::MIN.into(), i64::MAX.into())
+        };
         Ok((rounded as i128).clamp(least, most))
     } else {
-        Err(CallError::DoesNotFit { value, value_type: kind })
+        Err(CallError::DoesNotFit {
+            value,
+            value_type: kind,
+        })
     }
 }
 
@@ -89,7 +95,12 @@ mod tests {
     #[test]
     fn integers_are_rounded_and_must_fit() {
         assert_eq!(fitting(2.6, ValueType::Int8), Ok(3));
-        assert!(fitting(128.0, ValueType::Int8).is_err() && fitting(-1.0, ValueType::UInt64).is_err());
-        assert!(fitting(f64::NAN, ValueType::Int32).is_err() && fitting(1e300, ValueType::Int64).is_err());
+        assert!(
+            fitting(128.0, ValueType::Int8).is_err() && fitting(-1.0, ValueType::UInt64).is_err()
+        );
+        assert!(
+            fitting(f64::NAN, ValueType::Int32).is_err()
+                && fitting(1e300, ValueType::Int64).is_err()
+        );
     }
 }

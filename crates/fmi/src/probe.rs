@@ -65,15 +65,26 @@ pub struct Finding {
 
 impl Finding {
     fn holds(capability: &str, what: impl Into<String>) -> Self {
-        Self { capability: capability.to_owned(), holds: true, confirmed: true, what: what.into() }
+        Self {
+            capability: capability.to_owned(),
+            holds: true,
+            confirmed: true,
+            what: what.into(),
+        }
     }
 
     fn fails(capability: &str, what: impl Into<String>) -> Self {
-        Self { holds: false, ..Self::holds(capability, what) }
+        Self {
+            holds: false,
+            ..Self::holds(capability, what)
+        }
     }
 
     fn believed(capability: &str, what: impl Into<String>) -> Self {
-        Self { confirmed: false, ..Self::holds(capability, what) }
+        Self {
+            confirmed: false,
+            ..Self::holds(capability, what)
+        }
     }
 }
 
@@ -136,9 +147,9 @@ pub(crate) fn probe(
     let reactions = match probe.reactions() {
         // A unit that starts and steps may still refuse other inputs than its own.
         Err(mishap) if baseline.is_some() && !matches!(mishap, Mishap::Silent(_)) => {
-            probe
-                .warnings
-                .push(format!("what its outputs depend on could not be tried ({mishap}): its description counts"));
+            probe.warnings.push(format!(
+                "what its outputs depend on could not be tried ({mishap}): its description counts"
+            ));
             Reactions::default()
         }
         reactions => reactions?,
@@ -148,8 +159,18 @@ pub(crate) fn probe(
     }
     probe.abilities.single |= probe.laboratory.found_single();
     probe.warnings.extend(probe.laboratory.remark());
-    let Probe { abilities, findings, warnings, .. } = probe;
-    Ok(Verdict { abilities, findings, reactions, warnings })
+    let Probe {
+        abilities,
+        findings,
+        warnings,
+        ..
+    } = probe;
+    Ok(Verdict {
+        abilities,
+        findings,
+        reactions,
+        warnings,
+    })
 }
 
 impl Probe<'_> {
@@ -163,13 +184,22 @@ impl Probe<'_> {
 
     /// How the unit starts; what it answers to a first step, if it can be stepped at all.
     fn start(&mut self) -> Result<Option<Vec<f64>>, Mishap> {
-        let mut seen = self.try_out(Experiment::Start { early: true, offset: 0.0 });
-        if self.abilities.event_mode && self.co_simulation && seen.as_ref().is_err_and(is_refusal_to_start) {
+        let mut seen = self.try_out(Experiment::Start {
+            early: true,
+            offset: 0.0,
+        });
+        if self.abilities.event_mode
+            && self.co_simulation
+            && seen.as_ref().is_err_and(is_refusal_to_start)
+        {
             seen = self.start_without_event_mode(seen);
         }
         if seen.as_ref().is_ok_and(|seen| seen.refused_early) {
             self.abilities.early_inputs = false;
-            seen = self.try_out(Experiment::Start { early: false, offset: 0.0 });
+            seen = self.try_out(Experiment::Start {
+                early: false,
+                offset: 0.0,
+            });
         }
         let seen = match seen {
             Ok(seen) => seen,
@@ -181,7 +211,9 @@ impl Probe<'_> {
             }
         };
         let [inside, after, stepped] = &seen.readings[..] else {
-            return Err(Mishap::Refused("BUG: a start has three readings".to_owned()));
+            return Err(Mishap::Refused(
+                "BUG: a start has three readings".to_owned(),
+            ));
         };
         let outputs = seen.outputs.min(inside.len());
         self.abilities.late_outputs = distance(&inside[..outputs], &after[..outputs]) > SAME;
@@ -192,9 +224,15 @@ impl Probe<'_> {
     }
 
     /// A unit that declares event mode and gives no instance may give one without it.
-    fn start_without_event_mode(&mut self, failed: Result<Observation, Mishap>) -> Result<Observation, Mishap> {
+    fn start_without_event_mode(
+        &mut self,
+        failed: Result<Observation, Mishap>,
+    ) -> Result<Observation, Mishap> {
         self.laboratory.avoid_event_mode();
-        let again = self.try_out(Experiment::Start { early: true, offset: 0.0 });
+        let again = self.try_out(Experiment::Start {
+            early: true,
+            offset: 0.0,
+        });
         if again.is_err() {
             return failed;
         }
@@ -206,19 +244,28 @@ impl Probe<'_> {
 
     fn distrust(&mut self, why: &str) {
         self.abilities = self.abilities.clone().without_promises(self.co_simulation);
-        self.warnings
-            .push(format!("it could not be tried out before the run ({why}), so what it declares is not used"));
+        self.warnings.push(format!(
+            "it could not be tried out before the run ({why}), so what it declares is not used"
+        ));
     }
 
     /// Whether it makes a difference that inputs are known before initialization mode. Where a unit does not take other values at
     /// all, it is supposed to.
     fn minds_early_inputs(&mut self) -> bool {
         for offset in OFFSETS {
-            let known = self.try_out(Experiment::Start { early: true, offset });
-            let told = self.try_out(Experiment::Start { early: false, offset });
+            let known = self.try_out(Experiment::Start {
+                early: true,
+                offset,
+            });
+            let told = self.try_out(Experiment::Start {
+                early: false,
+                offset,
+            });
             if let (Ok(known), Ok(told)) = (known, told) {
                 let pairs = known.readings.iter().zip(&told.readings);
-                return pairs.into_iter().any(|(known, told)| distance(known, told) > SAME);
+                return pairs
+                    .into_iter()
+                    .any(|(known, told)| distance(known, told) > SAME);
             }
         }
         true
@@ -229,23 +276,38 @@ impl Probe<'_> {
         const NAME: &str = "directional derivatives";
         let (early, directional) = (self.early(), self.abilities.directional);
         let comparable = !self.abilities.late_outputs;
-        let mut seen = self.try_out(Experiment::Reactions { early, directional, comparable });
+        let mut seen = self.try_out(Experiment::Reactions {
+            early,
+            directional,
+            comparable,
+        });
         if let (Err(mishap), true) = (&seen, directional) {
             // It may be the derivatives that fail: once more without them.
             self.findings.push(Finding::fails(NAME, mishap.to_string()));
             self.abilities.directional = false;
-            seen = self.try_out(Experiment::Reactions { early, directional: false, comparable });
+            seen = self.try_out(Experiment::Reactions {
+                early,
+                directional: false,
+                comparable,
+            });
         }
         let reactions = seen?.reactions.unwrap_or_default();
         if self.abilities.directional {
-            let finding = match (&reactions.wrong, reactions.compared, reactions.incomparable.len()) {
+            let finding = match (
+                &reactions.wrong,
+                reactions.compared,
+                reactions.incomparable.len(),
+            ) {
                 (Some(what), ..) => Finding::fails(NAME, what.clone()),
                 (None, 0, 0) => Finding::believed(NAME, "there is nothing to compare them with"),
                 (None, 0, _) => Finding::believed(NAME, unconfirmed(&reactions.incomparable)),
                 (None, _, 0) => Finding::holds(NAME, "they agree with differences"),
                 (None, compared, _) => {
                     let rest = unconfirmed(&reactions.incomparable);
-                    Finding::holds(NAME, format!("{compared} of them agree with differences; {rest}"))
+                    Finding::holds(
+                        NAME,
+                        format!("{compared} of them agree with differences; {rest}"),
+                    )
                 }
             };
             self.abilities.directional = finding.holds;
@@ -279,7 +341,11 @@ impl Probe<'_> {
             let finding = self.output_derivatives(orders);
             if !finding.holds {
                 let chained = self.abilities.linearizes && !self.abilities.derivatives_leave_traces;
-                self.abilities.slopes = if chained { Slopes::Chained } else { Slopes::Unknown };
+                self.abilities.slopes = if chained {
+                    Slopes::Chained
+                } else {
+                    Slopes::Unknown
+                };
             }
             self.findings.push(finding);
         }
@@ -302,7 +368,10 @@ impl Probe<'_> {
         let apart = distance(first, again).max(distance(next, next_again));
         let unlike = distance(first, baseline);
         if apart > REPRODUCTION || apart.is_nan() {
-            return Finding::fails(NAME, format!("a step repeated from a restored state differs by {apart:.1e}"));
+            return Finding::fails(
+                NAME,
+                format!("a step repeated from a restored state differs by {apart:.1e}"),
+            );
         }
         if unlike > LIKENESS || unlike.is_nan() {
             let what = "a restored state is not the one that was saved: a step from it differs by";
@@ -310,7 +379,8 @@ impl Probe<'_> {
         }
         if unlike > REPRODUCTION {
             let what = format!("a restored state reproduces, {unlike:.1e} away from going on");
-            let text = format!("after a restore it does not go on exactly as it would have: {what}");
+            let text =
+                format!("after a restore it does not go on exactly as it would have: {what}");
             self.warnings.push(text);
             return Finding::holds(NAME, what);
         }
@@ -320,14 +390,20 @@ impl Probe<'_> {
     /// Do directional derivatives leave the unit as it was? Some are differences that the unit takes of itself.
     fn traces(&mut self) {
         let early = self.early();
-        let mut seen = self.try_out(Experiment::Linearization { early, offset: MOVING });
+        let mut seen = self.try_out(Experiment::Linearization {
+            early,
+            offset: MOVING,
+        });
         if seen.is_err() {
             seen = self.try_out(Experiment::Linearization { early, offset: 0.0 });
         }
         let what = match seen.as_ref().map(|seen| &seen.readings[..]) {
             Ok([before, after]) if !differ(before, after) => return,
             Ok([before, after]) => {
-                format!("asking for directional derivatives moves the unit by {:.1e}", relative_distance(before, after))
+                format!(
+                    "asking for directional derivatives moves the unit by {:.1e}",
+                    relative_distance(before, after)
+                )
             }
             Ok(_) => "BUG: two readings".to_owned(),
             Err(why) => why.to_string(),
@@ -348,7 +424,11 @@ impl Probe<'_> {
 
     fn one_step(&mut self, course: Course) -> Result<Vec<f64>, Mishap> {
         let (early, sizes) = (self.early(), vec![self.size]);
-        let seen = self.try_out(Experiment::Steps { early, course, sizes })?;
+        let seen = self.try_out(Experiment::Steps {
+            early,
+            course,
+            sizes,
+        })?;
         Ok(seen.readings.into_iter().next().unwrap_or_default())
     }
 
@@ -356,7 +436,9 @@ impl Probe<'_> {
     fn input_derivatives(&mut self, most: usize, baseline: &[f64]) {
         let mut degree = 0;
         while degree < most
-            && self.one_step(Course::Derivatives(degree + 1)).is_ok_and(|moved| differ(&moved, baseline))
+            && self
+                .one_step(Course::Derivatives(degree + 1))
+                .is_ok_and(|moved| differ(&moved, baseline))
         {
             degree += 1;
         }
@@ -366,10 +448,20 @@ impl Probe<'_> {
         };
         if degree == 0 && !self.inputs_matter(baseline) {
             // Nor have the values, where the unit starts: nothing speaks against the first order.
-            (degree, what) = (1, "inputs have no effect at the start; order 1 is believed".to_owned());
+            (degree, what) = (
+                1,
+                "inputs have no effect at the start; order 1 is believed".to_owned(),
+            );
         }
-        self.abilities.inputs = if degree > 0 { InputWay::Derivatives(degree) } else { InputWay::Held };
-        let finding = Finding { holds: degree > 0, ..Finding::holds("input derivatives", what) };
+        self.abilities.inputs = if degree > 0 {
+            InputWay::Derivatives(degree)
+        } else {
+            InputWay::Held
+        };
+        let finding = Finding {
+            holds: degree > 0,
+            ..Finding::holds("input derivatives", what)
+        };
         self.findings.push(finding);
     }
 
@@ -378,17 +470,24 @@ impl Probe<'_> {
         const NAME: &str = "inputs during intermediate update";
         let finding = match self.one_step(Course::Intermediate) {
             Ok(moved) if differ(&moved, baseline) => Finding::holds(NAME, "they are followed"),
-            Ok(_) if self.inputs_matter(baseline) => Finding::fails(NAME, "inputs that move have no effect"),
+            Ok(_) if self.inputs_matter(baseline) => {
+                Finding::fails(NAME, "inputs that move have no effect")
+            }
             Ok(_) => Finding::believed(NAME, "inputs have no effect at the start; it is believed"),
             Err(why) => Finding::fails(NAME, why.to_string()),
         };
-        self.abilities.inputs = if finding.holds { InputWay::Intermediate } else { InputWay::Held };
+        self.abilities.inputs = if finding.holds {
+            InputWay::Intermediate
+        } else {
+            InputWay::Held
+        };
         self.findings.push(finding);
     }
 
     /// Whether other values of the inputs change anything over the first step.
     fn inputs_matter(&mut self, baseline: &[f64]) -> bool {
-        self.one_step(Course::Moved(0.5)).is_ok_and(|moved| differ(&moved, baseline))
+        self.one_step(Course::Moved(0.5))
+            .is_ok_and(|moved| differ(&moved, baseline))
     }
 
     /// Are the derivatives of outputs numbers, and not always zero while the outputs move? Where directional derivatives tell the
@@ -431,9 +530,23 @@ impl Probe<'_> {
     fn told_slopes(&mut self, orders: usize) -> Result<Observation, Mishap> {
         let (early, by) = (self.early(), Slopes::Told(orders));
         let mut best: Option<(Observation, bool, f64)> = None;
-        for (at_start, offset) in [(true, MOVING), (true, 0.1 * MOVING), (true, 0.0), (false, MOVING), (false, 0.0)] {
-            let Ok(seen) = self.try_out(Experiment::OutputSlopes { early, by, at_start, offset }) else { continue };
-            let moves = |pair: &[Vec<f64>]| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]);
+        for (at_start, offset) in [
+            (true, MOVING),
+            (true, 0.1 * MOVING),
+            (true, 0.0),
+            (false, MOVING),
+            (false, 0.0),
+        ] {
+            let Ok(seen) = self.try_out(Experiment::OutputSlopes {
+                early,
+                by,
+                at_start,
+                offset,
+            }) else {
+                continue;
+            };
+            let moves =
+                |pair: &[Vec<f64>]| differ(&pair[0][..seen.outputs], &pair[1][..seen.outputs]);
             if seen.readings.windows(2).skip(1).any(moves) {
                 best = Some((seen, at_start, offset));
                 break; // it moves, and not only because its inputs have jumped
@@ -444,23 +557,38 @@ impl Probe<'_> {
             (self.abilities.slopes_at_start, self.moving) = (at_start, offset);
             return Ok(seen);
         }
-        self.try_out(Experiment::OutputSlopes { early, by, at_start: false, offset: 0.0 })
+        self.try_out(Experiment::OutputSlopes {
+            early,
+            by,
+            at_start: false,
+            offset: 0.0,
+        })
     }
 
     /// Whether directional derivatives give slopes that are clearly nearer to a central difference of the outputs. They know nothing of
     /// outputs that move with time by themselves.
     fn chained_are_better(&mut self, told: &Observation) -> bool {
         let (early, by, offset) = (self.early(), Slopes::Chained, self.moving);
-        let Ok(chained) = self.try_out(Experiment::OutputSlopes { early, by, at_start: false, offset }) else {
+        let Ok(chained) = self.try_out(Experiment::OutputSlopes {
+            early,
+            by,
+            at_start: false,
+            offset,
+        }) else {
             return false;
         };
         // The input has jumped in the first step; the difference is that around the second.
-        let ([_, before, _, after, ..], Some(told), Some(chained)) =
-            (&told.readings[..], told.slopes.get(2), chained.slopes.get(2))
-        else {
+        let ([_, before, _, after, ..], Some(told), Some(chained)) = (
+            &told.readings[..],
+            told.slopes.get(2),
+            chained.slopes.get(2),
+        ) else {
             return false;
         };
-        let smooth = self.smooth.iter().map(|&at| (after[at] - before[at]) / (2.0 * self.size));
+        let smooth = self
+            .smooth
+            .iter()
+            .map(|&at| (after[at] - before[at]) / (2.0 * self.size));
         let difference: Vec<f64> = smooth.collect();
         let [told, chained] = [told, chained].map(|slopes| relative_distance(slopes, &difference));
         // Where asking for derivatives moves the unit, what they give after a step is spoilt by that.
@@ -476,7 +604,11 @@ impl Probe<'_> {
             Err(_) => (Course::Held, baseline.to_vec()),
         };
         let (early, size) = (self.early(), self.size);
-        let halves = self.try_out(Experiment::Steps { early, course, sizes: vec![0.5 * size, 0.5 * size] });
+        let halves = self.try_out(Experiment::Steps {
+            early,
+            course,
+            sizes: vec![0.5 * size, 0.5 * size],
+        });
         let noise = match halves.as_ref().ok().and_then(|seen| seen.readings.last()) {
             Some(halves) => relative_distance(&whole, halves),
             None => 0.0,
@@ -484,10 +616,22 @@ impl Probe<'_> {
         let tried = self.abilities.rollback;
         let mut sizes = vec![size];
         sizes.extend((1..=MOST_SHORTER).map(|power| size * SHORTER.powi(power as i32)));
-        let offset = if let Course::Moved(offset) = course { offset } else { 0.0 };
-        let shorter = self.try_out(Experiment::ShorterSteps { early, tried, offset, sizes: sizes.clone() });
+        let offset = if let Course::Moved(offset) = course {
+            offset
+        } else {
+            0.0
+        };
+        let shorter = self.try_out(Experiment::ShorterSteps {
+            early,
+            tried,
+            offset,
+            sizes: sizes.clone(),
+        });
         let resolution = shorter.map_or(0.0, |seen| resolution(&seen.readings, &sizes[1..]));
-        Precision { noise: if noise > ROUNDING { noise } else { 0.0 }, resolution }
+        Precision {
+            noise: if noise > ROUNDING { noise } else { 0.0 },
+            resolution,
+        }
     }
 }
 

@@ -60,12 +60,19 @@ pub(crate) fn reactions<I: Instance>(
         if column.moved_states {
             seen.unclear.push(position);
         } else {
-            seen.feedthrough.extend(column.reacting.iter().map(|&output| (output, position)));
+            seen.feedthrough
+                .extend(column.reacting.iter().map(|&output| (output, position)));
         }
         if directional {
             let sound = !column.moved_states;
             let name = &layout.inputs[position].name;
-            look.compare(&mut seen, abilities, layout.states.len() + place, name, sound.then_some(column))?;
+            look.compare(
+                &mut seen,
+                abilities,
+                layout.states.len() + place,
+                name,
+                sound.then_some(column),
+            )?;
         }
     }
     let scalar = layout.state_references.len() == layout.states.len();
@@ -74,7 +81,8 @@ pub(crate) fn reactions<I: Instance>(
             break;
         }
         let Some(column) = look.move_state(known)? else {
-            seen.incomparable.extend(layout.states[known..].iter().cloned());
+            seen.incomparable
+                .extend(layout.states[known..].iter().cloned());
             break; // a unit that has refused something is not asked any further
         };
         let sound = !column.moved_states;
@@ -82,7 +90,8 @@ pub(crate) fn reactions<I: Instance>(
         match look.compare(&mut seen, abilities, known, name, sound.then_some(column)) {
             // In initialization mode states need not be knowns.
             Err(CallError::Refused { .. }) if mode == Mode::Initialization => {
-                seen.incomparable.extend(layout.states[known..].iter().cloned());
+                seen.incomparable
+                    .extend(layout.states[known..].iter().cloned());
                 break;
             }
             compared => compared?,
@@ -94,7 +103,9 @@ pub(crate) fn reactions<I: Instance>(
 
 /// The first entry in which a derivative and a difference disagree.
 fn disagreement(told: &[f64], seen: &[f64]) -> Option<usize> {
-    let largest = seen.iter().fold(1.0, |most: f64, value| most.max(value.abs()));
+    let largest = seen
+        .iter()
+        .fold(1.0, |most: f64, value| most.max(value.abs()));
     told.iter().zip(seen).position(|(told, seen)| {
         // A NaN disagrees with everything.
         let apart = (told - seen).abs();
@@ -130,14 +141,25 @@ struct Reading {
 
 impl<'a, I: Instance> Look<'a, I> {
     fn new(instance: &'a mut I, layout: &'a Layout, mode: Mode) -> Result<Self, CallError> {
-        let inputs: Vec<f64> = layout.smooth_input_positions.iter().map(|&at| layout.inputs[at].start).collect();
+        let inputs: Vec<f64> = layout
+            .smooth_input_positions
+            .iter()
+            .map(|&at| layout.inputs[at].start)
+            .collect();
         instance.set_floats(&layout.smooth_inputs, &inputs)?;
         let mut states = vec![0.0; layout.states.len()];
         if mode == Mode::ContinuousTime && !states.is_empty() {
             instance.get_states(&mut states)?;
         }
         let seed = vec![0.0; layout.states.len() + layout.smooth_input_positions.len()];
-        Ok(Self { instance, layout, mode, inputs, states, seed })
+        Ok(Self {
+            instance,
+            layout,
+            mode,
+            inputs,
+            states,
+            seed,
+        })
     }
 
     fn read(&mut self) -> Result<Reading, CallError> {
@@ -146,20 +168,38 @@ impl<'a, I: Instance> Look<'a, I> {
         if self.mode == Mode::ContinuousTime && !unknowns.is_empty() {
             self.instance.get_derivatives(&mut unknowns)?;
         } else {
-            self.instance.get_floats(&layout.derivative_references, &mut unknowns)?;
+            self.instance
+                .get_floats(&layout.derivative_references, &mut unknowns)?;
         }
-        let (mut outputs, mut read) = (vec![0.0; layout.outputs.len()], vec![0.0; layout.read_values]);
+        let (mut outputs, mut read) = (
+            vec![0.0; layout.outputs.len()],
+            vec![0.0; layout.read_values],
+        );
         self.instance.get_floats(&layout.read, &mut read)?;
-        layout.read_output.iter().for_each(|&(place, at)| outputs[at] = read[place]);
+        layout
+            .read_output
+            .iter()
+            .for_each(|&(place, at)| outputs[at] = read[place]);
         let mut states = vec![0.0; layout.states.len()];
-        layout.read_state.iter().for_each(|&(place, at)| states[at] = read[place]);
+        layout
+            .read_state
+            .iter()
+            .for_each(|&(place, at)| states[at] = read[place]);
         for group in &layout.other_outputs {
             let mut values = vec![0.0; group.positions.len()];
-            self.instance.get_values(group.kind, &group.references, &mut values)?;
-            values.iter().zip(&group.positions).for_each(|(&value, &at)| outputs[at] = value);
+            self.instance
+                .get_values(group.kind, &group.references, &mut values)?;
+            values
+                .iter()
+                .zip(&group.positions)
+                .for_each(|(&value, &at)| outputs[at] = value);
         }
         unknowns.extend(layout.asked_output_positions.iter().map(|&at| outputs[at]));
-        Ok(Reading { unknowns, outputs, states })
+        Ok(Reading {
+            unknowns,
+            outputs,
+            states,
+        })
     }
 
     fn move_input(&mut self, place: usize) -> Result<Column, CallError> {
@@ -168,11 +208,16 @@ impl<'a, I: Instance> Look<'a, I> {
         let mut sides = Vec::new();
         for moved in [start + gap, start - gap, start] {
             self.inputs[place] = moved;
-            self.instance.set_floats(&self.layout.smooth_inputs, &self.inputs)?;
+            self.instance
+                .set_floats(&self.layout.smooth_inputs, &self.inputs)?;
             sides.push(self.read()?);
         }
         let [up, down, here] = [&sides[0], &sides[1], &sides[2]];
-        let reacts = |j: &usize| [up, down].iter().any(|side| side.outputs[*j].to_bits() != here.outputs[*j].to_bits());
+        let reacts = |j: &usize| {
+            [up, down]
+                .iter()
+                .any(|side| side.outputs[*j].to_bits() != here.outputs[*j].to_bits())
+        };
         Ok(Column {
             slopes: slopes(up, down, gap),
             reacting: (0..self.layout.outputs.len()).filter(reacts).collect(),
@@ -195,12 +240,22 @@ impl<'a, I: Instance> Look<'a, I> {
                 return Ok(None);
             }
             let side = self.read()?;
-            let others = side.states.iter().zip(&before.states).enumerate().filter(|(j, _)| *j != known);
-            alone &= side.states[known] == moved && others.into_iter().all(|(_, (now, then))| now == then);
+            let others = side
+                .states
+                .iter()
+                .zip(&before.states)
+                .enumerate()
+                .filter(|(j, _)| *j != known);
+            alone &= side.states[known] == moved
+                && others.into_iter().all(|(_, (now, then))| now == then);
             sides.push(side);
         }
         self.place_state(known, start)?;
-        Ok(Some(Column { slopes: slopes(&sides[0], &sides[1], gap), reacting: Vec::new(), moved_states: !alone }))
+        Ok(Some(Column {
+            slopes: slopes(&sides[0], &sides[1], gap),
+            reacting: Vec::new(),
+            moved_states: !alone,
+        }))
     }
 
     /// Whether the unit lets the state be set.
@@ -212,7 +267,10 @@ impl<'a, I: Instance> Look<'a, I> {
                 Ok(true)
             }
             // A unit may refuse this: states that are computed cannot be set.
-            Mode::Initialization => match self.instance.set_floats(&[self.layout.state_references[known]], &[value]) {
+            Mode::Initialization => match self
+                .instance
+                .set_floats(&[self.layout.state_references[known]], &[value])
+            {
                 Err(CallError::Refused { .. }) => Ok(false),
                 done => done.map(|()| true),
             },
@@ -232,10 +290,20 @@ impl<'a, I: Instance> Look<'a, I> {
         let scalar = abilities.knowns.len() == self.seed.len();
         if scalar {
             // Alone: in initialization mode the others need not be knowns.
-            self.instance.directional(&abilities.unknowns, &abilities.knowns[known..=known], &[1.0], &mut told)?;
+            self.instance.directional(
+                &abilities.unknowns,
+                &abilities.knowns[known..=known],
+                &[1.0],
+                &mut told,
+            )?;
         } else {
             self.seed[known] = 1.0;
-            let asked = self.instance.directional(&abilities.unknowns, &abilities.knowns, &self.seed, &mut told);
+            let asked = self.instance.directional(
+                &abilities.unknowns,
+                &abilities.knowns,
+                &self.seed,
+                &mut told,
+            );
             self.seed[known] = 0.0;
             asked?;
         }
@@ -245,7 +313,8 @@ impl<'a, I: Instance> Look<'a, I> {
         };
         seen.compared += 1;
         if let Some(at) = disagreement(&told, &column.slopes) {
-            seen.wrong.get_or_insert_with(|| self.describe(at, name, &told, &column.slopes));
+            seen.wrong
+                .get_or_insert_with(|| self.describe(at, name, &told, &column.slopes));
         }
         Ok(())
     }
@@ -253,7 +322,9 @@ impl<'a, I: Instance> Look<'a, I> {
     fn describe(&self, at: usize, known: &str, told: &[f64], seen: &[f64]) -> String {
         let unknown = match at.checked_sub(self.layout.states.len()) {
             None => format!("der({})", self.layout.states[at]),
-            Some(output) => self.layout.outputs[self.layout.asked_output_positions[output]].name.clone(),
+            Some(output) => self.layout.outputs[self.layout.asked_output_positions[output]]
+                .name
+                .clone(),
         };
         format!(
             "the derivative of `{unknown}` by `{known}` is given as {:.6e}, a difference gives {:.6e}",
@@ -263,5 +334,9 @@ impl<'a, I: Instance> Look<'a, I> {
 }
 
 fn slopes(up: &Reading, down: &Reading, gap: f64) -> Vec<f64> {
-    up.unknowns.iter().zip(&down.unknowns).map(|(a, b)| (a - b) / (2.0 * gap)).collect()
+    up.unknowns
+        .iter()
+        .zip(&down.unknowns)
+        .map(|(a, b)| (a - b) / (2.0 * gap))
+        .collect()
 }

@@ -29,7 +29,11 @@ pub fn number(text: &str) -> f64 {
 /// The text of a number; empty for one that stands for none.
 pub fn text(number: f64) -> Arc<str> {
     let table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = if number >= 1.0 { table.texts.get(number as usize - 1) } else { None };
+    let found = if number >= 1.0 {
+        table.texts.get(number as usize - 1)
+    } else {
+        None
+    };
     found.cloned().unwrap_or_else(|| Arc::from(""))
 }
 
@@ -41,6 +45,9 @@ mod tests {
     fn texts_keep_their_numbers() {
         let (a, b) = (number("one"), number("two"));
         assert!(a != b && number("one") == a && &*text(b) == "two");
-        assert_eq!((number(""), &*text(0.0), &*text(1e300), &*text(f64::NAN)), (0.0, "", "", ""));
+        assert_eq!(
+            (number(""), &*text(0.0), &*text(1e300), &*text(f64::NAN)),
+            (0.0, "", "", "")
+        );
     }
 }

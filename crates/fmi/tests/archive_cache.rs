@@ -19,19 +19,29 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 fn entries(folder: &Folder) -> Vec<PathBuf> {
-    let found = std::fs::read_dir(folder.path().join("archives-1")).unwrap().map(|entry| entry.unwrap().path());
-    found.filter(|path| path.is_dir() && !path.ends_with("temporary")).collect()
+    let found = std::fs::read_dir(folder.path().join("archives-1"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    found
+        .filter(|path| path.is_dir() && !path.ends_with("temporary"))
+        .collect()
 }
 
 /// Makes a file or folder look old.
 fn age(path: &Path, days: u64) {
     let then = SystemTime::now() - Duration::from_secs(days * 24 * 60 * 60);
-    std::fs::File::open(path).unwrap().set_modified(then).unwrap();
+    std::fs::File::open(path)
+        .unwrap()
+        .set_modified(then)
+        .unwrap();
 }
 
 fn lock_of(archive: &Archive) -> PathBuf {
     let entry = archive.folder().parent().unwrap();
-    entry.with_file_name(format!("{}.lock", entry.file_name().unwrap().to_str().unwrap()))
+    entry.with_file_name(format!(
+        "{}.lock",
+        entry.file_name().unwrap().to_str().unwrap()
+    ))
 }
 
 #[test]
@@ -41,7 +51,10 @@ fn archives_of_equal_content_share_an_entry() {
     let first = Archive::open_in(&folder.write("a.fmu", &unit()), &cache).unwrap();
     let second = Archive::open_in(&folder.write("b.fmu", &unit()), &cache).unwrap();
     let third = Archive::open_in(&folder.write("c.fmu", &zip(&[entry("x", "x")])), &cache).unwrap();
-    assert_eq!((first.folder(), first.hash()), (second.folder(), second.hash()));
+    assert_eq!(
+        (first.folder(), first.hash()),
+        (second.folder(), second.hash())
+    );
     assert_ne!(first.folder(), third.folder());
     assert_eq!(entries(&folder).len(), 2);
 }
@@ -56,27 +69,47 @@ fn many_threads_open_the_same_archive_at_once() {
         let open = || {
             barrier.wait();
             let archive = Archive::open_in(&path, &cache).unwrap();
-            assert_eq!(std::fs::read(archive.folder().join("binaries/linux64/unit.so")).unwrap().len(), 5000);
+            assert_eq!(
+                std::fs::read(archive.folder().join("binaries/linux64/unit.so"))
+                    .unwrap()
+                    .len(),
+                5000
+            );
             archive.folder().to_owned()
         };
         let threads: Vec<_> = (0..16).map(|_| scope.spawn(open)).collect();
-        let mut folders: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let mut folders: Vec<_> = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect();
         folders.dedup();
         assert_eq!(folders.len(), 1);
     });
-    assert_eq!(std::fs::read_dir(folder.path().join("archives-1/temporary")).unwrap().count(), 0);
+    assert_eq!(
+        std::fs::read_dir(folder.path().join("archives-1/temporary"))
+            .unwrap()
+            .count(),
+        0
+    );
 }
 
 /// What the processes of the next test do: opens the archive again and again, while others damage the entry and clean.
 #[test]
 fn open_as_a_child_process() {
-    let Some(folder) = std::env::var_os("DOVETAIL_TEST_FOLDER").map(PathBuf::from) else { return };
+    let Some(folder) = std::env::var_os("DOVETAIL_TEST_FOLDER").map(PathBuf::from) else {
+        return;
+    };
     let mut cache = Cache::at(&folder);
     (cache.keep_size, cache.clean_every) = (0, Duration::ZERO);
     for round in 0..25 {
         let archive = Archive::open_in(&folder.join("a.fmu"), &cache).unwrap();
         for _ in 0..3 {
-            assert_eq!(std::fs::read(archive.folder().join("binaries/linux64/unit.so")).unwrap().len(), 5000);
+            assert_eq!(
+                std::fs::read(archive.folder().join("binaries/linux64/unit.so"))
+                    .unwrap()
+                    .len(),
+                5000
+            );
             assert!(archive.folder().join("modelDescription.xml").exists());
         }
         drop(archive);
@@ -95,13 +128,22 @@ fn many_processes_share_a_cache_that_is_cleaned_all_the_time() {
     folder.write("b.fmu", &zip(&[entry("x", "x")]));
     let start = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "open_as_a_child_process"]).env("DOVETAIL_TEST_FOLDER", folder.path());
-        command.stdout(std::process::Stdio::piped()).spawn().unwrap()
+        command
+            .args(["--exact", "open_as_a_child_process"])
+            .env("DOVETAIL_TEST_FOLDER", folder.path());
+        command
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap()
     };
     let children: Vec<_> = (0..8).map(|_| start()).collect();
     for child in children {
         let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
     }
 }
 
@@ -116,7 +158,12 @@ fn a_damaged_entry_is_made_anew() {
     std::fs::remove_file(place.join("modelDescription.xml")).unwrap();
     assert!(open().folder().join("modelDescription.xml").exists());
     std::fs::write(place.join("binaries/linux64/unit.so"), b"").unwrap();
-    assert_eq!(std::fs::read(open().folder().join("binaries/linux64/unit.so")).unwrap().len(), 5000);
+    assert_eq!(
+        std::fs::read(open().folder().join("binaries/linux64/unit.so"))
+            .unwrap()
+            .len(),
+        5000
+    );
     std::fs::write(place.join("../manifest"), b"nonsense").unwrap();
     assert_eq!(open().folder(), place);
     std::fs::remove_dir_all(&place).unwrap();
@@ -143,8 +190,15 @@ fn an_entry_that_is_damaged_while_in_use_is_left_to_its_user() {
     let cache = Cache::at(folder.path());
     let user = Archive::open_in(&path, &cache).unwrap();
     // A unit that changes its own files: everybody lives with it.
-    std::fs::write(user.folder().join("resources/solver"), b"longer than it was before").unwrap();
-    assert_eq!(Archive::open_in(&path, &cache).unwrap().folder(), user.folder());
+    std::fs::write(
+        user.folder().join("resources/solver"),
+        b"longer than it was before",
+    )
+    .unwrap();
+    assert_eq!(
+        Archive::open_in(&path, &cache).unwrap().folder(),
+        user.folder()
+    );
     // A file that is gone: others get a copy.
     std::fs::remove_file(user.folder().join("modelDescription.xml")).unwrap();
     let copy = Archive::open_in(&path, &cache).unwrap();
@@ -159,7 +213,9 @@ fn entries_that_nobody_uses_go_and_those_in_use_stay() {
     let cache = Cache::at(folder.path());
     let names = ["old", "used", "young"];
     let paths = names.map(|name| folder.write(name, &zip(&[entry(name, name)])));
-    let [old, used, young] = paths.each_ref().map(|path| Archive::open_in(path, &cache).unwrap());
+    let [old, used, young] = paths
+        .each_ref()
+        .map(|path| Archive::open_in(path, &cache).unwrap());
     let places = [&old, &used, &young].map(|archive| archive.folder().to_owned());
     age(&lock_of(&old), 31);
     age(&lock_of(&used), 31);
@@ -175,7 +231,10 @@ fn entries_that_nobody_uses_go_and_those_in_use_stay() {
     assert_eq!(entries(&folder).len(), 3);
     age(&folder.path().join("archives-1/cleaned"), 2);
     drop(Archive::open_in(&paths[2], &cache).unwrap());
-    assert_eq!(places.each_ref().map(|place| place.exists()), [false, true, true]);
+    assert_eq!(
+        places.each_ref().map(|place| place.exists()),
+        [false, true, true]
+    );
     assert_eq!((leftover.exists(), recent.exists()), (false, true));
     drop(used);
 }
@@ -194,5 +253,11 @@ fn the_least_used_entries_go_while_the_cache_is_too_large() {
         places.push(archive.folder().to_owned());
     }
     // The third made the cache too large, so the first had to go.
-    assert_eq!(places.iter().map(|place| place.exists()).collect::<Vec<_>>(), [false, true, true]);
+    assert_eq!(
+        places
+            .iter()
+            .map(|place| place.exists())
+            .collect::<Vec<_>>(),
+        [false, true, true]
+    );
 }

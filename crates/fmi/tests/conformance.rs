@@ -25,14 +25,24 @@ fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
 }
 
 fn system(prepared: &Prepared) -> Box<dyn System> {
-    let conditions = Conditions { step: 0.01, tolerance: 1e-12, asked_tolerance: None, log: None, inputs: None };
+    let conditions = Conditions {
+        step: 0.01,
+        tolerance: 1e-12,
+        asked_tolerance: None,
+        log: None,
+        inputs: None,
+    };
     prepared.system("unit", &conditions).unwrap().0
 }
 
 fn conforms(fixture: &Fixture, interface: Use) {
     let prepared = prepare(fixture, interface);
     let mut make = || -> Box<dyn System> { system(&prepared) };
-    let expect = Expectations { start: 0.0, step: 0.01, tolerance: 1e-9 };
+    let expect = Expectations {
+        start: 0.0,
+        step: 0.01,
+        tolerance: 1e-9,
+    };
     if let Err(claim) = conformance(&mut make, expect) {
         panic!(
             "{} as {interface}: {claim}\n{:?}\n{:?}",
@@ -70,7 +80,10 @@ fn model_exchange_conforms() {
     for model in MODELS {
         for version in [Version::Two, Version::Three] {
             conforms(&Fixture::new(model, version), Use::ModelExchange);
-            conforms(&Fixture::poor(model, version).kind(Kind::Both), Use::ModelExchange);
+            conforms(
+                &Fixture::poor(model, version).kind(Kind::Both),
+                Use::ModelExchange,
+            );
         }
     }
 }
@@ -80,10 +93,26 @@ fn capabilities_are_found() {
     for version in [Version::Two, Version::Three] {
         let rich = prepare(&Fixture::new(Model::Prey, version), Use::CoSimulation);
         let found = Capabilities::of(system(&rich).as_mut());
-        assert!(found.trial && found.linearize && found.input_degree > 1 && found.output_derivatives > 0, "{found:?}");
-        assert!(rich.findings().iter().all(|finding| finding.holds), "{:?}", rich.findings());
+        assert!(
+            found.trial
+                && found.linearize
+                && found.input_degree > 1
+                && found.output_derivatives > 0,
+            "{found:?}"
+        );
+        assert!(
+            rich.findings().iter().all(|finding| finding.holds),
+            "{:?}",
+            rich.findings()
+        );
         let poor = prepare(&Fixture::poor(Model::Prey, version), Use::CoSimulation);
         let poor = Capabilities::of(system(&poor).as_mut());
-        assert!(!poor.trial && !poor.linearize && poor.input_degree == 0 && poor.output_derivatives == 0, "{poor:?}");
+        assert!(
+            !poor.trial
+                && !poor.linearize
+                && poor.input_degree == 0
+                && poor.output_derivatives == 0,
+            "{poor:?}"
+        );
     }
 }

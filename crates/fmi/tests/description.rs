@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use dovetail_fmi::description::{
-    Causality, Description, DescriptionError, Dimension, Initial, Strictness, Value, ValueType, Variability, Version,
-    Warning, read,
+    Causality, Description, DescriptionError, Dimension, Initial, Strictness, Value, ValueType,
+    Variability, Version, Warning, read,
 };
 use proptest::prelude::*;
 
@@ -106,7 +106,11 @@ fn warning(text: &str, from: &str, to: &str) -> (Description, String) {
     assert_eq!(shown.len(), 1, "{shown:?}");
     let line = text[..text.find(from).unwrap()].matches('\n').count() as u32 + 1;
     // An element begins where its tag does, which may be lines above the attribute.
-    assert!(warnings[0].line <= line && line <= warnings[0].line + 3, "{line}: {}", shown[0]);
+    assert!(
+        warnings[0].line <= line && line <= warnings[0].line + 3,
+        "{line}: {}",
+        shown[0]
+    );
     let error = read(changed.as_bytes(), Strictness::Strict).unwrap_err();
     assert_eq!(error.to_string(), shown[0]);
     (description, shown[0].clone())
@@ -114,34 +118,68 @@ fn warning(text: &str, from: &str, to: &str) -> (Description, String) {
 
 fn refusal(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "{from}");
-    read(text.replacen(from, to, 1).as_bytes(), Strictness::Lenient).unwrap_err().to_string()
+    read(text.replacen(from, to, 1).as_bytes(), Strictness::Lenient)
+        .unwrap_err()
+        .to_string()
 }
 
 #[test]
 fn a_description_of_version_2_is_read_in_full() {
     let d = strict(TWO);
-    assert_eq!((d.version, d.fmi_version.as_str(), d.token.as_str()), (Version::Two, "2.0", "{1-2}"));
-    assert_eq!((d.model_name.as_str(), d.generation_tool.as_deref()), ("Spring and mass", Some("By hand")));
+    assert_eq!(
+        (d.version, d.fmi_version.as_str(), d.token.as_str()),
+        (Version::Two, "2.0", "{1-2}")
+    );
+    assert_eq!(
+        (d.model_name.as_str(), d.generation_tool.as_deref()),
+        ("Spring and mass", Some("By hand"))
+    );
     let (cs, me) = (d.co_simulation.unwrap(), d.model_exchange.unwrap());
-    assert!(cs.variable_step && cs.interpolates_inputs && cs.state && !cs.serialization && cs.directional_derivatives);
-    assert_eq!((cs.output_derivatives, cs.model_identifier.as_str()), (2, "spring"));
+    assert!(
+        cs.variable_step
+            && cs.interpolates_inputs
+            && cs.state
+            && !cs.serialization
+            && cs.directional_derivatives
+    );
+    assert_eq!(
+        (cs.output_derivatives, cs.model_identifier.as_str()),
+        (2, "spring")
+    );
     assert!(!me.needs_completed_step && !me.state);
     assert_eq!(d.log_categories, ["logAll", "logStatusError"]);
     assert_eq!(d.experiment.stop_time, Some(2.5));
-    assert_eq!((d.experiment.tolerance, d.experiment.step_size), (Some(1e-6), Some(0.01)));
+    assert_eq!(
+        (d.experiment.tolerance, d.experiment.step_size),
+        (Some(1e-6), Some(0.01))
+    );
     let kmh = &d.units[1];
-    assert_eq!((kmh.exponents, kmh.factor), (Some([0, 1, -1, 0, 0, 0, 0, 0]), 0.2777777777777778));
+    assert_eq!(
+        (kmh.exponents, kmh.factor),
+        (Some([0, 1, -1, 0, 0, 0, 0, 0]), 0.2777777777777778)
+    );
     assert_eq!((d.units[2].offset, d.units[3].exponents), (273.15, None));
     assert_eq!(d.structure.outputs[0].variable, 4);
     assert_eq!(d.structure.outputs[0].dependencies, Some(vec![1, 3]));
     assert_eq!(d.structure.derivatives[0].dependencies, Some(vec![]));
-    assert_eq!((d.structure.indicator_count, &d.structure.initial_unknowns[..]), (3, &[2, 4][..]));
+    assert_eq!(
+        (
+            d.structure.indicator_count,
+            &d.structure.initial_unknowns[..]
+        ),
+        (3, &[2, 4][..])
+    );
 }
 
 #[test]
 fn variables_of_version_2_take_what_they_lack_from_types_and_from_the_standard() {
     let d = strict(TWO);
-    let variable = |name: &str| d.variables.iter().find(|variable| variable.name == name).unwrap();
+    let variable = |name: &str| {
+        d.variables
+            .iter()
+            .find(|variable| variable.name == name)
+            .unwrap()
+    };
     let x = variable("x");
     assert_eq!(
         (x.unit.as_deref(), x.nominal, x.min, x.max, x.relative),
@@ -149,69 +187,156 @@ fn variables_of_version_2_take_what_they_lack_from_types_and_from_the_standard()
     );
     assert_eq!(
         (x.causality, x.variability, x.initial),
-        (Causality::Local, Variability::Continuous, Some(Initial::Exact))
+        (
+            Causality::Local,
+            Variability::Continuous,
+            Some(Initial::Exact)
+        )
     );
-    assert_eq!((x.description.as_deref(), x.line), (Some("where it is"), 22));
+    assert_eq!(
+        (x.description.as_deref(), x.line),
+        (Some("where it is"), 22)
+    );
     assert_eq!(variable("der(x)").derivative_of, Some(1));
     assert_eq!(variable("force").start, [Value::Float(f64::NEG_INFINITY)]);
-    assert_eq!((variable("force").initial, variable("y").initial), (None, Some(Initial::Calculated)));
-    assert_eq!(variable("gear").items, [("park".to_owned(), 0), ("drive".to_owned(), 7)]);
+    assert_eq!(
+        (variable("force").initial, variable("y").initial),
+        (None, Some(Initial::Calculated))
+    );
+    assert_eq!(
+        variable("gear").items,
+        [("park".to_owned(), 0), ("drive".to_owned(), 7)]
+    );
     assert_eq!(
         (variable("gear").value_type, &variable("gear").start[..]),
         (ValueType::Enumeration, &[Value::Integer(7)][..])
     );
-    assert_eq!((variable("count").value_type, variable("count").initial), (ValueType::Int32, Some(Initial::Exact)));
+    assert_eq!(
+        (variable("count").value_type, variable("count").initial),
+        (ValueType::Int32, Some(Initial::Exact))
+    );
     assert_eq!(variable("file").start, [Value::String("a  b <c>".into())]);
 }
 
 #[test]
 fn a_description_of_version_3_is_read_in_full() {
     let d = strict(THREE);
-    assert_eq!((d.version, d.fmi_version.as_str(), d.token.as_str()), (Version::Three, "3.0.1", "{3}"));
-    let (cs, me) = (d.co_simulation.unwrap(), d.model_exchange.unwrap());
-    assert!(cs.state && cs.serialization && cs.event_mode && cs.intermediate_update && cs.might_return_early);
-    assert!(
-        cs.can_return_early && cs.directional_derivatives && cs.adjoint_derivatives && cs.evaluates_discrete_states
+    assert_eq!(
+        (d.version, d.fmi_version.as_str(), d.token.as_str()),
+        (Version::Three, "3.0.1", "{3}")
     );
-    assert_eq!((cs.fixed_internal_step, me.needs_completed_step, d.scheduled_execution), (Some(0.125), true, true));
+    let (cs, me) = (d.co_simulation.unwrap(), d.model_exchange.unwrap());
+    assert!(
+        cs.state
+            && cs.serialization
+            && cs.event_mode
+            && cs.intermediate_update
+            && cs.might_return_early
+    );
+    assert!(
+        cs.can_return_early
+            && cs.directional_derivatives
+            && cs.adjoint_derivatives
+            && cs.evaluates_discrete_states
+    );
+    assert_eq!(
+        (
+            cs.fixed_internal_step,
+            me.needs_completed_step,
+            d.scheduled_execution
+        ),
+        (Some(0.125), true, true)
+    );
     assert_eq!(d.structure.outputs[0].dependencies, Some(vec![2, 3]));
-    assert_eq!((d.structure.outputs[1].variable, &d.structure.outputs[1].dependencies), (7, &None));
-    assert_eq!((d.structure.derivatives[0].variable, &d.structure.event_indicators[..]), (4, &[14][..]));
+    assert_eq!(
+        (
+            d.structure.outputs[1].variable,
+            &d.structure.outputs[1].dependencies
+        ),
+        (7, &None)
+    );
+    assert_eq!(
+        (
+            d.structure.derivatives[0].variable,
+            &d.structure.event_indicators[..]
+        ),
+        (4, &[14][..])
+    );
 }
 
 #[test]
 fn variables_of_version_3_are_arrays_of_many_types() {
     let d = strict(THREE);
-    let variable = |name: &str| d.variables.iter().find(|variable| variable.name == name).unwrap();
+    let variable = |name: &str| {
+        d.variables
+            .iter()
+            .find(|variable| variable.name == name)
+            .unwrap()
+    };
     let u = variable("u");
     assert_eq!(u.start, [1.0, 2.5, 3.0].map(Value::Float));
     assert_eq!(
         (&u.dimensions[..], &u.aliases[..], u.intermediate_update),
-        (&[Dimension::Fixed(3)][..], &["second u".to_owned()][..], true)
+        (
+            &[Dimension::Fixed(3)][..],
+            &["second u".to_owned()][..],
+            true
+        )
     );
     assert_eq!(u.initial, Some(Initial::Exact));
     let n = variable("n");
     assert_eq!(
         (n.causality, n.variability, n.value_type),
-        (Causality::StructuralParameter, Variability::Fixed, ValueType::UInt64)
+        (
+            Causality::StructuralParameter,
+            Variability::Fixed,
+            ValueType::UInt64
+        )
     );
-    assert_eq!(variable("x").dimensions, [Dimension::Parameter(7), Dimension::Fixed(2)]);
-    assert_eq!((variable("x").nominal, variable("der(x)").derivative_of), (Some(3.0), Some(3)));
-    assert_eq!((variable("y").value_type, variable("y").variability), (ValueType::Float32, Variability::Continuous));
-    assert_eq!((variable("i").start[0].clone(), variable("i").variability), (Value::Integer(-128), Variability::Fixed));
-    assert_eq!(variable("b").start, [Value::Boolean(true), Value::Boolean(false)]);
+    assert_eq!(
+        variable("x").dimensions,
+        [Dimension::Parameter(7), Dimension::Fixed(2)]
+    );
+    assert_eq!(
+        (variable("x").nominal, variable("der(x)").derivative_of),
+        (Some(3.0), Some(3))
+    );
+    assert_eq!(
+        (variable("y").value_type, variable("y").variability),
+        (ValueType::Float32, Variability::Continuous)
+    );
+    assert_eq!(
+        (variable("i").start[0].clone(), variable("i").variability),
+        (Value::Integer(-128), Variability::Fixed)
+    );
+    assert_eq!(
+        variable("b").start,
+        [Value::Boolean(true), Value::Boolean(false)]
+    );
     assert_eq!(variable("b").variability, Variability::Discrete);
-    assert_eq!(variable("s").start, [Value::String("a b".into()), Value::String(String::new())]);
+    assert_eq!(
+        variable("s").start,
+        [Value::String("a b".into()), Value::String(String::new())]
+    );
     assert_eq!(variable("bytes").start, [Value::Binary(b"foo".to_vec())]);
-    assert_eq!(variable("mode").items, [("a".to_owned(), -1), ("b".to_owned(), 2)]);
-    assert_eq!((variable("tick").value_type, variable("tick").variability), (ValueType::Clock, Variability::Clock));
+    assert_eq!(
+        variable("mode").items,
+        [("a".to_owned(), -1), ("b".to_owned(), 2)]
+    );
+    assert_eq!(
+        (variable("tick").value_type, variable("tick").variability),
+        (ValueType::Clock, Variability::Clock)
+    );
     assert_eq!(variable("clocked").clocks, [18]);
 }
 
 #[test]
 fn other_versions_are_refused_by_name() {
     let message = refusal(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="1.0""#);
-    assert!(message.contains("version 1.0 of FMI, which is not supported; 2.0 and 3.0 are"), "{message}");
+    assert!(
+        message.contains("version 1.0 of FMI, which is not supported; 2.0 and 3.0 are"),
+        "{message}"
+    );
     assert!(refusal(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="4.0""#).contains("version 4.0"));
     let (description, _) = warning(TWO, r#"fmiVersion="2.0""#, r#"fmiVersion="2.0.3""#);
     assert_eq!(description.version, Version::Two);
@@ -223,14 +348,30 @@ fn other_versions_are_refused_by_name() {
 
 #[test]
 fn spellings_of_other_tools_are_understood() {
-    let (d, message) = warning(TWO, r#"canGetAndSetFMUstate="true""#, r#"canGetAndSetFMUState="true""#);
+    let (d, message) = warning(
+        TWO,
+        r#"canGetAndSetFMUstate="true""#,
+        r#"canGetAndSetFMUState="true""#,
+    );
     assert!(
-        d.co_simulation.unwrap().state && message.contains("should be spelled `canGetAndSetFMUstate`"),
+        d.co_simulation.unwrap().state
+            && message.contains("should be spelled `canGetAndSetFMUstate`"),
         "{message}"
     );
-    let (d, message) = warning(TWO, r#"canGetAndSetFMUstate="true""#, r#"canGetAndSetFMUstate="True""#);
-    assert!(d.co_simulation.unwrap().state && message.contains("`True`"), "{message}");
-    let (d, _) = warning(TWO, "providesDirectionalDerivative=", "providesDirectionalDerivatives=");
+    let (d, message) = warning(
+        TWO,
+        r#"canGetAndSetFMUstate="true""#,
+        r#"canGetAndSetFMUstate="True""#,
+    );
+    assert!(
+        d.co_simulation.unwrap().state && message.contains("`True`"),
+        "{message}"
+    );
+    let (d, _) = warning(
+        TWO,
+        "providesDirectionalDerivative=",
+        "providesDirectionalDerivatives=",
+    );
     assert!(d.co_simulation.unwrap().directional_derivatives);
     let (d, _) = warning(TWO, r#"start="0.5""#, r#"start="0,5""#);
     assert_eq!(d.variables[1].start, [Value::Float(0.5)]);
@@ -239,37 +380,73 @@ fn spellings_of_other_tools_are_understood() {
     let (d, _) = warning(TWO, r#"causality="output""#, r#"causality="Output""#);
     assert_eq!(d.variables[4].causality, Causality::Output);
     let (d, message) = warning(TWO, r#"tolerance="1e-6""#, r#"tolerance="small""#);
-    assert!(d.experiment.tolerance.is_none() && message.contains("a number was expected"), "{message}");
+    assert!(
+        d.experiment.tolerance.is_none() && message.contains("a number was expected"),
+        "{message}"
+    );
 }
 
 #[test]
 fn what_does_not_belong_is_ignored_with_a_warning() {
-    let (_, message) = warning(TWO, "canInterpolateInputs=\"1\"", "canInterpolateInputs=\"1\" canFly=\"true\"");
-    assert!(message.ends_with("<CoSimulation> has no attribute `canFly` in the standard; it is ignored"), "{message}");
+    let (_, message) = warning(
+        TWO,
+        "canInterpolateInputs=\"1\"",
+        "canInterpolateInputs=\"1\" canFly=\"true\"",
+    );
+    assert!(
+        message
+            .ends_with("<CoSimulation> has no attribute `canFly` in the standard; it is ignored"),
+        "{message}"
+    );
     let (_, message) = warning(TWO, "<ModelStructure>", "<Unheard/><ModelStructure>");
     assert!(message.contains("holds no element `Unheard`"), "{message}");
     let (_, message) = warning(TWO, "<LogCategories>", "<LogCategories/><LogCategories>");
     assert!(message.contains("twice"), "{message}");
-    strict(&TWO.replacen("<ModelStructure>", "<x:Own xmlns:x='u'/><ModelStructure>", 1));
+    strict(&TWO.replacen(
+        "<ModelStructure>",
+        "<x:Own xmlns:x='u'/><ModelStructure>",
+        1,
+    ));
     strict(&THREE.replacen("<Alias name", "<Annotations/><Alias name", 1));
 }
 
 #[test]
 fn references_to_nothing_are_dropped() {
     let (d, message) = warning(TWO, r#"dependencies="2 4""#, r#"dependencies="2 40""#);
-    assert!(d.structure.outputs[0].dependencies.is_none() && message.contains("taken as not declared"), "{message}");
+    assert!(
+        d.structure.outputs[0].dependencies.is_none() && message.contains("taken as not declared"),
+        "{message}"
+    );
     let (d, _) = warning(THREE, r#"dependencies="8 9""#, r#"dependencies="8 1""#);
     assert!(d.structure.outputs[0].dependencies.is_none());
-    let (d, _) = warning(TWO, r#"dependencies="2 4" dependenciesKind="constant dependent""#, r#"dependencies="2,4""#);
+    let (d, _) = warning(
+        TWO,
+        r#"dependencies="2 4" dependenciesKind="constant dependent""#,
+        r#"dependencies="2,4""#,
+    );
     assert!(d.structure.outputs[0].dependencies.is_none());
-    let (d, _) = warning(TWO, r#"<Derivatives><Unknown index="3""#, r#"<Derivatives><Unknown index="0""#);
+    let (d, _) = warning(
+        TWO,
+        r#"<Derivatives><Unknown index="3""#,
+        r#"<Derivatives><Unknown index="0""#,
+    );
     assert!(d.structure.derivatives.is_empty());
     let (d, _) = warning(TWO, r#"declaredType="Position""#, r#"declaredType="Place""#);
     assert!(d.variables[1].unit.is_none());
     let (_, message) = warning(TWO, r#"unit="km/h""#, r#"unit="mph""#);
-    assert!(message.contains("`mph` of `der(x)` is not defined"), "{message}");
-    let message = refusal(THREE, r#"<Dimension valueReference="7"/>"#, r#"<Dimension valueReference="77"/>"#);
-    assert!(message.contains("the value reference 77, which is not there"), "{message}");
+    assert!(
+        message.contains("`mph` of `der(x)` is not defined"),
+        "{message}"
+    );
+    let message = refusal(
+        THREE,
+        r#"<Dimension valueReference="7"/>"#,
+        r#"<Dimension valueReference="77"/>"#,
+    );
+    assert!(
+        message.contains("the value reference 77, which is not there"),
+        "{message}"
+    );
     let gone = lenient(&TWO.replace(r#"<Real derivative="2""#, r#"<Real derivative="20""#)).0;
     assert!(gone.variables[2].derivative_of.is_none() && gone.structure.derivatives.is_empty());
 }
@@ -277,25 +454,54 @@ fn references_to_nothing_are_dropped() {
 #[test]
 fn outputs_that_the_structure_forgets_are_added() {
     let (d, message) = warning(THREE, "<Output valueReference=\"14\"/>", "");
-    assert_eq!((d.structure.outputs[1].variable, &d.structure.outputs[1].dependencies), (7, &None));
+    assert_eq!(
+        (
+            d.structure.outputs[1].variable,
+            &d.structure.outputs[1].dependencies
+        ),
+        (7, &None)
+    );
     assert!(message.contains("`b` is not listed"), "{message}");
     let start = TWO.find("<ModelStructure>").unwrap();
     let end = TWO.find("</ModelStructure>").unwrap() + "</ModelStructure>".len();
     let (d, warnings) = lenient(&format!("{}{}", &TWO[..start], &TWO[end..]));
     assert_eq!((d.structure.outputs.len(), warnings.len()), (1, 1));
-    assert_eq!((d.structure.outputs[0].variable, &d.structure.outputs[0].dependencies), (4, &None));
+    assert_eq!(
+        (
+            d.structure.outputs[0].variable,
+            &d.structure.outputs[0].dependencies
+        ),
+        (4, &None)
+    );
 }
 
 #[test]
 fn start_values_are_where_they_must_be() {
     let (d, message) = warning(TWO, r#"<Real start="-INF"/>"#, "<Real/>");
-    assert!(d.variables[3].start.is_empty() && message.contains("`force` has no start value"), "{message}");
-    let (_, message) = warning(TWO, r#"causality="output"><Real/>"#, r#"causality="output"><Real start="1"/>"#);
+    assert!(
+        d.variables[3].start.is_empty() && message.contains("`force` has no start value"),
+        "{message}"
+    );
+    let (_, message) = warning(
+        TWO,
+        r#"causality="output"><Real/>"#,
+        r#"causality="output"><Real start="1"/>"#,
+    );
     assert!(message.contains("although it is calculated"), "{message}");
-    let (d, message) = warning(THREE, "<Dimension start=\"3\"/>", "<Dimension start=\"4\"/>");
-    assert!(d.variables[2].start.len() == 3 && message.contains("`4` elements but `3`"), "{message}");
+    let (d, message) = warning(
+        THREE,
+        "<Dimension start=\"3\"/>",
+        "<Dimension start=\"4\"/>",
+    );
+    assert!(
+        d.variables[2].start.len() == 3 && message.contains("`4` elements but `3`"),
+        "{message}"
+    );
     let (changed, warnings) = lenient(&THREE.replace(r#"start="-128""#, r#"start="-129""#));
-    assert!(changed.variables[6].start.is_empty() && warnings[0].message.contains("in the range of its type"));
+    assert!(
+        changed.variables[6].start.is_empty()
+            && warnings[0].message.contains("in the range of its type")
+    );
     assert_eq!(warnings[0].line, 21);
 }
 
@@ -307,42 +513,86 @@ fn combinations_that_the_standard_forbids_are_repaired() {
         r#"causality="parameter" variability="continuous""#,
     );
     assert!(
-        d.variables[5].variability == Variability::Fixed && message.contains("does not allow the variability"),
+        d.variables[5].variability == Variability::Fixed
+            && message.contains("does not allow the variability"),
         "{message}"
     );
-    let (d, _) = warning(TWO, r#"causality="input"><Real"#, r#"causality="input" initial="exact"><Real"#);
+    let (d, _) = warning(
+        TWO,
+        r#"causality="input"><Real"#,
+        r#"causality="input" initial="exact"><Real"#,
+    );
     assert_eq!(d.variables[3].initial, None);
-    let (d, _) = warning(TWO, r#"variability="fixed"><Integer"#, r#"variability="fixed" initial="approx"><Integer"#);
+    let (d, _) = warning(
+        TWO,
+        r#"variability="fixed"><Integer"#,
+        r#"variability="fixed" initial="approx"><Integer"#,
+    );
     assert_eq!(d.variables[6].initial, Some(Initial::Exact));
     let (d, _) = warning(TWO, r#"nominal="10""#, r#"nominal="0""#);
     assert_eq!(d.variables[1].nominal, None);
     let (_, message) = warning(TWO, r#"name="count""#, r#"name="gear""#);
-    assert!(message.contains("two variables of the name `gear`"), "{message}");
-    let (_, message) = warning(THREE, r#"name="i" valueReference="13""#, r#"name="i" valueReference="12""#);
-    assert!(message.contains("share the value reference `12`"), "{message}");
+    assert!(
+        message.contains("two variables of the name `gear`"),
+        "{message}"
+    );
+    let (_, message) = warning(
+        THREE,
+        r#"name="i" valueReference="13""#,
+        r#"name="i" valueReference="12""#,
+    );
+    assert!(
+        message.contains("share the value reference `12`"),
+        "{message}"
+    );
 }
 
 #[test]
 fn what_cannot_be_run_at_all_is_refused_with_its_line() {
-    let message = refusal(TWO, r#"modelIdentifier="spring" canHandle"#, r#"modelIdentifier="../spring" canHandle"#);
-    assert!(message.starts_with("line 5 of modelDescription.xml: `modelIdentifier` is `../spring`"), "{message}");
+    let message = refusal(
+        TWO,
+        r#"modelIdentifier="spring" canHandle"#,
+        r#"modelIdentifier="../spring" canHandle"#,
+    );
+    assert!(
+        message.starts_with("line 5 of modelDescription.xml: `modelIdentifier` is `../spring`"),
+        "{message}"
+    );
     let message = refusal(TWO, r#"valueReference="3""#, r#"valueReference="-3""#);
-    assert!(message.starts_with("line 24 of modelDescription.xml: `valueReference` of `force` is `-3`"), "{message}");
+    assert!(
+        message.starts_with("line 24 of modelDescription.xml: `valueReference` of `force` is `-3`"),
+        "{message}"
+    );
     assert!(refusal(TWO, "<Integer start=\"-3\"/>", "").contains("has no type"));
     assert!(refusal(TWO, "fmiModelDescription", "html").contains("not well-formed"));
-    let error = read(b"<html/>", Strictness::Lenient).unwrap_err().to_string();
-    assert!(error.contains("<fmiModelDescription> was expected"), "{error}");
+    let error = read(b"<html/>", Strictness::Lenient)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("<fmiModelDescription> was expected"),
+        "{error}"
+    );
 }
 
 #[test]
 fn what_is_no_xml_is_refused_with_its_line() {
     let message = refusal(TWO, "<ModelVariables>", "<ModelVariables");
-    assert!(message.starts_with("line 21 of modelDescription.xml is not well-formed XML"), "{message}");
-    let cut = read(&TWO.as_bytes()[..TWO.len() / 2], Strictness::Lenient).unwrap_err().to_string();
+    assert!(
+        message.starts_with("line 21 of modelDescription.xml is not well-formed XML"),
+        "{message}"
+    );
+    let cut = read(&TWO.as_bytes()[..TWO.len() / 2], Strictness::Lenient)
+        .unwrap_err()
+        .to_string();
     assert!(cut.contains("not well-formed"), "{cut}");
-    assert!(matches!(read(b"", Strictness::Lenient), Err(DescriptionError::NotXml { .. })));
+    assert!(matches!(
+        read(b"", Strictness::Lenient),
+        Err(DescriptionError::NotXml { .. })
+    ));
     let bomb = r#"<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><fmiModelDescription modelName="&c;"/>"#;
-    let message = read(bomb.as_bytes(), Strictness::Lenient).unwrap_err().to_string();
+    let message = read(bomb.as_bytes(), Strictness::Lenient)
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("document type definition"), "{message}");
 }
 
@@ -351,12 +601,18 @@ fn other_encodings_give_the_same_description() {
     let text = TWO.replace("where it is", "où c’est");
     let expected = lenient(&text).0;
     for order in [u16::to_le_bytes, u16::to_be_bytes] {
-        let bytes: Vec<u8> = format!("\u{feff}{text}").encode_utf16().flat_map(order).collect();
+        let bytes: Vec<u8> = format!("\u{feff}{text}")
+            .encode_utf16()
+            .flat_map(order)
+            .collect();
         assert_eq!(read(&bytes, Strictness::Lenient).unwrap().0, expected);
     }
     assert_eq!(lenient(&format!("\u{feff}{text}")).0, expected);
-    let latin: Vec<u8> =
-        text.replace("UTF-8", "ISO-8859-1").chars().map(|c| if c == '’' { 0x92 } else { c as u8 }).collect();
+    let latin: Vec<u8> = text
+        .replace("UTF-8", "ISO-8859-1")
+        .chars()
+        .map(|c| if c == '’' { 0x92 } else { c as u8 })
+        .collect();
     let (read_back, warnings) = read(&latin, Strictness::Lenient).unwrap();
     assert_eq!((read_back, warnings.len()), (expected, 1));
 }
@@ -376,15 +632,30 @@ fn a_hundred_thousand_variables_are_read_in_a_moment() {
     }
     text += "</ModelVariables><ModelStructure><Outputs>\n";
     for n in 0..count / 2 {
-        text += &format!("<Unknown index='{}' dependencies='1 {} {}'/>\n", n + 1, n + 1, count);
+        text += &format!(
+            "<Unknown index='{}' dependencies='1 {} {}'/>\n",
+            n + 1,
+            n + 1,
+            count
+        );
     }
     text += "</Outputs></ModelStructure></fmiModelDescription>";
     let start = Instant::now();
     let (description, warnings) = lenient(&text);
     // Ten times what it takes here, since other tests run beside it.
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        start.elapsed()
+    );
     println!("{count} variables in {:?}", start.elapsed());
-    assert_eq!((description.variables.len(), description.structure.outputs.len()), (count, count));
+    assert_eq!(
+        (
+            description.variables.len(),
+            description.structure.outputs.len()
+        ),
+        (count, count)
+    );
     assert!(warnings.len() < 10, "{}", warnings.len());
 }
 

@@ -22,7 +22,11 @@ pub(crate) struct FormShape {
 impl FormShape {
     /// How many products of primary symbols are kept.
     pub fn products(self) -> usize {
-        if self.quadratic { self.primaries * (self.primaries + 1) / 2 } else { 0 }
+        if self.quadratic {
+            self.primaries * (self.primaries + 1) / 2
+        } else {
+            0
+        }
     }
 
     /// Where the error symbols begin.
@@ -102,7 +106,11 @@ impl FormShape {
         for (o, &a) in coefficients.iter_mut().zip(&a[..radius]) {
             *o += factor * a;
         }
-        let scaling = if factor.abs() == 1.0 { 0.0 } else { UNIT * factor.abs() * sum_of_magnitudes(&a[..radius]) };
+        let scaling = if factor.abs() == 1.0 {
+            0.0
+        } else {
+            UNIT * factor.abs() * sum_of_magnitudes(&a[..radius])
+        };
         let rounding = UNIT * sum_of_magnitudes(coefficients) + scaling;
         rest[0] = above(rest[0] + factor.abs() * a[radius] + rounding);
     }
@@ -118,7 +126,8 @@ impl FormShape {
             reach += a.abs();
         }
         let rounding = UNIT * (middle.abs() * reach + sum_of_magnitudes(coefficients));
-        rest[0] = above(rest[0] + middle.abs() * a[radius] + spread * (reach + a[radius]) + rounding);
+        rest[0] =
+            above(rest[0] + middle.abs() * a[radius] + spread * (reach + a[radius]) + rounding);
     }
 
     /// `out = a + sign · b`.
@@ -139,12 +148,22 @@ impl FormShape {
         for (o, &a) in coefficients.iter_mut().zip(&a[..radius]) {
             *o = middle * a;
         }
-        let reach = if spread > 0.0 { sum_of_magnitudes(&a[..radius]) + a[radius] } else { 0.0 };
-        rest[0] = above(middle.abs() * a[radius] + spread * reach + UNIT * sum_of_magnitudes(coefficients));
+        let reach = if spread > 0.0 {
+            sum_of_magnitudes(&a[..radius]) + a[radius]
+        } else {
+            0.0
+        };
+        rest[0] = above(
+            middle.abs() * a[radius] + spread * reach + UNIT * sum_of_magnitudes(coefficients),
+        );
     }
 
     /// `out = Σ scale · form`, for terms that tell the sum of the magnitudes of their form, too.
-    pub fn set_combination<'f>(self, out: &mut [f64], terms: impl Iterator<Item = (Interval, &'f [f64], f64)>) {
+    pub fn set_combination<'f>(
+        self,
+        out: &mut [f64],
+        terms: impl Iterator<Item = (Interval, &'f [f64], f64)>,
+    ) {
         let radius = self.radius();
         out.fill(0.0);
         let (coefficients, rest) = out.split_at_mut(radius);
@@ -181,7 +200,8 @@ impl FormShape {
             }
             let reach = sum_of_magnitudes(&form[..radius]);
             let rounding = UNIT * (middle.abs() * reach + sum_of_magnitudes(coefficients));
-            lost += rounding + weight.radius() * (reach + form[radius]) + middle.abs() * form[radius];
+            lost +=
+                rounding + weight.radius() * (reach + form[radius]) + middle.abs() * form[radius];
         }
         rest[0] = above(lost);
     }
@@ -220,8 +240,8 @@ impl FormShape {
         } else {
             0.0
         };
-        let anonymous =
-            left.radius * (b0.abs() + right.symbols() + right.radius) + right.radius * (a0.abs() + left.symbols());
+        let anonymous = left.radius * (b0.abs() + right.symbols() + right.radius)
+            + right.radius * (a0.abs() + left.symbols());
         let products = (a0.abs() + left.symbols()) * (b0.abs() + right.symbols());
         let rounding = UNIT * (5.0 * size * products + 2.0 * sum_of_magnitudes(&out[..radius]));
         let grown = out[radius] + size * (above(beyond + squares) + anonymous) + rounding;
@@ -260,7 +280,11 @@ impl FormShape {
             out[at] += ai * b[i];
             at += 1;
             let rest = count - i;
-            let (out, a, b) = (&mut out[at..at + rest], &a[i + 1..=count], &b[i + 1..=count]);
+            let (out, a, b) = (
+                &mut out[at..at + rest],
+                &a[i + 1..=count],
+                &b[i + 1..=count],
+            );
             for ((o, &a), &b) in out.iter_mut().zip(a).zip(b) {
                 *o += ai * b + bi * a;
             }
@@ -299,7 +323,10 @@ impl FormShape {
     /// `out = function(a)`, by its expansion about the centre: to first order, or to second where the form is.
     pub fn apply(self, function: Function, a: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
         let (centre, deviation) = (Interval::point(a[0]), self.deviation(a));
-        let (here, over) = (function.expansion(centre), function.expansion(centre + deviation));
+        let (here, over) = (
+            function.expansion(centre),
+            function.expansion(centre + deviation),
+        );
         let highest = if self.quadratic { over[3] } else { over[2] };
         if !(here.iter().all(|c| c.is_finite()) && highest.is_finite()) {
             return self.set_constant(out, over[0]);

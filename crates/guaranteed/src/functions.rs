@@ -68,17 +68,27 @@ impl Function {
             Self::Sqrt => {
                 let inverse = Interval::ONE / value;
                 let cube = inverse.square() * inverse;
-                [inverse / n(2.0), -cube / n(8.0), cube * inverse.square() / n(16.0)]
+                [
+                    inverse / n(2.0),
+                    -cube / n(8.0),
+                    cube * inverse.square() / n(16.0),
+                ]
             }
             Self::Tanh => {
                 // tanh' = w = 1 / cosh², which underflows gracefully where 1 − tanh² would cancel.
                 let w = Interval::ONE / x.cosh().square();
-                let w = w.intersection(Interval::new(0.0, 1.0)).unwrap_or(Interval::new(0.0, 1.0));
+                let w = w
+                    .intersection(Interval::new(0.0, 1.0))
+                    .unwrap_or(Interval::new(0.0, 1.0));
                 [w, -value * w, w * (n(2.0) * value.square() - w) / n(3.0)]
             }
             Self::Atan => {
                 let q = Interval::ONE / (Interval::ONE + x.square());
-                [q, -x * q.square(), (n(3.0) * x.square() - Interval::ONE) * q.square() * q / n(3.0)]
+                [
+                    q,
+                    -x * q.square(),
+                    (n(3.0) * x.square() - Interval::ONE) * q.square() * q / n(3.0),
+                ]
             }
             Self::Asin => arc_derivatives(x),
             Self::Acos => arc_derivatives(x).map(|d| -d),
@@ -90,5 +100,9 @@ impl Function {
 fn arc_derivatives(x: Interval) -> [Interval; 3] {
     let r = Interval::ONE / (Interval::ONE - x.square()).sqrt();
     let cube = r.square() * r;
-    [r, x * cube / n(2.0), (Interval::ONE + n(2.0) * x.square()) * cube * r.square() / n(6.0)]
+    [
+        r,
+        x * cube / n(2.0),
+        (Interval::ONE + n(2.0) * x.square()) * cube * r.square() / n(6.0),
+    ]
 }

@@ -19,8 +19,9 @@ pub use problem::{Boxes, Problem, Refusal};
 pub fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
     match options.method {
         Method::SharedSymbols => shared::enclose(problem, options, watcher),
-        Method::Boxes { integrator, extrapolation } => {
-            boxes::enclose(problem, options, integrator, extrapolation, watcher)
-        }
+        Method::Boxes {
+            integrator,
+            extrapolation,
+        } => boxes::enclose(problem, options, integrator, extrapolation, watcher),
     }
 }

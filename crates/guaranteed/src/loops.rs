@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use dovetail_core::list_names;
 use dovetail_equations::{
-    Binary, Coupled, Dual, Evaluator, Graph, Leaf, LeafKinds, Node, NodeId, Number, Program, Symbol, Unary,
+    Binary, Coupled, Dual, Evaluator, Graph, Leaf, LeafKinds, Node, NodeId, Number, Program,
+    Symbol, Unary,
 };
 use nalgebra::DMatrix;
 
@@ -44,41 +45,86 @@ pub(crate) fn close(
     start_time: f64,
 ) -> Result<Closed, Refusal> {
     if coupled.unknowns.is_empty() {
-        return Ok(Closed { graph: coupled.graph, derivatives: coupled.derivatives, loops: None });
+        return Ok(Closed {
+            graph: coupled.graph,
+            derivatives: coupled.derivatives,
+            loops: None,
+        });
     }
     let closing = Closing::new(&coupled, start, parameters, start_time);
     let derivatives = coupled.derivatives.clone();
     let jacobian = closing.jacobian(&coupled.residuals);
     let graph = closing.graph.borrow();
-    let bent = jacobian.iter().flatten().any(|entry| graph.kinds(entry.node()).meets(LeafKinds::UNKNOWNS));
+    let bent = jacobian
+        .iter()
+        .flatten()
+        .any(|entry| graph.kinds(entry.node()).meets(LeafKinds::UNKNOWNS));
     drop(graph);
-    if jumps(&coupled, LeafKinds::UNKNOWNS) || (bent && jumps(&coupled, LeafKinds::STATES | LeafKinds::TIME)) {
-        return Err(Refusal::JumpingLoop { variables: list_names(&coupled.unknowns) });
+    if jumps(&coupled, LeafKinds::UNKNOWNS)
+        || (bent && jumps(&coupled, LeafKinds::STATES | LeafKinds::TIME))
+    {
+        return Err(Refusal::JumpingLoop {
+            variables: list_names(&coupled.unknowns),
+        });
     }
     let unknowns = closing.leaves(Leaf::Unknown, coupled.unknowns.len());
-    let singular = || Refusal::SingularLoop { variables: list_names(&coupled.unknowns) };
+    let singular = || Refusal::SingularLoop {
+        variables: list_names(&coupled.unknowns),
+    };
     if !bent {
         let zeros = vec![closing.zero(); unknowns.len()];
         let constants = closing.evaluate(&coupled.residuals, &zeros);
         let opposite = constants.iter().map(Number::negate).collect();
         let solution = closing.solve(jacobian, opposite).ok_or_else(singular)?;
-        let derivatives = closing.evaluate(&derivatives, &solution).iter().map(Symbol::node).collect();
-        return Ok(Closed { graph: closing.into_graph(), derivatives, loops: None });
+        let derivatives = closing
+            .evaluate(&derivatives, &solution)
+            .iter()
+            .map(Symbol::node)
+            .collect();
+        return Ok(Closed {
+            graph: closing.into_graph(),
+            derivatives,
+            loops: None,
+        });
     }
     let states = closing.states.len();
     let drift = closing.drift(&coupled.residuals, &derivatives);
     let opposite = drift.iter().map(Number::negate).collect();
     let rates = closing.solve(jacobian, opposite).ok_or_else(singular)?;
-    let as_states: Vec<Symbol> =
-        (0..unknowns.len()).map(|i| Symbol::leaf(&closing.graph, Leaf::State((states + i) as u32))).collect();
-    let roots: Vec<NodeId> = derivatives.iter().copied().chain(rates.iter().map(Symbol::node)).collect();
-    let derivatives = closing.evaluate(&roots, &as_states).iter().map(Symbol::node).collect();
-    let residuals: Vec<NodeId> = closing.evaluate(&coupled.residuals, &as_states).iter().map(Symbol::node).collect();
+    let as_states: Vec<Symbol> = (0..unknowns.len())
+        .map(|i| Symbol::leaf(&closing.graph, Leaf::State((states + i) as u32)))
+        .collect();
+    let roots: Vec<NodeId> = derivatives
+        .iter()
+        .copied()
+        .chain(rates.iter().map(Symbol::node))
+        .collect();
+    let derivatives = closing
+        .evaluate(&roots, &as_states)
+        .iter()
+        .map(Symbol::node)
+        .collect();
+    let residuals: Vec<NodeId> = closing
+        .evaluate(&coupled.residuals, &as_states)
+        .iter()
+        .map(Symbol::node)
+        .collect();
     let graph = closing.graph.borrow();
-    let switched = residuals.iter().any(|&residual| graph.kinds(residual).meets(LeafKinds::SWITCHES));
+    let switched = residuals
+        .iter()
+        .any(|&residual| graph.kinds(residual).meets(LeafKinds::SWITCHES));
     drop(graph);
-    let loops = Loops { unknowns: coupled.unknowns.clone(), residuals, guesses: coupled.guesses.clone(), switched };
-    Ok(Closed { graph: closing.into_graph(), derivatives, loops: Some(loops) })
+    let loops = Loops {
+        unknowns: coupled.unknowns.clone(),
+        residuals,
+        guesses: coupled.guesses.clone(),
+        switched,
+    };
+    Ok(Closed {
+        graph: closing.into_graph(),
+        derivatives,
+        loops: Some(loops),
+    })
 }
 
 /// Whether the equations of the loops have a jump, or a condition, that depends on leaves of these kinds. Derivatives do not see
@@ -129,7 +175,9 @@ impl Closing {
     fn new(coupled: &Coupled, start: &[Interval], parameters: &[Interval], time: f64) -> Self {
         let graph = Rc::new(RefCell::new(coupled.graph.clone()));
         let leaves = |leaf: fn(u32) -> Leaf, count: usize| {
-            (0..count).map(|i| Symbol::leaf(&graph, leaf(i as u32))).collect::<Vec<_>>()
+            (0..count)
+                .map(|i| Symbol::leaf(&graph, leaf(i as u32)))
+                .collect::<Vec<_>>()
         };
         let middles = |boxes: &[Interval]| boxes.iter().map(|b| b.middle()).collect::<Vec<_>>();
         Self {
@@ -152,7 +200,9 @@ impl Closing {
     }
 
     fn leaves(&self, leaf: fn(u32) -> Leaf, count: usize) -> Vec<Symbol> {
-        (0..count).map(|i| Symbol::leaf(&self.graph, leaf(i as u32))).collect()
+        (0..count)
+            .map(|i| Symbol::leaf(&self.graph, leaf(i as u32)))
+            .collect()
     }
 
     fn program(&self, roots: &[NodeId]) -> Arc<Program> {
@@ -172,10 +222,27 @@ impl Closing {
     }
 
     /// How the expressions vary with time, states and unknowns that vary like this.
-    fn varied(&self, roots: &[NodeId], time: f64, states: &[Symbol], unknowns: &[Symbol]) -> Vec<Symbol> {
-        let still = |symbols: &[Symbol]| symbols.iter().cloned().map(Dual::constant).collect::<Vec<_>>();
+    fn varied(
+        &self,
+        roots: &[NodeId],
+        time: f64,
+        states: &[Symbol],
+        unknowns: &[Symbol],
+    ) -> Vec<Symbol> {
+        let still = |symbols: &[Symbol]| {
+            symbols
+                .iter()
+                .cloned()
+                .map(Dual::constant)
+                .collect::<Vec<_>>()
+        };
         let moving = |values: &[Symbol], rates: &[Symbol]| {
-            values.iter().cloned().zip(rates.iter().cloned()).map(|(v, r)| Dual::new(v, r)).collect::<Vec<_>>()
+            values
+                .iter()
+                .cloned()
+                .zip(rates.iter().cloned())
+                .map(|(v, r)| Dual::new(v, r))
+                .collect::<Vec<_>>()
         };
         let zero = Dual::constant(self.zero());
         let mut evaluator = Evaluator::new(self.program(roots), &zero, &still(&self.parameters));
@@ -183,7 +250,10 @@ impl Closing {
         evaluator.set_time(&Dual::new(Symbol::leaf(&self.graph, Leaf::Time), rate));
         evaluator.set_switches(&still(&self.switches));
         evaluator.set_states(&moving(&self.states, states));
-        evaluator.set_unknowns(&moving(&self.leaves(Leaf::Unknown, unknowns.len()), unknowns));
+        evaluator.set_unknowns(&moving(
+            &self.leaves(Leaf::Unknown, unknowns.len()),
+            unknowns,
+        ));
         let mut results = vec![zero; roots.len()];
         evaluator.run(&mut results);
         results.into_iter().map(|dual| dual.derivative).collect()
@@ -199,12 +269,17 @@ impl Closing {
             self.varied(residuals, 0.0, &still, &direction)
         };
         let columns: Vec<Vec<Symbol>> = (0..count).map(column).collect();
-        (0..count).map(|i| columns.iter().map(|column| column[i].clone()).collect()).collect()
+        (0..count)
+            .map(|i| columns.iter().map(|column| column[i].clone()).collect())
+            .collect()
     }
 
     /// `r_t + r_x f`.
     fn drift(&self, residuals: &[NodeId], derivatives: &[NodeId]) -> Vec<Symbol> {
-        let rates: Vec<Symbol> = derivatives.iter().map(|&node| Symbol::new(&self.graph, node)).collect();
+        let rates: Vec<Symbol> = derivatives
+            .iter()
+            .map(|&node| Symbol::new(&self.graph, node))
+            .collect();
         self.varied(residuals, 1.0, &rates, &vec![self.zero(); residuals.len()])
     }
 
@@ -260,7 +335,11 @@ fn pivots(matrix: &DMatrix<f64>) -> Option<Vec<usize>> {
     let count = matrix.nrows();
     let mut order = Vec::with_capacity(count);
     for pivot in 0..count {
-        let best = (pivot..count).max_by(|&a, &b| matrix[(a, pivot)].abs().total_cmp(&matrix[(b, pivot)].abs()))?;
+        let best = (pivot..count).max_by(|&a, &b| {
+            matrix[(a, pivot)]
+                .abs()
+                .total_cmp(&matrix[(b, pivot)].abs())
+        })?;
         let value = matrix[(best, pivot)];
         if !(value.abs() > 1e-12 && value.is_finite()) {
             return None;

@@ -36,7 +36,9 @@ pub enum Refusal {
         variables: String,
     },
     /// A loop through feedthrough is singular.
-    #[error("the loop of {variables} has no unique solution at the start, so that nothing can be proved about it")]
+    #[error(
+        "the loop of {variables} has no unique solution at the start, so that nothing can be proved about it"
+    )]
     SingularLoop {
         /// The variables on the loop.
         variables: String,
@@ -56,7 +58,10 @@ impl Boxes {
     /// The numbers of a definition, taken as exact.
     pub fn points(definition: &Definition) -> Self {
         let points = |values: &[f64]| values.iter().map(|&v| Interval::point(v)).collect();
-        Self { states: points(&definition.states), parameters: points(&definition.parameters) }
+        Self {
+            states: points(&definition.states),
+            parameters: points(&definition.parameters),
+        }
     }
 }
 
@@ -97,15 +102,26 @@ impl Problem {
         (start_time, stop_time): (f64, f64),
     ) -> Result<Self, Refusal> {
         let coupled = compose(definitions, connections)?;
-        let names = definitions.iter().flat_map(|d| d.model.states.iter().map(|state| format!("{}.{state}", d.name)));
+        let names = definitions.iter().flat_map(|d| {
+            d.model
+                .states
+                .iter()
+                .map(|state| format!("{}.{state}", d.name))
+        });
         let names: Vec<String> = names.collect();
         let mut systems: Vec<Range<usize>> = Vec::new();
         for definition in definitions {
             let first = systems.last().map_or(0, |range| range.end);
             systems.push(first..first + definition.model.states.len());
         }
-        let parameters: Vec<Interval> = boxes.iter().flat_map(|b| b.parameters.iter().copied()).collect();
-        let start: Vec<Interval> = boxes.iter().flat_map(|b| b.states.iter().copied()).collect();
+        let parameters: Vec<Interval> = boxes
+            .iter()
+            .flat_map(|b| b.parameters.iter().copied())
+            .collect();
+        let start: Vec<Interval> = boxes
+            .iter()
+            .flat_map(|b| b.states.iter().copied())
+            .collect();
         let switches = coupled.switches.clone();
         let closed = loops::close(coupled, &start, &parameters, start_time)?;
         if let Some(loops) = &closed.loops {
@@ -116,9 +132,17 @@ impl Problem {
             return Err(Refusal::TooLarge { states, most });
         }
         let shapes = shapes(&closed.graph);
-        let affine = closed.derivatives.iter().all(|root| shapes[root.index()] <= Shape::Affine);
-        let program = |states: &Range<usize>| Program::compile(&closed.graph, &closed.derivatives[states.clone()]);
-        let programs = systems.iter().map(|states| Arc::new(program(states))).collect();
+        let affine = closed
+            .derivatives
+            .iter()
+            .all(|root| shapes[root.index()] <= Shape::Affine);
+        let program = |states: &Range<usize>| {
+            Program::compile(&closed.graph, &closed.derivatives[states.clone()])
+        };
+        let programs = systems
+            .iter()
+            .map(|states| Arc::new(program(states)))
+            .collect();
         Ok(Self {
             programs,
             graph: closed.graph,
@@ -165,12 +189,18 @@ impl Problem {
 
     /// When each switch changes, as an interval, and what it is before.
     pub(crate) fn thresholds(&self) -> Vec<Threshold> {
-        let roots: Vec<NodeId> = self.switches.iter().flat_map(|switch| [switch.slope, switch.offset]).collect();
+        let roots: Vec<NodeId> = self
+            .switches
+            .iter()
+            .flat_map(|switch| [switch.slope, switch.offset])
+            .collect();
         let program = Arc::new(Program::compile(&self.graph, &roots));
         let mut lines = vec![Interval::ZERO; roots.len()];
         Evaluator::new(program, &Interval::ZERO, &self.parameters).run(&mut lines);
         let lines = lines.chunks_exact(2).zip(&self.switches);
-        lines.map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive)).collect()
+        lines
+            .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
+            .collect()
     }
 }
 
@@ -189,12 +219,24 @@ impl Threshold {
     fn new(slope: Interval, offset: Interval, inclusive: bool) -> Self {
         let undecided = Interval::new(0.0, 1.0);
         let never = Interval::point(f64::MAX);
-        let constant = |value: Interval| Self { time: never, before: value, after: value };
+        let constant = |value: Interval| Self {
+            time: never,
+            before: value,
+            after: value,
+        };
         if slope.lo > 0.0 {
-            return Self { time: -offset / slope, before: Interval::ONE, after: Interval::ZERO };
+            return Self {
+                time: -offset / slope,
+                before: Interval::ONE,
+                after: Interval::ZERO,
+            };
         }
         if slope.hi < 0.0 {
-            return Self { time: -offset / slope, before: Interval::ZERO, after: Interval::ONE };
+            return Self {
+                time: -offset / slope,
+                before: Interval::ZERO,
+                after: Interval::ONE,
+            };
         }
         if slope != Interval::ZERO {
             return constant(undecided);

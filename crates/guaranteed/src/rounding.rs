@@ -4,7 +4,11 @@
 //! roundings and underflows on the way could have taken away.
 
 /// Half the distance from 1 to the next double: the largest relative error of one operation.
-pub(crate) const UNIT: f64 = if cfg!(feature = "broken-rounding") { 0.0 } else { f64::EPSILON / 2.0 };
+pub(crate) const UNIT: f64 = if cfg!(feature = "broken-rounding") {
+    0.0
+} else {
+    f64::EPSILON / 2.0
+};
 
 /// More than the relative error of a sum of up to [`MOST_TERMS`] nonnegative terms.
 const SLACK: f64 = 1e-11;
@@ -18,17 +22,29 @@ const TINY: f64 = 1e-300;
 /// An upper bound of a nonnegative sum that was computed to nearest.
 #[inline]
 pub(crate) fn above(sum: f64) -> f64 {
-    if cfg!(feature = "broken-rounding") { sum } else { sum * (1.0 + SLACK) + TINY }
+    if cfg!(feature = "broken-rounding") {
+        sum
+    } else {
+        sum * (1.0 + SLACK) + TINY
+    }
 }
 
 /// A lower bound of such a sum.
 #[inline]
 pub(crate) fn below(sum: f64) -> f64 {
-    if cfg!(feature = "broken-rounding") { sum } else { sum * (1.0 - SLACK) - TINY }
+    if cfg!(feature = "broken-rounding") {
+        sum
+    } else {
+        sum * (1.0 - SLACK) - TINY
+    }
 }
 
 /// An upper bound of a nonnegative sum of so many terms that was computed to nearest: tighter where there are few.
 #[inline]
 pub(crate) fn above_terms(sum: f64, terms: usize) -> f64 {
-    if cfg!(feature = "broken-rounding") { sum } else { sum * (1.0 + 2.0 * (terms + 8) as f64 * UNIT) + TINY }
+    if cfg!(feature = "broken-rounding") {
+        sum
+    } else {
+        sum * (1.0 + 2.0 * (terms + 8) as f64 * UNIT) + TINY
+    }
 }

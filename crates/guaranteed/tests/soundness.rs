@@ -8,8 +8,8 @@ mod models;
 mod told;
 
 use dovetail_cases::{
-    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LAUB_LOOMIS, LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, SPRING,
-    connections, model,
+    BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LAUB_LOOMIS, LOTKA_VOLTERRA, MECHANICAL,
+    PUMP_AND_TANK, ROOMS, SPRING, connections, model,
 };
 use dovetail_equations::Monolithic;
 use dovetail_guaranteed::{Boxes, Interval, Problem, Stopped, enclose};
@@ -29,7 +29,10 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -38,7 +41,11 @@ impl Dice {
     }
 
     fn end(&mut self, range: Interval) -> f64 {
-        if self.roll() < 0.5 { range.lo } else { range.hi }
+        if self.roll() < 0.5 {
+            range.lo
+        } else {
+            range.hi
+        }
     }
 }
 
@@ -52,8 +59,11 @@ enum Place {
 
 /// Start values of one trajectory: for each system states, then parameters.
 fn sample(boxes: &[Boxes], place: Place, dice: &mut Dice) -> Vec<(Vec<f64>, Vec<f64>)> {
-    let open =
-        boxes.iter().flat_map(|b| b.states.iter().chain(&b.parameters)).filter(|range| !range.is_point()).count();
+    let open = boxes
+        .iter()
+        .flat_map(|b| b.states.iter().chain(&b.parameters))
+        .filter(|range| !range.is_point())
+        .count();
     let face = (dice.roll() * open as f64) as usize;
     let mut seen = 0;
     let mut pick = |range: &Interval| {
@@ -65,7 +75,12 @@ fn sample(boxes: &[Boxes], place: Place, dice: &mut Dice) -> Vec<(Vec<f64>, Vec<
             _ => dice.within(*range),
         }
     };
-    let mut of = |b: &Boxes| (b.states.iter().map(&mut pick).collect(), b.parameters.iter().map(&mut pick).collect());
+    let mut of = |b: &Boxes| {
+        (
+            b.states.iter().map(&mut pick).collect(),
+            b.parameters.iter().map(&mut pick).collect(),
+        )
+    };
     boxes.iter().map(&mut of).collect()
 }
 
@@ -74,8 +89,9 @@ fn looks(told: &[Told], dice: &mut Dice) -> (Vec<f64>, Vec<Vec<Interval>>) {
     let mut times: Vec<f64> = Vec::new();
     for told in told {
         times.extend(told.instants.iter().map(|(time, _)| *time));
-        let within =
-            |(from, to, _): &(f64, f64, Vec<Interval>)| [(); LOOKS].map(|()| dice.within(Interval::new(*from, *to)));
+        let within = |(from, to, _): &(f64, f64, Vec<Interval>)| {
+            [(); LOOKS].map(|()| dice.within(Interval::new(*from, *to)))
+        };
         times.extend(told.tubes.iter().flat_map(within));
     }
     times.sort_by(f64::total_cmp);
@@ -87,15 +103,28 @@ fn looks(told: &[Told], dice: &mut Dice) -> (Vec<f64>, Vec<Vec<Interval>>) {
 /// What several enclosures prove together.
 fn proved(told: &[Told], time: f64) -> Vec<Interval> {
     let meet = |a: Vec<Interval>, b: Vec<Interval>| {
-        a.iter().zip(b).map(|(a, b)| a.intersection(b).expect("enclosures that exclude each other")).collect()
+        a.iter()
+            .zip(b)
+            .map(|(a, b)| {
+                a.intersection(b)
+                    .expect("enclosures that exclude each other")
+            })
+            .collect()
     };
-    told.iter().map(|told| told.at(time)).reduce(meet).expect("BUG: an enclosure")
+    told.iter()
+        .map(|told| told.at(time))
+        .reduce(meet)
+        .expect("BUG: an enclosure")
 }
 
 /// Enclosures of a problem: at its own pace, and in smaller steps told on a grid that fits nothing.
 fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Told; 2] {
     let span = stop - start;
-    [shared(None, None), shared(Some(span / 37.0), Some(span / 8.3))].map(|options| {
+    [
+        shared(None, None),
+        shared(Some(span / 37.0), Some(span / 8.3)),
+    ]
+    .map(|options| {
         let (_, told) = enclosed(problem, &options);
         told.assert_complete(start, stop);
         told
@@ -108,10 +137,18 @@ fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Told; 2] {
 /// size of a state, and 1e-12. A slip of rounding is smaller than that: the exact tests below are for those.
 fn assert_trajectories_stay_inside(scenario: &Scenario) {
     let (boxes, mut dice) = (scenario.boxes().unwrap(), Dice(7));
-    let told = enclosures(&scenario.to_enclose().unwrap(), (scenario.start_time, scenario.stop_time));
+    let told = enclosures(
+        &scenario.to_enclose().unwrap(),
+        (scenario.start_time, scenario.stop_time),
+    );
     let (times, bounds) = looks(&told, &mut dice);
     let sizes: Vec<f64> = (0..bounds[0].len())
-        .map(|state| bounds.iter().map(|boxes| boxes[state].magnitude()).fold(0.0, f64::max))
+        .map(|state| {
+            bounds
+                .iter()
+                .map(|boxes| boxes[state].magnitude())
+                .fold(0.0, f64::max)
+        })
         .collect();
     let mut spread: Option<Vec<Interval>> = None;
     for index in 0..TRAJECTORIES {
@@ -123,7 +160,9 @@ fn assert_trajectories_stay_inside(scenario: &Scenario) {
             definition.parameters.clone_from(parameters);
         }
         let mut monolithic = Monolithic::new(&definitions, &scenario.connections).unwrap();
-        let solution = monolithic.solve(&times, scenario.connections.outputs()).unwrap();
+        let solution = monolithic
+            .solve(&times, scenario.connections.outputs())
+            .unwrap();
         for ((time, states), bounds) in times.iter().zip(&solution.states).zip(&bounds) {
             for ((x, bound), size) in states.iter().zip(bounds).zip(&sizes) {
                 let allowance = 1e-12 + 1e-11 * size.min(x.abs().max(1e-3 * size));
@@ -133,17 +172,29 @@ fn assert_trajectories_stay_inside(scenario: &Scenario) {
                 );
             }
         }
-        let last = solution.states.last().unwrap().iter().map(|&x| Interval::point(x));
+        let last = solution
+            .states
+            .last()
+            .unwrap()
+            .iter()
+            .map(|&x| Interval::point(x));
         spread = Some(match spread {
             None => last.collect(),
-            Some(spread) => spread.iter().zip(last).map(|(all, x)| all.hull(x)).collect(),
+            Some(spread) => spread
+                .iter()
+                .zip(last)
+                .map(|(all, x)| all.hull(x))
+                .collect(),
         });
     }
     let (first, last) = (&bounds[0], bounds.last().unwrap());
     for ((start, bound), spread) in first.iter().zip(last).zip(spread.unwrap()) {
         // Where trajectories have drawn together, a hundredth of where they began will do.
         let wide = 1e-9 + 4.0 * spread.width() + 0.01 * start.width();
-        assert!(bound.width() <= wide, "{bound:?} is much more than the trajectories reach, {spread:?}");
+        assert!(
+            bound.width() <= wide,
+            "{bound:?} is much more than the trajectories reach, {spread:?}"
+        );
     }
 }
 
@@ -196,7 +247,11 @@ trajectories_stay_inside! {
 fn what_is_told_before_an_explosion_holds() {
     let scenario = models::explosion();
     let mut told = Told::default();
-    let outcome = enclose(&scenario.to_enclose().unwrap(), &shared(None, None), &mut told);
+    let outcome = enclose(
+        &scenario.to_enclose().unwrap(),
+        &shared(None, None),
+        &mut told,
+    );
     assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })));
     // The fastest trajectory, from x = 1, explodes at t = 1.
     assert!((0.8..1.0).contains(&outcome.reached), "{}", outcome.reached);
@@ -204,7 +259,10 @@ fn what_is_told_before_an_explosion_holds() {
     for time in looks(&[told.clone()], &mut Dice(5)).0 {
         for start in [0.9, 0.95, 1.0] {
             let (x, bound) = (start / (1.0 - start * time), told.at(time)[0]);
-            assert!(bound.widened(1e-12 * x).contains(x), "t = {time}: {x} is not in {bound:?}");
+            assert!(
+                bound.widened(1e-12 * x).contains(x),
+                "t = {time}: {x} is not in {bound:?}"
+            );
         }
     }
 }
@@ -220,14 +278,20 @@ fn some_times(told: &[Told], most: usize) -> Vec<f64> {
 
 /// The exact hull of a linear model lies inside everything that is told, and fills it but for `excess`.
 fn assert_hull_is_inside(scenario: &Scenario, excess: f64) {
-    let told = enclosures(&scenario.to_enclose().unwrap(), (scenario.start_time, scenario.stop_time));
+    let told = enclosures(
+        &scenario.to_enclose().unwrap(),
+        (scenario.start_time, scenario.stop_time),
+    );
     let mut hull = Hull::new(scenario);
     for time in some_times(&told, 16) {
         hull.advance(time);
         hull.excess(&proved(&told, time));
     }
     let found = hull.excess(&told[0].instants.last().unwrap().1);
-    assert!(found <= excess, "the boxes are beyond the hull by {found:e}");
+    assert!(
+        found <= excess,
+        "the boxes are beyond the hull by {found:e}"
+    );
 }
 
 #[test]
@@ -254,7 +318,10 @@ fn random_system(seed: u64, radius: f64) -> Scenario {
     for name in ["one", "two"] {
         let mut row = |own: usize| {
             let a: [f64; 5] = std::array::from_fn(|j| number() - if j == own { 1.5 } else { 0.0 });
-            format!("{:?} * x0 + {:?} * x1 + {:?} * u0 + {:?} * u1 + {:?}", a[0], a[1], a[2], a[3], a[4])
+            format!(
+                "{:?} * x0 + {:?} * x1 + {:?} * u0 + {:?} * u1 + {:?}",
+                a[0], a[1], a[2], a[3], a[4]
+            )
         };
         let rows = [row(0), row(1)];
         let mut start = || {
@@ -270,7 +337,12 @@ fn random_system(seed: u64, radius: f64) -> Scenario {
             rows[1]
         );
     }
-    let wires = ["one.x0 -> two.u0", "one.x1 -> two.u1", "two.x0 -> one.u0", "two.x1 -> one.u1"];
+    let wires = [
+        "one.x0 -> two.u0",
+        "one.x1 -> two.u1",
+        "two.x0 -> one.u0",
+        "two.x1 -> one.u1",
+    ];
     model(3.0, &(text + &connections(&wires)))
 }
 
@@ -304,7 +376,10 @@ fn exact_hulls_are_inside_where_rounding_is_all_there_is() {
             number(),
             number()
         );
-        let scenario = model(2.7, &(text + &connections(&["two.y -> one.u", "one.y -> three.u"])));
+        let scenario = model(
+            2.7,
+            &(text + &connections(&["two.y -> one.u", "one.y -> three.u"])),
+        );
         assert_hull_is_inside(&scenario, 1e-14);
     }
 }
@@ -321,14 +396,31 @@ fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, longest: f64) {
     for time in some_times(&told, 9) {
         trajectory.advance(time);
         let doubt = High::exactly(trajectory.doubt());
-        assert!(trajectory.doubt() < 1e-18, "BUG: the reference is not exact enough: {:e}", trajectory.doubt());
+        assert!(
+            trajectory.doubt() < 1e-18,
+            "BUG: the reference is not exact enough: {:e}",
+            trajectory.doubt()
+        );
         for (x, bound) in trajectory.states().iter().zip(proved(&told, time)) {
-            let (lo, hi) = (High::exactly(bound.lo) - &doubt, High::exactly(bound.hi) + &doubt);
+            let (lo, hi) = (
+                High::exactly(bound.lo) - &doubt,
+                High::exactly(bound.hi) + &doubt,
+            );
             assert!(lo <= *x && *x <= hi, "t = {time}: {x} is not in {bound:?}");
         }
     }
-    let widest = told[0].instants.last().unwrap().1.iter().map(|x| x.width()).fold(0.0, f64::max);
-    assert!(widest <= 1e-12, "from a point, the boxes are {widest:e} wide");
+    let widest = told[0]
+        .instants
+        .last()
+        .unwrap()
+        .1
+        .iter()
+        .map(|x| x.width())
+        .fold(0.0, f64::max);
+    assert!(
+        widest <= 1e-12,
+        "from a point, the boxes are {widest:e} wide"
+    );
 }
 
 macro_rules! exact_trajectories_are_inside {

@@ -14,22 +14,34 @@ use told::{enclosed, shared};
 
 /// The boxes at the end.
 fn end(scenario: &Scenario) -> Vec<Interval> {
-    enclosed(&scenario.to_enclose().unwrap(), &shared(None, None)).0.states
+    enclosed(&scenario.to_enclose().unwrap(), &shared(None, None))
+        .0
+        .states
 }
 
 /// The most by which the boxes at the end are wider than the exact hull.
 fn excess(scenario: &Scenario) -> f64 {
     let mut hull = Hull::new(scenario);
     hull.advance(scenario.stop_time);
-    let exact = hull.bounds().into_iter().map(|(low, high)| (&high - &low).rounded());
+    let exact = hull
+        .bounds()
+        .into_iter()
+        .map(|(low, high)| (&high - &low).rounded());
     let states = end(scenario);
     hull.excess(&states);
-    states.iter().zip(exact).map(|(x, exact)| x.width() - exact).fold(0.0, f64::max)
+    states
+        .iter()
+        .zip(exact)
+        .map(|(x, exact)| x.width() - exact)
+        .fold(0.0, f64::max)
 }
 
 #[test]
 fn the_spring_from_a_point_stays_a_point() {
-    let widest = end(&SPRING.scenario()).iter().map(|x| x.width()).fold(0.0, f64::max);
+    let widest = end(&SPRING.scenario())
+        .iter()
+        .map(|x| x.width())
+        .fold(0.0, f64::max);
     assert!(widest <= 1e-12, "{widest:e}");
 }
 
@@ -51,7 +63,11 @@ fn the_rooms_have_their_exact_hull() {
 /// The width of `x4` at 20 s.
 fn width_of_x4(radius: f64) -> f64 {
     let problem = laub_loomis(radius, TWO, 20.0).to_enclose().unwrap();
-    let at = problem.names().iter().position(|name| name == "s1.x4").unwrap();
+    let at = problem
+        .names()
+        .iter()
+        .position(|name| name == "s1.x4")
+        .unwrap();
     enclosed(&problem, &shared(None, None)).0.states[at].width()
 }
 
@@ -71,7 +87,9 @@ fn laub_loomis_from_a_larger_box_stays_tight() {
 fn states_of(split: Split<'_>, radius: f64) -> Vec<Interval> {
     let states = end(&laub_loomis(radius, split, 5.0));
     let order: Vec<usize> = split.iter().flat_map(|own| own.iter().copied()).collect();
-    (1..=7).map(|x| states[order.iter().position(|&i| i == x).unwrap()]).collect()
+    (1..=7)
+        .map(|x| states[order.iter().position(|&i| i == x).unwrap()])
+        .collect()
 }
 
 /// Exchanging the coefficients of coupling variables order by order loses nothing: only the order of sums differs.

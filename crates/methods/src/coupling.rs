@@ -1,7 +1,9 @@
 //! The interface of a step, for methods with C¹ or C² inputs: signals that leave the start and arrive at a guess of the end, and
 //! the outputs they cause.
 
-use dovetail_core::{Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers};
+use dovetail_core::{
+    Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers,
+};
 
 use crate::early_stops::EarlyStops;
 use crate::near_side::NearSide;
@@ -21,7 +23,11 @@ pub(crate) fn held_outputs(connections: &Connections) -> Vec<usize> {
 
 /// The outputs that feed these inputs, each once.
 fn sources_of(connections: &Connections, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-    let sources = connections.sources().iter().enumerate().filter(|(input, _)| wanted(*input));
+    let sources = connections
+        .sources()
+        .iter()
+        .enumerate()
+        .filter(|(input, _)| wanted(*input));
     let mut all: Vec<usize> = sources.filter_map(|(_, source)| source.output()).collect();
     all.sort_unstable();
     all.dedup();
@@ -67,11 +73,20 @@ pub(crate) struct Variable {
 
 impl<'a> Coupling<'a> {
     /// The coupling of systems with these capabilities, whose steps are `longest` at most.
-    pub fn new(connections: &'a Connections, tolerance: f64, capabilities: &[Capabilities], longest: f64) -> Self {
+    pub fn new(
+        connections: &'a Connections,
+        tolerance: f64,
+        capabilities: &[Capabilities],
+        longest: f64,
+    ) -> Self {
         let outputs = coupled_outputs(connections);
         let variable = |&stacked: &usize| {
             let system = connections.owner(stacked);
-            Variable { stacked, system, position: stacked - connections.outputs_of(system).start }
+            Variable {
+                stacked,
+                system,
+                position: stacked - connections.outputs_of(system).start,
+            }
         };
         let place = |(input, source): (usize, &Source)| {
             let output = source.output().filter(|_| !connections.is_held(input))?;
@@ -82,7 +97,12 @@ impl<'a> Coupling<'a> {
             capabilities: capabilities.to_vec(),
             derivatives: 1,
             variables: outputs.iter().map(variable).collect(),
-            feeders: connections.sources().iter().enumerate().map(place).collect(),
+            feeders: connections
+                .sources()
+                .iter()
+                .enumerate()
+                .map(place)
+                .collect(),
             held: held_outputs(connections).iter().map(variable).collect(),
             present: vec![f64::NAN; connections.outputs()],
             stops: EarlyStops::new(longest),
@@ -142,7 +162,10 @@ impl<'a> Coupling<'a> {
     /// Whether the step just taken has led to an event: one that was announced, one that a trial has found, or another value of
     /// something that jumps and that others hold.
     pub fn at_event(&mut self) -> bool {
-        let announced = self.tasks.iter().any(|task| task.response.next_event <= self.step.end);
+        let announced = self
+            .tasks
+            .iter()
+            .any(|task| task.response.next_event <= self.step.end);
         self.hold_newest() || announced || self.stops.grazed
     }
 
@@ -150,7 +173,10 @@ impl<'a> Coupling<'a> {
     pub fn name(&self, unknown: usize) -> (String, String) {
         let variable = self.variables[unknown % self.variables.len().max(1)];
         let interface = &self.connections.interfaces()[variable.system];
-        (interface.name.clone(), interface.outputs[variable.position].name.clone())
+        (
+            interface.name.clone(),
+            interface.outputs[variable.position].name.clone(),
+        )
     }
 
     /// Inputs held at their start values; (20), or a constant on a first step.
@@ -165,7 +191,9 @@ impl<'a> Coupling<'a> {
     /// Inputs that leave the start and arrive at `guess`, (22).
     pub fn place(&mut self, guess: &[f64]) {
         let (size, shape) = (self.step.size(), self.shape());
-        self.place_signals(|knot, variable| shape.between(size, knot, shape.knot_of(guess, variable)));
+        self.place_signals(|knot, variable| {
+            shape.between(size, knot, shape.knot_of(guess, variable))
+        });
     }
 
     /// What inputs are made of in this step.
@@ -181,21 +209,40 @@ impl<'a> Coupling<'a> {
     /// inputs of `degree`: the inputs are affine in the guess.
     pub fn basis(&self, degree: usize) -> [Signal; 3] {
         let (size, shape) = (self.step.size(), self.shape());
-        let knot = |value: f64, slope: f64, curvature: f64| Knot { value, slope, curvature };
-        [knot(1.0, 0.0, 0.0), knot(0.0, 1.0, 0.0), knot(0.0, 0.0, 1.0)]
-            .map(|end| shape.between(size, Knot::from(0.0), end).reduced(size, degree))
+        let knot = |value: f64, slope: f64, curvature: f64| Knot {
+            value,
+            slope,
+            curvature,
+        };
+        [
+            knot(1.0, 0.0, 0.0),
+            knot(0.0, 1.0, 0.0),
+            knot(0.0, 0.0, 1.0),
+        ]
+        .map(|end| {
+            shape
+                .between(size, Knot::from(0.0), end)
+                .reduced(size, degree)
+        })
     }
 
     /// The slopes of a system's inputs at the start of the step; zero where they are not known.
     pub fn start_slopes(&self, system: usize) -> impl Iterator<Item = f64> {
         let slope = |variable: usize| self.start[variable].slope;
         let known = |slope: &f64| slope.is_finite();
-        self.connections.inputs_of(system).map(move |input| self.feeders[input].map(slope).filter(known).unwrap_or(0.0))
+        self.connections
+            .inputs_of(system)
+            .map(move |input| self.feeders[input].map(slope).filter(known).unwrap_or(0.0))
     }
 
     /// Slopes at the start of a run, made consistent where all systems know theirs: then no step is a first step.
-    pub fn find_start_slopes(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
-        let (tasks, smooth) = reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
+    pub fn find_start_slopes(
+        &mut self,
+        past: &Past,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Error> {
+        let (tasks, smooth) =
+            reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
         if smooth {
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
                 *knot = tasks[variable.system].response.outputs[variable.position];
@@ -209,9 +256,15 @@ impl<'a> Coupling<'a> {
         for task in &mut self.tasks {
             task.step = self.step;
             let degree = self.capabilities[task.system].input_degree;
-            for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+            for (input, place) in self
+                .connections
+                .inputs_of(task.system)
+                .zip(&mut task.inputs)
+            {
                 *place = match self.feeders[input] {
-                    Some(variable) => signal(self.start[variable], variable).reduced(self.step.size(), degree),
+                    Some(variable) => {
+                        signal(self.start[variable], variable).reduced(self.step.size(), degree)
+                    }
                     None => Signal::constant(self.connections.feed(input, &self.present)),
                 };
             }
@@ -256,12 +309,16 @@ impl<'a> Coupling<'a> {
 
     /// `system.variable` of a coupling variable.
     pub fn full_name(&self, variable: usize) -> String {
-        self.connections.output_name(self.variables[variable].stacked)
+        self.connections
+            .output_name(self.variables[variable].stacked)
     }
 
     /// The largest miss of each coupling variable, by name.
     pub fn discrepancy(&self, predictions: &Predictions) -> Vec<(String, f64)> {
-        (0..self.variables.len()).map(|variable| self.full_name(variable)).zip(predictions.misses()).collect()
+        (0..self.variables.len())
+            .map(|variable| self.full_name(variable))
+            .zip(predictions.misses())
+            .collect()
     }
 
     /// The next step starts where the inputs of this one ended.
@@ -284,21 +341,37 @@ impl<'a> Coupling<'a> {
         workers.advance(&mut self.tasks)?;
         let changed = self.hold_newest();
         let jumps = changed
-            || self.variables.iter().zip(&self.start).any(|(variable, knot)| {
-                let now = self.tasks[variable.system].response.outputs[variable.position];
-                let differs = |a: f64, b: f64| (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs());
-                // A slope that is not known may have jumped.
-                let known = self.capabilities[variable.system].output_derivatives > 0;
-                !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
-            });
+            || self
+                .variables
+                .iter()
+                .zip(&self.start)
+                .any(|(variable, knot)| {
+                    let now = self.tasks[variable.system].response.outputs[variable.position];
+                    let differs = |a: f64, b: f64| {
+                        (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs())
+                    };
+                    // A slope that is not known may have jumped.
+                    let known = self.capabilities[variable.system].output_derivatives > 0;
+                    !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
+                });
         if jumps {
             let mut present = vec![Knot::from(0.0); self.connections.outputs()];
-            self.held.iter().for_each(|held| present[held.stacked] = Knot::from(self.present[held.stacked]));
-            self.variables.iter().zip(&self.start).for_each(|(variable, knot)| present[variable.stacked] = *knot);
-            (self.tasks, self.smooth) = reinitialize(self.connections, workers, time, self.derivatives, &present)?;
+            self.held
+                .iter()
+                .for_each(|held| present[held.stacked] = Knot::from(self.present[held.stacked]));
+            self.variables
+                .iter()
+                .zip(&self.start)
+                .for_each(|(variable, knot)| present[variable.stacked] = *knot);
+            (self.tasks, self.smooth) =
+                reinitialize(self.connections, workers, time, self.derivatives, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
                 let now = self.tasks[variable.system].response.outputs[variable.position];
-                *knot = if self.smooth { now } else { Knot::value_only(now.value) };
+                *knot = if self.smooth {
+                    now
+                } else {
+                    Knot::value_only(now.value)
+                };
             }
         }
         Ok(jumps)
@@ -316,10 +389,18 @@ impl<'a> Coupling<'a> {
         for task in &mut self.tasks {
             task.step = self.step;
             let taken = self.capabilities[task.system].input_degree.min(2);
-            for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+            for (input, place) in self
+                .connections
+                .inputs_of(task.system)
+                .zip(&mut task.inputs)
+            {
                 *place = match self.feeders[input] {
                     Some(variable) => {
-                        let Knot { value, slope, curvature } = self.start[variable];
+                        let Knot {
+                            value,
+                            slope,
+                            curvature,
+                        } = self.start[variable];
                         let known = |number: f64| if number.is_finite() { number } else { 0.0 };
                         Signal::new(&[value, known(slope), 0.5 * known(curvature)][..=taken])
                     }
@@ -337,8 +418,14 @@ impl<'a> Coupling<'a> {
         let mut all = Vec::new();
         for (k, interface) in self.connections.interfaces().iter().enumerate() {
             let capabilities = &self.capabilities[k];
-            let follows = self.connections.inputs_of(k).any(|input| !self.connections.is_held(input));
-            let smooth = interface.outputs.iter().any(|output| output.nature == Nature::Continuous);
+            let follows = self
+                .connections
+                .inputs_of(k)
+                .any(|input| !self.connections.is_held(input));
+            let smooth = interface
+                .outputs
+                .iter()
+                .any(|output| output.nature == Nature::Continuous);
             if capabilities.input_degree < 3 && follows {
                 let degree = capabilities.input_degree;
                 all.push(format!(

@@ -48,8 +48,18 @@ impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
         let mut watched = algebraic_loops(connections).concat();
         watched.retain(|&output| connections.output(output).nature == Nature::Continuous);
-        let watched = watched.into_iter().map(|output| Growth { output, ..Growth::default() }).collect();
-        Self { largest: vec![0.0; connections.outputs()], watched, step: 0 }
+        let watched = watched
+            .into_iter()
+            .map(|output| Growth {
+                output,
+                ..Growth::default()
+            })
+            .collect();
+        Self {
+            largest: vec![0.0; connections.outputs()],
+            watched,
+            step: 0,
+        }
     }
 
     /// Takes in the answers of one step; an error once an output has grown through enough windows.
@@ -60,10 +70,19 @@ impl Divergence {
         connections: &Connections,
         tasks: &[Task],
     ) -> Result<(), Error> {
-        if self.watched.is_empty() { Ok(()) } else { self.take_in(method, connections, tasks) }
+        if self.watched.is_empty() {
+            Ok(())
+        } else {
+            self.take_in(method, connections, tasks)
+        }
     }
 
-    fn take_in(&mut self, method: &'static str, connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
+    fn take_in(
+        &mut self,
+        method: &'static str,
+        connections: &Connections,
+        tasks: &[Task],
+    ) -> Result<(), Error> {
         for task in tasks {
             let largest = &mut self.largest[connections.outputs_of(task.system)];
             for (largest, knot) in largest.iter_mut().zip(&task.response.outputs) {
@@ -72,7 +91,9 @@ impl Divergence {
         }
         self.step += 1;
         if self.step.is_multiple_of(WINDOW) {
-            self.watched.iter_mut().for_each(|growth| growth.close_window(self.largest[growth.output]));
+            self.watched
+                .iter_mut()
+                .for_each(|growth| growth.close_window(self.largest[growth.output]));
             self.largest.fill(0.0);
             if let Some(growth) = self.watched.iter().find(|growth| growth.run >= WINDOWS) {
                 return Err(diverged(growth, method, connections, tasks));
@@ -82,13 +103,20 @@ impl Divergence {
     }
 }
 
-fn diverged(growth: &Growth, method: &'static str, connections: &Connections, tasks: &[Task]) -> Error {
+fn diverged(
+    growth: &Growth,
+    method: &'static str,
+    connections: &Connections,
+    tasks: &[Task],
+) -> Error {
     let owner = connections.owner(growth.output);
     let interface = &connections.interfaces()[owner];
     let steps = growth.run * WINDOW;
     Error::Diverged {
         system: interface.name.clone(),
-        variable: interface.outputs[growth.output - connections.outputs_of(owner).start].name.clone(),
+        variable: interface.outputs[growth.output - connections.outputs_of(owner).start]
+            .name
+            .clone(),
         time: tasks[0].response.reached,
         value: growth.previous,
         growth: (growth.previous / growth.before).powf(1.0 / steps as f64),
@@ -104,9 +132,21 @@ mod tests {
 
     /// Steps until an output that follows `values` is called divergent.
     fn watch(values: impl Iterator<Item = f64>) -> Option<usize> {
-        let output = Output { name: "y".into(), depends_on: vec![0], ..Output::default() };
-        let inputs = vec![Input { name: "u".into(), ..Input::default() }];
-        let interface = Interface { name: "s".into(), inputs, outputs: vec![output], ..Interface::default() };
+        let output = Output {
+            name: "y".into(),
+            depends_on: vec![0],
+            ..Output::default()
+        };
+        let inputs = vec![Input {
+            name: "u".into(),
+            ..Input::default()
+        }];
+        let interface = Interface {
+            name: "s".into(),
+            inputs,
+            outputs: vec![output],
+            ..Interface::default()
+        };
         let connections = Connections::new(vec![interface], vec![Source::Output(0)]);
         let (mut watch, mut tasks) = (Divergence::new(&connections), connections.tasks(0));
         for (n, value) in values.enumerate() {
@@ -132,6 +172,9 @@ mod tests {
     #[test]
     fn neither_is_a_start_from_rest_nor_a_jump() {
         assert_eq!(watch((0..1000).map(|n| f64::from(n).powi(4))), None);
-        assert_eq!(watch((0..1000).map(|n| if n < 500 { 1e-9 } else { 1e9 })), None);
+        assert_eq!(
+            watch((0..1000).map(|n| if n < 500 { 1e-9 } else { 1e9 })),
+            None
+        );
     }
 }

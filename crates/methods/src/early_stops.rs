@@ -32,7 +32,14 @@ pub(crate) struct EarlyStops {
 impl EarlyStops {
     /// Nothing is known yet; steps are at most so long.
     pub fn new(longest: f64) -> Self {
-        Self { longest, start: f64::NAN, given_up: 0, end: f64::INFINITY, crowd: 0, grazed: false }
+        Self {
+            longest,
+            start: f64::NAN,
+            given_up: 0,
+            end: f64::INFINITY,
+            crowd: 0,
+            grazed: false,
+        }
     }
 
     /// An attempt from `start` begins; the time at which it has to end at the latest, beside the events that are announced.
@@ -46,7 +53,10 @@ impl EarlyStops {
 
     /// Looks at the answers to a trial of `step`; true if the attempt is to be given up.
     pub fn notice(&mut self, step: MacroStep, tasks: &[Task]) -> bool {
-        let reached = tasks.iter().filter(|task| task.due).map(|task| task.response.reached);
+        let reached = tasks
+            .iter()
+            .filter(|task| task.due)
+            .map(|task| task.response.reached);
         let event = reached.fold(step.end, f64::min).max(step.start);
         if event >= step.end {
             return false;
@@ -58,7 +68,11 @@ impl EarlyStops {
         self.given_up += 1;
         let resolution = self.resolution(step.end);
         let over = self.given_up > PATIENCE || event - step.start <= resolution;
-        self.end = if over { event + resolution / 2.0 } else { event };
+        self.end = if over {
+            event + resolution / 2.0
+        } else {
+            event
+        };
         true
     }
 
@@ -66,12 +80,17 @@ impl EarlyStops {
     pub fn accepted(&mut self, step: MacroStep) {
         let met = self.grazed || step.end == self.end;
         let crowded = step.size() <= self.resolution(step.end).max(CROWDED * self.longest);
-        self.crowd = if met { self.crowd + i32::from(crowded) } else { 0 };
+        self.crowd = if met {
+            self.crowd + i32::from(crowded)
+        } else {
+            0
+        };
     }
 
     /// What does not count at `time`.
     fn resolution(&self, time: f64) -> f64 {
-        let impatience = 10f64.powi((self.given_up - PATIENCE).max(0)) * 2f64.powi(self.crowd.min(100));
+        let impatience =
+            10f64.powi((self.given_up - PATIENCE).max(0)) * 2f64.powi(self.crowd.min(100));
         (RESOLUTION * impatience).min(1.0) * self.longest + 16.0 * f64::EPSILON * time.abs()
     }
 }
@@ -112,7 +131,10 @@ mod tests {
     #[test]
     fn one_that_moves_with_the_step_is_met_where_it_settles() {
         let (ends, given_up) = steps_over(0.0, |end| 0.05 + 0.01 * (end - 0.05), 0.05);
-        assert!(ends.len() == 1 && given_up < 6 && (ends[0] - 0.05).abs() < 1e-10, "{ends:?}, {given_up}");
+        assert!(
+            ends.len() == 1 && given_up < 6 && (ends[0] - 0.05).abs() < 1e-10,
+            "{ends:?}, {given_up}"
+        );
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! Methods meet at communication times: there one can take over from another, since all that a method needs of what was is in the
 //! systems, and in the past. Where there is nobody to take over, a run that makes no headway ends with the reason.
 
-use dovetail_core::{Advice, Capabilities, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable};
+use dovetail_core::{
+    Advice, Capabilities, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable,
+};
 
 /// Attempts after which the pace is looked at.
 const WINDOW: u64 = 10_000;
@@ -63,8 +65,20 @@ impl<'a> Fallback<'a> {
     /// headway ends.
     pub fn new(own: Box<dyn Method + 'a>, usual: f64, stop: f64, make: Option<Maker<'a>>) -> Self {
         let nothing = vec![f64::NAN; own.signals().len()];
-        let pace = Pace { usual, attempts: 0, since: f64::NAN };
-        Self { own, make, other: None, alone: false, pace, stop, nothing }
+        let pace = Pace {
+            usual,
+            attempts: 0,
+            since: f64::NAN,
+        };
+        Self {
+            own,
+            make,
+            other: None,
+            alone: false,
+            pace,
+            stop,
+            nothing,
+        }
     }
 
     /// Lets another method take over, if that is advised and possible.
@@ -79,7 +93,11 @@ impl<'a> Fallback<'a> {
         self.alone = successor.is_none();
         let (since, reason) = (past.reached(), advice.reason);
         if let Some(method) = successor {
-            self.other = Some(Successor { method, since, reason });
+            self.other = Some(Successor {
+                method,
+                since,
+                reason,
+            });
             self.pace.attempts = 0;
         }
         !self.alone
@@ -92,16 +110,27 @@ impl<'a> Fallback<'a> {
             "dovetail" | "missiles" if rollback => "ifosmondi",
             _ => "jacobi",
         };
-        let reason = format!("{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s", self.current());
+        let reason = format!(
+            "{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s",
+            self.current()
+        );
         if self.make.is_some() && self.hand_over(Advice { method, reason }, past, workers) {
             return Ok(());
         }
         let (time, left) = (past.reached(), self.stop - past.reached());
-        Err(Error::NoHeadway { method: self.current(), attempts: WINDOW, moved, time, left })
+        Err(Error::NoHeadway {
+            method: self.current(),
+            attempts: WINDOW,
+            moved,
+            time,
+            left,
+        })
     }
 
     fn current(&self) -> &'static str {
-        self.other.as_ref().map_or_else(|| self.own.name(), |other| other.method.name())
+        self.other
+            .as_ref()
+            .map_or_else(|| self.own.name(), |other| other.method.name())
     }
 }
 
@@ -122,9 +151,14 @@ impl Method for Fallback<'_> {
         if let Some(moved) = self.pace.look(past.reached()) {
             self.give_way(moved, past, workers)?;
         }
-        let Some(other) = &mut self.other else { return self.own.attempt(past, workers) };
+        let Some(other) = &mut self.other else {
+            return self.own.attempt(past, workers);
+        };
         Ok(match other.method.attempt(past, workers)? {
-            Outcome::Accepted(exchange) => Outcome::Accepted(Exchange { signals: &self.nothing, ..exchange }),
+            Outcome::Accepted(exchange) => Outcome::Accepted(Exchange {
+                signals: &self.nothing,
+                ..exchange
+            }),
             outcome => outcome,
         })
     }
@@ -142,7 +176,14 @@ impl Method for Fallback<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let Some(Successor { method, since, reason }) = &self.other else { return self.own.warnings() };
+        let Some(Successor {
+            method,
+            since,
+            reason,
+        }) = &self.other
+        else {
+            return self.own.warnings();
+        };
         let mut all = vec![format!(
             "from t = {} s on {} has taken over: {reason}; what is said of errors ends there",
             readable(*since),
@@ -161,7 +202,14 @@ impl Method for Fallback<'_> {
     fn quality(&self) -> MethodQuality {
         let own = self.own.quality();
         // An estimate that ends before the run does is none.
-        if self.other.is_some() { MethodQuality { estimated_error: None, ..own } } else { own }
+        if self.other.is_some() {
+            MethodQuality {
+                estimated_error: None,
+                ..own
+            }
+        } else {
+            own
+        }
     }
 }
 
@@ -171,10 +219,20 @@ mod tests {
 
     #[test]
     fn a_pace_is_judged_by_whole_windows() {
-        let mut pace = Pace { usual: 1.0, attempts: 0, since: f64::NAN };
-        let slow: Vec<_> = (0..=2 * WINDOW).filter_map(|n| pace.look(5.0 + 1e-6 * n as f64)).collect();
+        let mut pace = Pace {
+            usual: 1.0,
+            attempts: 0,
+            since: f64::NAN,
+        };
+        let slow: Vec<_> = (0..=2 * WINDOW)
+            .filter_map(|n| pace.look(5.0 + 1e-6 * n as f64))
+            .collect();
         assert_eq!(slow.len(), 1);
-        let mut pace = Pace { usual: 1.0, attempts: 0, since: f64::NAN };
+        let mut pace = Pace {
+            usual: 1.0,
+            attempts: 0,
+            since: f64::NAN,
+        };
         assert!((0..=10 * WINDOW).all(|n| pace.look(1e-3 * n as f64).is_none()));
     }
 }

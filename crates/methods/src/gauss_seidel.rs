@@ -5,7 +5,8 @@
 //! the order in which the model lists them.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers, components,
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
+    Workers, components,
 };
 
 use crate::divergence::Divergence;
@@ -27,15 +28,27 @@ pub struct GaussSeidel<'a> {
 impl<'a> GaussSeidel<'a> {
     /// Gauss-Seidel on the communication times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
-        let feeders: Vec<Vec<usize>> = (0..connections.systems()).map(|k| connections.feeders(k)).collect();
+        let feeders: Vec<Vec<usize>> = (0..connections.systems())
+            .map(|k| connections.feeders(k))
+            .collect();
         let mut place = vec![0; connections.systems()];
         for (position, system) in components(&feeders).into_iter().flatten().enumerate() {
             place[system] = position;
         }
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
-        let (newest, divergence) = (vec![f64::NAN; connections.outputs()], Divergence::new(connections));
-        Self { connections, walk: GridWalk::new(grid), near_side: NearSide::of(&tasks), tasks, newest, divergence }
+        let (newest, divergence) = (
+            vec![f64::NAN; connections.outputs()],
+            Divergence::new(connections),
+        );
+        Self {
+            connections,
+            walk: GridWalk::new(grid),
+            near_side: NearSide::of(&tasks),
+            tasks,
+            newest,
+            divergence,
+        }
     }
 }
 
@@ -45,7 +58,12 @@ impl Method for GaussSeidel<'_> {
     }
 
     fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        check_imposed_steps(self.name(), self.walk.grid(), self.connections, capabilities)
+        check_imposed_steps(
+            self.name(),
+            self.walk.grid(),
+            self.connections,
+            capabilities,
+        )
     }
 
     fn looks_back(&self) -> bool {
@@ -59,18 +77,24 @@ impl Method for GaussSeidel<'_> {
         }
         for task in &mut self.tasks {
             task.step = step;
-            for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
+            for (signal, input) in task
+                .inputs
+                .iter_mut()
+                .zip(self.connections.inputs_of(task.system))
+            {
                 signal.hold(self.connections.feed(input, &self.newest));
             }
             workers.advance(std::slice::from_mut(task))?;
-            for (newest, knot) in
-                self.newest[self.connections.outputs_of(task.system)].iter_mut().zip(&task.response.outputs)
+            for (newest, knot) in self.newest[self.connections.outputs_of(task.system)]
+                .iter_mut()
+                .zip(&task.response.outputs)
             {
                 *newest = knot.value;
             }
         }
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
-        self.divergence.watch(self.name(), self.connections, &self.tasks)?;
+        self.divergence
+            .watch(self.name(), self.connections, &self.tasks)?;
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),

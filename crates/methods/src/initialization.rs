@@ -13,7 +13,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use dovetail_core::{
-    Connections, Error, Interface, Knot, LinearizeTask, MacroStep, Nature, Signal, Source, Task, Workers, components,
+    Connections, Error, Interface, Knot, LinearizeTask, MacroStep, Nature, Signal, Source, Task,
+    Workers, components,
 };
 use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, NonlinearSolver};
 
@@ -29,7 +30,10 @@ const SINGULAR: f64 = 1e-12;
 /// The algebraic loops of a model: for each, its outputs as stacked positions. What is held over a step closes no loop.
 pub fn algebraic_loops(connections: &Connections) -> Vec<Vec<usize>> {
     let graph = feedthrough(connections, |input| !connections.is_held(input));
-    components(&graph).into_iter().filter(|members| is_loop(members, &graph)).collect()
+    components(&graph)
+        .into_iter()
+        .filter(|members| is_loop(members, &graph))
+        .collect()
 }
 
 /// Start values that agree with one another: tasks of size zero at `time`, answered, with so many output derivatives.
@@ -39,7 +43,14 @@ pub fn initialize(
     time: f64,
     derivatives: usize,
 ) -> Result<Vec<Task>, Error> {
-    start_values(connections, workers, time, derivatives, &Beforehand::default()).map(|values| values.tasks)
+    start_values(
+        connections,
+        workers,
+        time,
+        derivatives,
+        &Beforehand::default(),
+    )
+    .map(|values| values.tasks)
 }
 
 /// The start of a run.
@@ -79,13 +90,24 @@ pub fn start_values(
     derivatives: usize,
     known: &Beforehand<'_>,
 ) -> Result<StartValues, Error> {
-    let modes = workers.capabilities().iter().any(|c| c.presence.initialization_mode);
+    let modes = workers
+        .capabilities()
+        .iter()
+        .any(|c| c.presence.initialization_mode);
     // In the mode only values are asked for.
-    let mut start = Start::new(connections, workers, time, if modes { 0 } else { derivatives });
+    let mut start = Start::new(
+        connections,
+        workers,
+        time,
+        if modes { 0 } else { derivatives },
+    );
     start.insists = true;
     start.assumed = known.assumed.to_vec();
     for (task, inputs) in start.tasks.iter_mut().zip(known.inputs.unwrap_or_default()) {
-        task.inputs.iter_mut().zip(inputs).for_each(|(signal, value)| *signal = Signal::constant(*value));
+        task.inputs
+            .iter_mut()
+            .zip(inputs)
+            .for_each(|(signal, value)| *signal = Signal::constant(*value));
     }
     start.settle(workers)?;
     let mut late = Vec::new();
@@ -93,14 +115,21 @@ pub fn start_values(
         let before = start.outputs.clone();
         start.begin(workers, derivatives)?;
         late = start.late(workers, &before);
-        if before.iter().zip(&start.outputs).any(|(before, now)| before.to_bits() != now.to_bits()) {
+        if before
+            .iter()
+            .zip(&start.outputs)
+            .any(|(before, now)| before.to_bits() != now.to_bits())
+        {
             start.settle(workers)?;
         }
     }
     if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
         start.settle(workers)?;
     }
-    Ok(StartValues { tasks: start.tasks, late })
+    Ok(StartValues {
+        tasks: start.tasks,
+        late,
+    })
 }
 
 /// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch.
@@ -114,10 +143,18 @@ pub fn reinitialize(
 ) -> Result<(Vec<Task>, bool), Error> {
     let mut start = Start::new(connections, workers, time, derivatives);
     start.begun = true;
-    start.outputs.iter_mut().zip(present).for_each(|(value, knot)| *value = knot.value);
+    start
+        .outputs
+        .iter_mut()
+        .zip(present)
+        .for_each(|(value, knot)| *value = knot.value);
     start.publish();
     let known = |slope: f64| if slope.is_finite() { slope } else { 0.0 };
-    start.slopes.iter_mut().zip(present).for_each(|(slope, knot)| *slope = known(knot.slope));
+    start
+        .slopes
+        .iter_mut()
+        .zip(present)
+        .for_each(|(slope, knot)| *slope = known(knot.slope));
     (0..connections.systems()).for_each(|system| start.dispatch(system));
     start.settle(workers)?;
     let settled = derivatives > 0 && start.settle_slopes(workers)?;
@@ -168,9 +205,16 @@ struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    fn new(connections: &'a Connections, workers: &dyn Workers, time: f64, derivatives: usize) -> Self {
+    fn new(
+        connections: &'a Connections,
+        workers: &dyn Workers,
+        time: f64,
+        derivatives: usize,
+    ) -> Self {
         let mut tasks = connections.tasks(derivatives);
-        tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(time));
+        tasks
+            .iter_mut()
+            .for_each(|task| task.step = MacroStep::instant(time));
         Self {
             connections,
             tasks,
@@ -180,7 +224,11 @@ impl<'a> Start<'a> {
             insists: false,
             assumed: Vec::new(),
             begun: false,
-            takes_slopes: workers.capabilities().iter().map(|c| c.input_degree > 0).collect(),
+            takes_slopes: workers
+                .capabilities()
+                .iter()
+                .map(|c| c.input_degree > 0)
+                .collect(),
             time,
         }
     }
@@ -202,14 +250,20 @@ impl<'a> Start<'a> {
     /// Outputs that have changed since all systems were in their initialization, as far as someone there should have known.
     fn late(&self, workers: &dyn Workers, before: &[f64]) -> Vec<Late> {
         let connections = self.connections;
-        let has_mode = |system: &usize| workers.capabilities()[*system].presence.initialization_mode;
+        let has_mode =
+            |system: &usize| workers.capabilities()[*system].presence.initialization_mode;
         let readers = (0..connections.systems()).filter(has_mode);
         let inputs = readers.flat_map(|system| connections.inputs_of(system));
-        let mut outputs: Vec<usize> = inputs.filter_map(|input| connections.sources()[input].output()).collect();
+        let mut outputs: Vec<usize> = inputs
+            .filter_map(|input| connections.sources()[input].output())
+            .collect();
         outputs.sort_unstable();
         outputs.dedup();
-        let late =
-            outputs.into_iter().map(|output| Late { output, before: before[output], value: self.outputs[output] });
+        let late = outputs.into_iter().map(|output| Late {
+            output,
+            before: before[output],
+            value: self.outputs[output],
+        });
         late.filter(|Late { before, value, .. }| {
             (before - value).abs() > LATE * before.abs().max(value.abs()).max(1e-6)
         })
@@ -220,7 +274,10 @@ impl<'a> Start<'a> {
     fn graph(&self, workers: &dyn Workers, counts: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
         let mut graph = feedthrough(self.connections, counts);
         for (output, feeders) in graph.iter_mut().enumerate() {
-            let silent = self.begun && !workers.capabilities()[self.connections.owner(output)].presence.responds;
+            let silent = self.begun
+                && !workers.capabilities()[self.connections.owner(output)]
+                    .presence
+                    .responds;
             if silent || self.is_assumed(output) {
                 feeders.clear();
             }
@@ -253,8 +310,13 @@ impl<'a> Start<'a> {
             let before = self.outputs.clone();
             everyone.iter().for_each(|&system| self.dispatch(system));
             self.ask(workers, &everyone)?;
-            let modes = !self.begun && workers.capabilities().iter().any(|c| c.presence.initialization_mode);
-            let same = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= LATE * a.abs().max(b.abs());
+            let modes = !self.begun
+                && workers
+                    .capabilities()
+                    .iter()
+                    .any(|c| c.presence.initialization_mode);
+            let same =
+                |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= LATE * a.abs().max(b.abs());
             if !modes || before.iter().zip(&self.outputs).all(same) {
                 break;
             }
@@ -289,7 +351,10 @@ impl<'a> Start<'a> {
         let mut disagreement: f64 = 0.0;
         for _ in 0..MOST_ROUNDS {
             disagreement = 0.0;
-            for part in components(&graph).iter().filter(|part| members.contains(&part[0])) {
+            for part in components(&graph)
+                .iter()
+                .filter(|part| members.contains(&part[0]))
+            {
                 if is_loop(part, &graph) {
                     self.solve_loop(workers, part)?;
                 } else {
@@ -304,7 +369,11 @@ impl<'a> Start<'a> {
                 return Ok(());
             }
         }
-        if self.insists { Err(self.unsolved(members, MOST_ROUNDS, disagreement)) } else { Ok(()) }
+        if self.insists {
+            Err(self.unsolved(members, MOST_ROUNDS, disagreement))
+        } else {
+            Ok(())
+        }
     }
 
     /// By how much held inputs know this output otherwise than it is, if that counts.
@@ -320,28 +389,56 @@ impl<'a> Start<'a> {
 
     /// Whether anything depends on the slope of an input.
     fn needs_slopes(&self) -> bool {
-        self.connections.interfaces().iter().flat_map(|i| &i.inputs).any(|input| input.uses_slope) || self.uses_slopes()
+        self.connections
+            .interfaces()
+            .iter()
+            .flat_map(|i| &i.inputs)
+            .any(|input| input.uses_slope)
+            || self.uses_slopes()
     }
 
     /// Whether some output depends on the slope of an input.
     fn uses_slopes(&self) -> bool {
-        let mut outputs = self.connections.interfaces().iter().flat_map(|i| &i.outputs);
+        let mut outputs = self
+            .connections
+            .interfaces()
+            .iter()
+            .flat_map(|i| &i.outputs);
         outputs.any(|output| !output.depends_on_slopes.is_empty())
     }
 
     /// Slopes that agree, under the values as they are; false where some system does not know its slopes, or where they do not
     /// settle. They are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
     fn settle_slopes(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
-        let smooth = |i: &Interface| i.outputs.iter().any(|output| output.nature == Nature::Continuous);
-        let systems = self.connections.interfaces().iter().zip(workers.capabilities());
-        if systems.filter(|(interface, _)| smooth(interface)).any(|(_, c)| c.output_derivatives == 0) {
+        let smooth = |i: &Interface| {
+            i.outputs
+                .iter()
+                .any(|output| output.nature == Nature::Continuous)
+        };
+        let systems = self
+            .connections
+            .interfaces()
+            .iter()
+            .zip(workers.capabilities());
+        if systems
+            .filter(|(interface, _)| smooth(interface))
+            .any(|(_, c)| c.output_derivatives == 0)
+        {
             return Ok(false);
         }
         let size = self.slopes.len();
         let (mut slopes, mut residual) = (self.slopes.clone(), vec![0.0; size]);
-        let mut equations = SlopeEquations { start: self, workers, error: None };
-        let options = AndersonOptions { iteration_limit: size + 10, ..AndersonOptions::default() };
-        let outcome = Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
+        let mut equations = SlopeEquations {
+            start: self,
+            workers,
+            error: None,
+        };
+        let options = AndersonOptions {
+            iteration_limit: size + 10,
+            ..AndersonOptions::default()
+        };
+        let outcome =
+            Anderson::new(size, options).solve(&mut equations, &mut slopes, &mut residual);
         equations.error.map_or(Ok(()), Err)?;
         self.slopes.copy_from_slice(&slopes);
         Ok(outcome.converged())
@@ -349,14 +446,23 @@ impl<'a> Start<'a> {
 
     /// Feeds `system` from the outputs known so far.
     fn dispatch(&mut self, system: usize) {
-        for (signal, input) in self.tasks[system].inputs.iter_mut().zip(self.connections.inputs_of(system)) {
+        for (signal, input) in self.tasks[system]
+            .inputs
+            .iter_mut()
+            .zip(self.connections.inputs_of(system))
+        {
             if self.connections.is_held(input) {
                 *signal = Signal::constant(self.connections.feed(input, &self.held));
                 continue;
             }
-            let (value, source) = (self.connections.feed(input, &self.outputs), self.connections.sources()[input]);
+            let (value, source) = (
+                self.connections.feed(input, &self.outputs),
+                self.connections.sources()[input],
+            );
             *signal = match source {
-                Source::Output(output) if self.takes_slopes[system] => Signal::new(&[value, self.slopes[output]]),
+                Source::Output(output) if self.takes_slopes[system] => {
+                    Signal::new(&[value, self.slopes[output]])
+                }
                 _ => Signal::constant(value),
             };
         }
@@ -375,12 +481,18 @@ impl<'a> Start<'a> {
     /// The outputs that a system has answered, or what is assumed in their place.
     fn take_in(&mut self, system: usize) {
         let places = self.connections.outputs_of(system);
-        let answered = self.tasks[system].response.outputs.iter().map(|knot| knot.value);
+        let answered = self.tasks[system]
+            .response
+            .outputs
+            .iter()
+            .map(|knot| knot.value);
         for (output, value) in places.zip(answered) {
             self.outputs[output] = value;
         }
-        for &(output, value) in
-            self.assumed.iter().filter(|(output, _)| !self.begun && self.connections.owner(*output) == system)
+        for &(output, value) in self
+            .assumed
+            .iter()
+            .filter(|(output, _)| !self.begun && self.connections.owner(*output) == system)
         {
             self.outputs[output] = value;
         }
@@ -388,10 +500,16 @@ impl<'a> Start<'a> {
 
     /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things worse.
     fn solve_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
-        let mut owners: Vec<usize> = members.iter().map(|&output| self.connections.owner(output)).collect();
+        let mut owners: Vec<usize> = members
+            .iter()
+            .map(|&output| self.connections.owner(output))
+            .collect();
         owners.sort_unstable();
         owners.dedup();
-        let mut guess = DVector::from_iterator(members.len(), members.iter().map(|&output| self.outputs[output]));
+        let mut guess = DVector::from_iterator(
+            members.len(),
+            members.iter().map(|&output| self.outputs[output]),
+        );
         let mut residual = self.residual(workers, members, &owners, &guess)?;
         self.check_finite(members)?;
         for iteration in 0..MOST_ITERATIONS {
@@ -411,7 +529,9 @@ impl<'a> Start<'a> {
             let scale = 1.0 + next.amax();
             let settled = (&next - &guess).amax() <= 4.0 * f64::EPSILON * scale;
             (guess, residual) = (next, next_residual);
-            if residual.amax() <= f64::EPSILON * scale || (settled && residual.amax() <= 1e-9 * scale) {
+            if residual.amax() <= f64::EPSILON * scale
+                || (settled && residual.amax() <= 1e-9 * scale)
+            {
                 return Ok(());
             }
         }
@@ -423,19 +543,31 @@ impl<'a> Start<'a> {
 
     /// A loop whose outputs are no numbers at the start values gives Newton nothing to work with.
     fn check_finite(&self, members: &[usize]) -> Result<(), Error> {
-        let Some(&output) = members.iter().find(|&&output| !self.outputs[output].is_finite()) else { return Ok(()) };
+        let Some(&output) = members
+            .iter()
+            .find(|&&output| !self.outputs[output].is_finite())
+        else {
+            return Ok(());
+        };
         let owner = self.connections.owner(output);
         let interface = &self.connections.interfaces()[owner];
         Err(Error::NotFinite {
             system: interface.name.clone(),
-            variable: interface.outputs[output - self.connections.outputs_of(owner).start].name.clone(),
+            variable: interface.outputs[output - self.connections.outputs_of(owner).start]
+                .name
+                .clone(),
             time: self.time,
             value: self.outputs[output],
         })
     }
 
     fn unsolved(&self, members: &[usize], iterations: usize, residual: f64) -> Error {
-        Error::UnsolvedLoop { variables: self.names(members), time: self.time, iterations, residual }
+        Error::UnsolvedLoop {
+            variables: self.names(members),
+            time: self.time,
+            iterations,
+            residual,
+        }
     }
 
     /// A matrix that is singular from the start belongs to a singular loop; one that becomes so on the way, to a loop
@@ -444,7 +576,10 @@ impl<'a> Start<'a> {
         if iteration > 0 {
             return self.unsolved(members, iteration, residual);
         }
-        Error::SingularLoop { variables: self.names(members), time: self.time }
+        Error::SingularLoop {
+            variables: self.names(members),
+            time: self.time,
+        }
     }
 
     /// By how much the members, fed with `guess`, answer something else.
@@ -460,7 +595,13 @@ impl<'a> Start<'a> {
         }
         owners.iter().for_each(|&owner| self.dispatch(owner));
         self.ask(workers, owners)?;
-        Ok(DVector::from_iterator(members.len(), members.iter().zip(guess).map(|(&o, &asked)| asked - self.outputs[o])))
+        Ok(DVector::from_iterator(
+            members.len(),
+            members
+                .iter()
+                .zip(guess)
+                .map(|(&o, &asked)| asked - self.outputs[o]),
+        ))
     }
 
     /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand; nothing where that is singular.
@@ -476,12 +617,21 @@ impl<'a> Start<'a> {
             let gains = self.feedthrough_of(workers, owner)?;
             let first = self.connections.outputs_of(owner).start;
             let inputs = self.connections.inputs_of(owner);
-            for (row, &output) in
-                members.iter().enumerate().filter(|(_, o)| self.connections.outputs_of(owner).contains(o))
+            for (row, &output) in members
+                .iter()
+                .enumerate()
+                .filter(|(_, o)| self.connections.outputs_of(owner).contains(o))
             {
-                for (input, stacked) in inputs.clone().enumerate().filter(|(_, i)| !self.connections.is_held(*i)) {
+                for (input, stacked) in inputs
+                    .clone()
+                    .enumerate()
+                    .filter(|(_, i)| !self.connections.is_held(*i))
+                {
                     let source = self.connections.sources()[stacked];
-                    if let Some(column) = members.iter().position(|&member| source == Source::Output(member)) {
+                    if let Some(column) = members
+                        .iter()
+                        .position(|&member| source == Source::Output(member))
+                    {
                         matrix[(row, column)] -= gains[(output - first, input)];
                     }
                 }
@@ -492,11 +642,18 @@ impl<'a> Start<'a> {
         }
         let svd = matrix.svd(true, true);
         let regular = svd.singular_values.min() > SINGULAR * svd.singular_values.max();
-        Ok(regular.then(|| svd.solve(residual, 0.0).expect("BUG: both factors were asked for")))
+        Ok(regular.then(|| {
+            svd.solve(residual, 0.0)
+                .expect("BUG: both factors were asked for")
+        }))
     }
 
     /// D of a system: exact where it can be linearised, by differences of instants where not, or not yet.
-    fn feedthrough_of(&mut self, workers: &mut dyn Workers, system: usize) -> Result<DMatrix<f64>, Error> {
+    fn feedthrough_of(
+        &mut self,
+        workers: &mut dyn Workers,
+        system: usize,
+    ) -> Result<DMatrix<f64>, Error> {
         let interface = &self.connections.interfaces()[system];
         let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
         let capabilities = &workers.capabilities()[system];
@@ -505,15 +662,27 @@ impl<'a> Start<'a> {
             workers.linearize(std::slice::from_mut(&mut task))?;
             return Ok(task.linearization.d);
         }
-        let base: Vec<f64> = self.tasks[system].response.outputs.iter().map(|knot| knot.value).collect();
+        let base: Vec<f64> = self.tasks[system]
+            .response
+            .outputs
+            .iter()
+            .map(|knot| knot.value)
+            .collect();
         let mut probe = self.tasks[system].clone();
         let mut gains = DMatrix::zeros(outputs, inputs);
         let first = self.connections.inputs_of(system).start;
-        let largest = probe.inputs.iter().map(|signal| signal.value(0.0).abs()).fold(0.0, f64::max);
+        let largest = probe
+            .inputs
+            .iter()
+            .map(|signal| signal.value(0.0).abs())
+            .fold(0.0, f64::max);
         for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
             // Of an input that is zero nothing is known: it may be as large as the others.
-            let size = [value.abs(), largest, 1.0].into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
+            let size = [value.abs(), largest, 1.0]
+                .into_iter()
+                .find(|size| *size > 0.0)
+                .unwrap_or(1.0);
             let gap = 1e-6 * size;
             probe.inputs[input] = Signal::constant(value + gap);
             workers.advance(std::slice::from_mut(&mut probe))?;
@@ -526,7 +695,10 @@ impl<'a> Start<'a> {
     }
 
     fn names(&self, members: &[usize]) -> Vec<String> {
-        members.iter().map(|&output| self.connections.output_name(output)).collect()
+        members
+            .iter()
+            .map(|&output| self.connections.output_name(output))
+            .collect()
     }
 }
 
@@ -545,23 +717,44 @@ impl Equations for SlopeEquations<'_, '_> {
     fn evaluate(&mut self, slopes: &[f64], residual: &mut [f64]) -> bool {
         self.start.slopes.copy_from_slice(slopes);
         let everyone: Vec<usize> = (0..self.start.connections.systems()).collect();
-        everyone.iter().for_each(|&system| self.start.dispatch(system));
+        everyone
+            .iter()
+            .for_each(|&system| self.start.dispatch(system));
         if let Err(error) = self.start.ask(self.workers, &everyone) {
             self.error = Some(error);
             return false;
         }
         let connections = self.start.connections;
-        let outputs = connections.interfaces().iter().flat_map(|interface| &interface.outputs);
-        let answered = self.start.tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.slope));
-        for (r, (asked, (given, output))) in residual.iter_mut().zip(slopes.iter().zip(answered.zip(outputs))) {
+        let outputs = connections
+            .interfaces()
+            .iter()
+            .flat_map(|interface| &interface.outputs);
+        let answered = self
+            .start
+            .tasks
+            .iter()
+            .flat_map(|task| task.response.outputs.iter().map(|knot| knot.slope));
+        for (r, (asked, (given, output))) in residual
+            .iter_mut()
+            .zip(slopes.iter().zip(answered.zip(outputs)))
+        {
             // What jumps from value to value is flat in between.
-            *r = if output.nature == Nature::Continuous { asked - given } else { *asked };
+            *r = if output.nature == Nature::Continuous {
+                asked - given
+            } else {
+                *asked
+            };
         }
         true
     }
 
     fn converged(&self, slopes: &[f64], residual: &[f64]) -> bool {
-        let largest = slopes.iter().fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
-        residual.iter().zip(slopes).all(|(r, s)| r.abs() <= 1e-11 * s.abs().max(1e-2 * largest))
+        let largest = slopes
+            .iter()
+            .fold(0.0, |largest: f64, slope| largest.max(slope.abs()));
+        residual
+            .iter()
+            .zip(slopes)
+            .all(|(r, s)| r.abs() <= 1e-11 * s.abs().max(1e-2 * largest))
     }
 }

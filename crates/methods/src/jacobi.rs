@@ -6,8 +6,8 @@
 //! mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Outcome, Past, StepRule, Task,
-    Workers,
+    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Outcome, Past,
+    StepRule, Task, Workers,
 };
 
 use crate::divergence::Divergence;
@@ -27,7 +27,13 @@ impl<'a> Jacobi<'a> {
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
         let divergence = Divergence::new(connections);
         let tasks = connections.tasks(0);
-        Self { connections, walk: GridWalk::new(grid), near_side: NearSide::of(&tasks), tasks, divergence }
+        Self {
+            connections,
+            walk: GridWalk::new(grid),
+            near_side: NearSide::of(&tasks),
+            tasks,
+            divergence,
+        }
     }
 }
 
@@ -37,7 +43,12 @@ impl Method for Jacobi<'_> {
     }
 
     fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        check_imposed_steps(self.name(), self.walk.grid(), self.connections, capabilities)
+        check_imposed_steps(
+            self.name(),
+            self.walk.grid(),
+            self.connections,
+            capabilities,
+        )
     }
 
     fn looks_back(&self) -> bool {
@@ -56,7 +67,8 @@ impl Method for Jacobi<'_> {
         }
         workers.advance(&mut self.tasks)?;
         cross_event(step.end, &mut self.tasks, &mut self.near_side, workers)?;
-        self.divergence.watch(self.name(), self.connections, &self.tasks)?;
+        self.divergence
+            .watch(self.name(), self.connections, &self.tasks)?;
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,
             before: self.near_side.tasks(),
@@ -71,8 +83,17 @@ impl Method for Jacobi<'_> {
 pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
     let event = past.next_event();
     // Mostly no event is known, and then the systems need not be looked through.
-    let imposed = || workers.capabilities().iter().any(|c| c.step_rule != StepRule::Free);
-    if event < f64::INFINITY && imposed() { f64::INFINITY } else { event }
+    let imposed = || {
+        workers
+            .capabilities()
+            .iter()
+            .any(|c| c.step_rule != StepRule::Free)
+    };
+    if event < f64::INFINITY && imposed() {
+        f64::INFINITY
+    } else {
+        event
+    }
 }
 
 /// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
@@ -87,7 +108,9 @@ pub(crate) fn cross_event(
     let ends = tasks.iter().any(|task| task.response.ends);
     if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
         near_side.keep(tasks);
-        tasks.iter_mut().for_each(|task| task.step = MacroStep::instant(now));
+        tasks
+            .iter_mut()
+            .for_each(|task| task.step = MacroStep::instant(now));
         workers.advance(tasks)?;
     }
     Ok(())
@@ -104,7 +127,11 @@ pub(crate) fn check_imposed_steps(
         if let StepRule::Imposed(size) = capabilities.step_rule
             && !grid.consists_of(size)
         {
-            let need = format!("steps of {} s up to t = {} s", grid.size(), grid.time(grid.count()));
+            let need = format!(
+                "steps of {} s up to t = {} s",
+                grid.size(),
+                grid.time(grid.count())
+            );
             let instead = format!(
                 "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
             );

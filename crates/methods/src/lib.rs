@@ -28,6 +28,8 @@ pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale
 pub use fallback::Fallback;
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Criterion, Ifosmondi, IfosmondiOptions};
-pub use initialization::{Beforehand, Late, StartValues, algebraic_loops, initialize, reinitialize, start_values};
+pub use initialization::{
+    Beforehand, Late, StartValues, algebraic_loops, initialize, reinitialize, start_values,
+};
 pub use jacobi::Jacobi;
 pub use missiles::{Missiles, MissilesOptions};

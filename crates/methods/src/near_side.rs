@@ -11,7 +11,10 @@ pub(crate) struct NearSide {
 impl NearSide {
     /// Room for these tasks.
     pub fn of(tasks: &[Task]) -> Self {
-        Self { tasks: tasks.to_vec(), crossed: false }
+        Self {
+            tasks: tasks.to_vec(),
+            crossed: false,
+        }
     }
 
     /// An attempt begins.
@@ -21,13 +24,20 @@ impl NearSide {
 
     /// An event is about to be crossed.
     pub fn keep(&mut self, tasks: &[Task]) {
-        self.tasks.iter_mut().zip(tasks).for_each(|(kept, task)| kept.copy_from(task));
+        self.tasks
+            .iter_mut()
+            .zip(tasks)
+            .for_each(|(kept, task)| kept.copy_from(task));
         self.crossed = true;
     }
 
     /// The same, to be put right.
     pub fn tasks_mut(&mut self) -> &mut [Task] {
-        if self.crossed { &mut self.tasks } else { &mut [] }
+        if self.crossed {
+            &mut self.tasks
+        } else {
+            &mut []
+        }
     }
 
     /// The near side of the event that was crossed in this attempt; nothing if there was none.

@@ -18,7 +18,11 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub fn new(grid: Grid) -> Self {
-        Self { grid, size: grid.size(), halvings: 0 }
+        Self {
+            grid,
+            size: grid.size(),
+            halvings: 0,
+        }
     }
 
     /// The grid of the reference steps.
@@ -33,7 +37,11 @@ impl Plan {
             return whole;
         }
         // Two equal parts rather than one and a sliver.
-        let size = if whole.size() < 2.0 * self.size { whole.size() / 2.0 } else { self.size };
+        let size = if whole.size() < 2.0 * self.size {
+            whole.size() / 2.0
+        } else {
+            self.size
+        };
         let part = MacroStep::new(reached, reached + size);
         if part.is_instant() { whole } else { part }
     }
@@ -61,7 +69,11 @@ pub(crate) fn towards(reached: f64, limit: f64, size: f64) -> MacroStep {
     let part = MacroStep::of_size(reached, if rest < 2.0 * size { rest / 2.0 } else { size });
     // Far from zero the clock is coarse: then a step is what the clock makes of it.
     let rounded = MacroStep::new(reached, part.end);
-    if (rounded.size() - part.size()).abs() > 1e-12 * part.size() { rounded } else { part }
+    if (rounded.size() - part.size()).abs() > 1e-12 * part.size() {
+        rounded
+    } else {
+        part
+    }
 }
 
 #[cfg(test)]
@@ -71,7 +83,10 @@ mod tests {
     #[test]
     fn a_halved_step_comes_back_to_the_grid_and_grows_again() {
         let mut plan = Plan::new(Grid::new(0.0, 10.0, 1.0));
-        assert_eq!(plan.step(2.0, f64::INFINITY), Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY));
+        assert_eq!(
+            plan.step(2.0, f64::INFINITY),
+            Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY)
+        );
         assert!(plan.shorten(plan.step(2.0, f64::INFINITY)));
         let (mut reached, mut ends) = (2.0, vec![]);
         while reached < 6.0 {
@@ -80,7 +95,10 @@ mod tests {
             ends.push(reached);
         }
         assert_eq!(ends[..2], [2.5, 3.0]);
-        assert!([4.0, 5.0, 6.0].iter().all(|grid| ends.contains(grid)), "{ends:?}");
+        assert!(
+            [4.0, 5.0, 6.0].iter().all(|grid| ends.contains(grid)),
+            "{ends:?}"
+        );
         assert_eq!(ends.last(), Some(&6.0));
     }
 

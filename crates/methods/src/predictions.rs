@@ -20,8 +20,15 @@ struct Prediction {
 
 impl Predictions {
     pub fn new(variables: usize) -> Self {
-        let none = Prediction { miss: 0.0, time: f64::NAN, low: f64::INFINITY, high: f64::NEG_INFINITY };
-        Self { variables: vec![none; variables] }
+        let none = Prediction {
+            miss: 0.0,
+            time: f64::NAN,
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+        };
+        Self {
+            variables: vec![none; variables],
+        }
     }
 
     /// A value that the variable had.
@@ -56,7 +63,10 @@ impl Predictions {
 
     /// What to say where a prediction was out of all proportion, and of which variable.
     pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<String> {
-        let shares = self.variables.iter().map(|known| known.miss / (known.high - known.low));
+        let shares = self
+            .variables
+            .iter()
+            .map(|known| known.miss / (known.high - known.low));
         let (worst, share) = shares
             .enumerate()
             .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())
@@ -84,8 +94,13 @@ mod tests {
         predictions.note(1, 0.2, 0.0, 1.0);
         assert_eq!(predictions.misses().collect::<Vec<_>>()[1], 1.0);
         predictions.note(1, 0.3, 0.0, 0.0);
-        let warning = predictions.warning(|variable| format!("s.y{variable}")).unwrap();
-        assert!(warning.contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"), "{warning}");
+        let warning = predictions
+            .warning(|variable| format!("s.y{variable}"))
+            .unwrap();
+        assert!(
+            warning.contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"),
+            "{warning}"
+        );
         predictions.note(1, 0.4, 100.0, 100.0);
         assert_eq!(predictions.warning(|_| String::new()), None);
     }

@@ -17,14 +17,26 @@ pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global, rates: &Rates
     for (task, local) in coupling.tasks.iter().zip(global.local()) {
         let here = &local.linearization;
         for (i, (x, rate)) in here.x.iter().zip(&here.f).enumerate() {
-            let inner: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(i, j)] * f).sum();
+            let inner: f64 = here
+                .f
+                .iter()
+                .enumerate()
+                .map(|(j, f)| here.a[(i, j)] * f)
+                .sum();
             let slopes = coupling.start_slopes(task.system).enumerate();
             let outer: f64 = slopes.map(|(j, slope)| here.b[(i, j)] * slope).sum();
             let turn = inner + outer + here.f_time[i];
-            let size = if *x == 0.0 { scale_from_rest(here, i, rates.of(task.system)) } else { x.abs() };
+            let size = if *x == 0.0 {
+                scale_from_rest(here, i, rates.of(task.system))
+            } else {
+                x.abs()
+            };
             let scales = [size / rate.abs(), (size / turn.abs()).sqrt()];
             // A state at zero that is not about to move says nothing.
-            shortest = scales.iter().filter(|scale| **scale > 0.0).fold(shortest, |least, scale| least.min(*scale));
+            shortest = scales
+                .iter()
+                .filter(|scale| **scale > 0.0)
+                .fold(shortest, |least, scale| least.min(*scale));
         }
     }
     shortest
@@ -32,7 +44,13 @@ pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global, rates: &Rates
 
 /// What a state that is zero will become: the largest of `|x'|/ρ` and `|x''|/ρ²`, where `rate` bounds the eigenvalues of its system.
 pub(crate) fn scale_from_rest(here: &Linearization, state: usize, rate: f64) -> f64 {
-    let bend: f64 = here.f.iter().enumerate().map(|(j, f)| here.a[(state, j)] * f).sum::<f64>() + here.f_time[state];
+    let bend: f64 = here
+        .f
+        .iter()
+        .enumerate()
+        .map(|(j, f)| here.a[(state, j)] * f)
+        .sum::<f64>()
+        + here.f_time[state];
     let scale = (here.f[state].abs() / rate).max(bend.abs() / (rate * rate));
     if rate > 0.0 { scale } else { 0.0 }
 }
@@ -63,15 +81,28 @@ const LEAST_OF_ALL: f64 = 1e-14;
 
 impl Ranges {
     pub fn new(count: usize) -> Self {
-        let none = Range { low: f64::INFINITY, high: f64::NEG_INFINITY, ahead: 0.0, outlook: 0.0, nominal: 0.0 };
-        Self { all: vec![none; count], errors: vec![0.0; count] }
+        let none = Range {
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            ahead: 0.0,
+            outlook: 0.0,
+            nominal: 0.0,
+        };
+        Self {
+            all: vec![none; count],
+            errors: vec![0.0; count],
+        }
     }
 
     /// For these coupling variables, with the usual magnitudes that their systems give.
     pub fn of(coupling: &Coupling<'_>) -> Self {
         let mut ranges = Self::new(coupling.variables.len());
         for (range, variable) in ranges.all.iter_mut().zip(&coupling.variables) {
-            range.nominal = coupling.connections.output(variable.stacked).nominal.unwrap_or(0.0);
+            range.nominal = coupling
+                .connections
+                .output(variable.stacked)
+                .nominal
+                .unwrap_or(0.0);
         }
         ranges
     }
@@ -83,12 +114,20 @@ impl Ranges {
     }
 
     pub fn expect(&mut self, moves: impl Iterator<Item = f64>) {
-        self.all.iter_mut().zip(moves).for_each(|(range, ahead)| range.ahead = ahead.abs());
+        self.all
+            .iter_mut()
+            .zip(moves)
+            .for_each(|(range, ahead)| range.ahead = ahead.abs());
     }
 
     /// What the step will make of the variables that are zero and have never moved.
     pub fn expect_from_zero(&mut self, ends: impl Iterator<Item = f64>) {
-        for (range, end) in self.all.iter_mut().zip(ends).filter(|(range, end)| range.rests() && end.is_finite()) {
+        for (range, end) in self
+            .all
+            .iter_mut()
+            .zip(ends)
+            .filter(|(range, end)| range.rests() && end.is_finite())
+        {
             range.ahead = range.ahead.max(end.abs());
         }
     }
@@ -98,7 +137,11 @@ impl Ranges {
     pub fn look_out(&mut self, moves: impl Iterator<Item = f64>) {
         for (range, far) in self.all.iter_mut().zip(moves) {
             let far = far.abs().min(0.1 * range.low.abs().max(range.high.abs()));
-            range.outlook = if far.is_finite() { range.outlook.max(far) } else { range.outlook };
+            range.outlook = if far.is_finite() {
+                range.outlook.max(far)
+            } else {
+                range.outlook
+            };
         }
     }
 
@@ -156,7 +199,10 @@ impl Range {
 
     fn scale(&self) -> f64 {
         let value = self.low.abs().max(self.high.abs()).max(self.nominal);
-        (self.high - self.low).max(self.ahead).max(self.outlook).max(LEAST_OF_VALUE * value)
+        (self.high - self.low)
+            .max(self.ahead)
+            .max(self.outlook)
+            .max(LEAST_OF_VALUE * value)
     }
 }
 

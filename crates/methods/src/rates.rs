@@ -21,11 +21,20 @@ pub(crate) struct Rates {
 impl Rates {
     pub fn new(connections: &Connections) -> Self {
         let interfaces = connections.interfaces();
-        let mut sizes: Vec<usize> = interfaces.iter().map(|interface| interface.states.len()).collect();
+        let mut sizes: Vec<usize> = interfaces
+            .iter()
+            .map(|interface| interface.states.len())
+            .collect();
         sizes.sort_unstable();
         sizes.dedup();
-        let rooms = sizes.iter().filter(|size| **size <= MOST_STATES).map(|size| DMatrix::zeros(*size, *size));
-        Self { all: vec![0.0; interfaces.len()], rooms: rooms.collect() }
+        let rooms = sizes
+            .iter()
+            .filter(|size| **size <= MOST_STATES)
+            .map(|size| DMatrix::zeros(*size, *size));
+        Self {
+            all: vec![0.0; interfaces.len()],
+            rooms: rooms.collect(),
+        }
     }
 
     /// The systems stand elsewhere: how fast they are there.

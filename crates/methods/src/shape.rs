@@ -22,8 +22,16 @@ impl Shape {
     /// The end of one variable in a vector that holds the values of all, then their slopes, then their curvatures.
     pub fn knot_of(self, stacked: &[f64], variable: usize) -> Knot {
         let count = stacked.len() / self.orders();
-        let curvature = if self == Self::Quintic { stacked[2 * count + variable] } else { f64::NAN };
-        Knot { value: stacked[variable], slope: stacked[count + variable], curvature }
+        let curvature = if self == Self::Quintic {
+            stacked[2 * count + variable]
+        } else {
+            f64::NAN
+        };
+        Knot {
+            value: stacked[variable],
+            slope: stacked[count + variable],
+            curvature,
+        }
     }
 
     /// The signal from `start` to `end`.

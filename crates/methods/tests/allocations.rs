@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dovetail_cases::{AllocationWatch, BEHAVIOUR_CHANGE, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring};
+use dovetail_cases::{
+    AllocationWatch, BEHAVIOUR_CHANGE, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, ring,
+};
 use dovetail_report::{CsvFile, Recorder, Variables};
 use dovetail_scenario::{Choices, Scenario};
 
@@ -16,10 +18,15 @@ fn set(choices: &mut Choices, text: &str) {
 
 fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     let mut choices = Choices::default();
-    let step = format!("step={}", (scenario.stop_time - scenario.start_time) / 500.0);
+    let step = format!(
+        "step={}",
+        (scenario.stop_time - scenario.start_time) / 500.0
+    );
     match method {
         "ifosmondi" => ["method=ifosmondi", "criterion=paper"].map(|text| set(&mut choices, text)),
-        "adaptive ifosmondi" => ["method=ifosmondi", "tolerance=1e-6"].map(|text| set(&mut choices, text)),
+        "adaptive ifosmondi" => {
+            ["method=ifosmondi", "tolerance=1e-6"].map(|text| set(&mut choices, text))
+        }
         "estimated" => {
             set(&mut choices, "criterion=paper");
             ["method=ifosmondi", "rollback-free=true"].map(|text| set(&mut choices, text))
@@ -27,8 +34,11 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
         "missiles" => ["method=missiles", &step].map(|text| set(&mut choices, text)),
         "adaptive" => ["method=missiles", "tolerance=1e-7"].map(|text| set(&mut choices, text)),
         "dovetail" => ["method=dovetail", &step].map(|text| set(&mut choices, text)),
-        "adaptive dovetail" => ["method=dovetail", "tolerance=1e-8"].map(|text| set(&mut choices, text)),
-        _ => ["integrator-tolerance=1e-10", &format!("method={method}")].map(|text| set(&mut choices, text)),
+        "adaptive dovetail" => {
+            ["method=dovetail", "tolerance=1e-8"].map(|text| set(&mut choices, text))
+        }
+        _ => ["integrator-tolerance=1e-10", &format!("method={method}")]
+            .map(|text| set(&mut choices, text)),
     };
     let options = scenario.options(&choices).unwrap();
     let everything = Variables::of(&scenario.connections).everything();
@@ -36,7 +46,11 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
     let mut recorder = Recorder::new(&scenario.connections, &everything, file, "nowhere");
     let mut watch = AllocationWatch::default();
     let never = AtomicBool::new(false);
-    scenario.run(&options, &mut [&mut recorder, &mut watch], &never).unwrap().ending.unwrap();
+    scenario
+        .run(&options, &mut [&mut recorder, &mut watch], &never)
+        .unwrap()
+        .ending
+        .unwrap();
     watch.found()
 }
 
@@ -51,24 +65,57 @@ fn main() {
         ("rooms", ROOMS.scenario()),
     ];
     let poor = BEHAVIOUR_CHANGE.rewritten(&[
-        ("outputs    = { position", "imposed-step = 0.05\noutputs    = { position"),
-        ("outputs    = { force", "restrict   = { input-degree = 0, rollback = false }\noutputs    = { force"),
+        (
+            "outputs    = { position",
+            "imposed-step = 0.05\noutputs    = { position",
+        ),
+        (
+            "outputs    = { force",
+            "restrict   = { input-degree = 0, rollback = false }\noutputs    = { force",
+        ),
     ]);
-    assert_eq!(allocations(&poor, "f3ornits").1, 0, "systems at their own pace, with sub-steps, under f3ornits");
+    assert_eq!(
+        allocations(&poor, "f3ornits").1,
+        0,
+        "systems at their own pace, with sub-steps, under f3ornits"
+    );
     for (name, scenario) in &scenarios {
         let smooth = *name != "rooms" && *name != "behaviour-change"; // a jump makes start values consistent anew
         let implicit: &[&str] = if smooth {
-            &["ifosmondi", "adaptive ifosmondi", "estimated", "missiles", "adaptive", "dovetail", "adaptive dovetail"]
+            &[
+                "ifosmondi",
+                "adaptive ifosmondi",
+                "estimated",
+                "missiles",
+                "adaptive",
+                "dovetail",
+                "adaptive dovetail",
+            ]
         } else {
             &[]
         };
         // Steps as short as f3ornits needs here make a system change its integrator on the way.
-        let flexible: &[&str] = if *name == "damping-reaction" { &[] } else { &["f3ornits"] };
-        for method in ["jacobi", "gauss-seidel"].iter().chain(flexible).chain(implicit) {
+        let flexible: &[&str] = if *name == "damping-reaction" {
+            &[]
+        } else {
+            &["f3ornits"]
+        };
+        for method in ["jacobi", "gauss-seidel"]
+            .iter()
+            .chain(flexible)
+            .chain(implicit)
+        {
             let (steps, allocated) = allocations(scenario, method);
             assert!(
                 steps
-                    >= if ["adaptive", "f3ornits", "adaptive ifosmondi", "adaptive dovetail"].contains(method) {
+                    >= if [
+                        "adaptive",
+                        "f3ornits",
+                        "adaptive ifosmondi",
+                        "adaptive dovetail"
+                    ]
+                    .contains(method)
+                    {
                         100
                     } else {
                         500

@@ -9,7 +9,13 @@ use dovetail_scenario::{Choices, RunEnd, Scenario};
 fn run(scenario: &Scenario, method: &str) -> RunEnd {
     let mut choices = Choices::default();
     choices.set("method", method);
-    scenario.run(&scenario.options(&choices).unwrap(), &mut [], &AtomicBool::new(false)).unwrap()
+    scenario
+        .run(
+            &scenario.options(&choices).unwrap(),
+            &mut [],
+            &AtomicBool::new(false),
+        )
+        .unwrap()
 }
 
 /// `x' = x y`, `y' = x y` with `x − y = 1/2`: a pole at `2 ln 2`.
@@ -24,17 +30,36 @@ fn pole() -> Scenario {
 
 #[test]
 fn a_pole_is_named_with_its_time_under_every_method() {
-    for method in ["jacobi", "gauss-seidel", "f3ornits", "ifosmondi", "missiles", "dovetail"] {
+    for method in [
+        "jacobi",
+        "gauss-seidel",
+        "f3ornits",
+        "ifosmondi",
+        "missiles",
+        "dovetail",
+    ] {
         let end = run(&pole(), method);
-        let Err(Error::BlowUp { system, variable, time, .. }) = &end.ending else {
+        let Err(Error::BlowUp {
+            system,
+            variable,
+            time,
+            ..
+        }) = &end.ending
+        else {
             panic!("{method}: {:?}", end.ending)
         };
-        assert!(["a.x", "b.y"].contains(&format!("{system}.{variable}").as_str()), "{method}: {system}.{variable}");
+        assert!(
+            ["a.x", "b.y"].contains(&format!("{system}.{variable}").as_str()),
+            "{method}: {system}.{variable}"
+        );
         let pole = 2.0 * 2.0_f64.ln();
         let late = if method == "jacobi" { 0.1 } else { 0.02 };
         assert!((time - pole).abs() < late, "{method}: {time}");
         let words = end.ending.unwrap_err().to_string();
-        assert!(words.contains("grows without bound near t = 1."), "{method}: {words}");
+        assert!(
+            words.contains("grows without bound near t = 1."),
+            "{method}: {words}"
+        );
     }
 }
 
@@ -47,6 +72,10 @@ fn a_run_that_fails_while_nothing_grows_is_not_called_a_blow_up() {
     );
     for method in ["jacobi", "f3ornits", "ifosmondi", "missiles", "dovetail"] {
         let end = run(&model(3.0, &text), method);
-        assert!(matches!(end.ending, Err(Error::System { .. })), "{method}: {:?}", end.ending);
+        assert!(
+            matches!(end.ending, Err(Error::System { .. })),
+            "{method}: {:?}",
+            end.ending
+        );
     }
 }

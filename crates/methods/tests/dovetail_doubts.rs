@@ -7,9 +7,14 @@ use dovetail_scenario::{Choices, RunEnd, Scenario};
 
 fn run(scenario: &Scenario, choices: &[(&str, &str)]) -> RunEnd {
     let mut all = Choices::default();
-    [("method", "dovetail")].iter().chain(choices).for_each(|(key, value)| all.set(key, *value));
+    [("method", "dovetail")]
+        .iter()
+        .chain(choices)
+        .for_each(|(key, value)| all.set(key, *value));
     let options = scenario.options(&all).unwrap_or_else(|bad| panic!("{bad}"));
-    scenario.run(&options, &mut [], &AtomicBool::new(false)).unwrap_or_else(|bad| panic!("{bad}"))
+    scenario
+        .run(&options, &mut [], &AtomicBool::new(false))
+        .unwrap_or_else(|bad| panic!("{bad}"))
 }
 
 #[test]
@@ -18,9 +23,19 @@ fn a_state_that_symmetry_keeps_at_zero_does_not_stop_the_clock() {
                    equations = \"der(p) = -0.5*p + z; der(q) = -0.5*q + z\"\noutputs = { p = \"p\", q = \"q\" }\n\
                    [systems.b]\ninputs = { p = 1, q = 1 }\nstates = { z = 0 }\n\
                    equations = \"der(z) = p^2 - q^2 - z\"\noutputs = { z = \"z\" }\n";
-    let scenario = model(10.0, &format!("{systems}{}", connections(&["a.p -> b.p", "a.q -> b.q", "b.z -> a.z"])));
+    let scenario = model(
+        10.0,
+        &format!(
+            "{systems}{}",
+            connections(&["a.p -> b.p", "a.q -> b.q", "b.z -> a.z"])
+        ),
+    );
     let end = run(&scenario, &[("tolerance", "1e-6")]);
-    assert!(end.statistics.steps < 1000, "{} steps", end.statistics.steps);
+    assert!(
+        end.statistics.steps < 1000,
+        "{} steps",
+        end.statistics.steps
+    );
 }
 
 #[test]
@@ -28,7 +43,14 @@ fn an_error_that_is_not_known_is_not_told() {
     // A single step: nothing tells what its inputs missed in between.
     let one_step = run(&MECHANICAL.scenario(), &[("step", "2")]);
     assert!(one_step.quality.estimated_error.is_none());
-    assert!(one_step.remarks.iter().any(|remark| remark.contains("is not estimated")), "{:?}", one_step.remarks);
+    assert!(
+        one_step
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("is not estimated")),
+        "{:?}",
+        one_step.remarks
+    );
     let many = run(&MECHANICAL.scenario(), &[("step", "0.01")]);
     assert!(many.quality.estimated_error.is_some());
 }
@@ -39,13 +61,26 @@ fn lorenz(stop: f64) -> Scenario {
                    equations = \"der(x) = 10 * (y - x); der(y) = x * (28 - z) - y\"\noutputs = { x = \"x\", y = \"y\" }\n\
                    [systems.b]\ninputs = { x = -8, y = 7 }\nstates = { z = 27 }\n\
                    equations = \"der(z) = x * y - 2.6666666666666665 * z\"\noutputs = { z = \"z\" }\n";
-    model(stop, &format!("{systems}{}", connections(&["a.x -> b.x", "a.y -> b.y", "b.z -> a.z"])))
+    model(
+        stop,
+        &format!(
+            "{systems}{}",
+            connections(&["a.x -> b.x", "a.y -> b.y", "b.z -> a.z"])
+        ),
+    )
 }
 
 #[test]
 fn a_tolerance_that_is_missed_is_warned_of() {
     let chaos = run(&lorenz(20.0), &[("tolerance", "1e-6")]);
-    assert!(chaos.warnings.iter().any(|warning| warning.contains("more than the tolerance")), "{:?}", chaos.warnings);
+    assert!(
+        chaos
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("more than the tolerance")),
+        "{:?}",
+        chaos.warnings
+    );
     let short = run(&lorenz(1.0), &[("tolerance", "1e-6")]);
     assert!(short.warnings.is_empty(), "{:?}", short.warnings);
 }
@@ -54,5 +89,11 @@ fn a_tolerance_that_is_missed_is_warned_of() {
 fn an_estimate_that_cannot_be_believed_is_not_added() {
     let end = run(&lorenz(120.0), &[("step", "0.01"), ("corrected", "true")]);
     assert!(end.ending.is_ok(), "{:?}", end.ending);
-    assert!(end.warnings.iter().any(|warning| warning.contains("was not added")), "{:?}", end.warnings);
+    assert!(
+        end.warnings
+            .iter()
+            .any(|warning| warning.contains("was not added")),
+        "{:?}",
+        end.warnings
+    );
 }

@@ -5,13 +5,25 @@ use dovetail_core::Ending;
 use dovetail_scenario::Scenario;
 
 fn worst(scenario: &Scenario, done: &Measured) -> f64 {
-    let states = scenario.connections.interfaces().iter().flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
+    let states = scenario
+        .connections
+        .interfaces()
+        .iter()
+        .flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
     states.map(|state| done.nrmse(&state)).fold(0.0, f64::max)
 }
 
 fn run(scenario: &Scenario, step: &str, more: &[(&str, &str)]) -> (f64, u64) {
-    let done = measure_run(scenario, &[&[("step", step), ("integrator-tolerance", "1e-12")], more].concat());
-    assert!(matches!(done.end.ending, Ok(Ending::Finished)), "{}: {:?}", scenario.name, done.end.ending);
+    let done = measure_run(
+        scenario,
+        &[&[("step", step), ("integrator-tolerance", "1e-12")], more].concat(),
+    );
+    assert!(
+        matches!(done.end.ending, Ok(Ending::Finished)),
+        "{}: {:?}",
+        scenario.name,
+        done.end.ending
+    );
     (worst(scenario, &done), done.end.work[0].integrations)
 }
 
@@ -19,7 +31,11 @@ fn run(scenario: &Scenario, step: &str, more: &[(&str, &str)]) -> (f64, u64) {
 fn compared(part: f64, model: impl Fn(&Rough) -> Scenario) -> Vec<(f64, f64)> {
     let compare = |problem: &Rough| {
         let step = format!("{:e}", problem.stop_time / part);
-        let iterated = [("method", "ifosmondi"), ("solver", "anderson"), ("tolerance", "1e-6")];
+        let iterated = [
+            ("method", "ifosmondi"),
+            ("solver", "anderson"),
+            ("tolerance", "1e-6"),
+        ];
         let (error, cost) = run(&problem.scenario(), &step, &iterated);
         let (own_error, own_cost) = run(&model(problem), &step, &[("method", "dovetail")]);
         (own_error / error, own_cost as f64 / cost as f64)
@@ -55,7 +71,14 @@ fn two_masses(stop: f64) -> Scenario {
         equations = \"\"\"\nder(x) = v\nder(v) = force - x\n\"\"\"\noutputs = { position = \"x\" }\n\
         [systems.right]\ninputs = { position = 1.0 }\nstates = { x = -0.5, v = 0.0 }\n\
         equations = \"\"\"\nder(x) = v\nder(v) = 2 * (position - x) - x\n\"\"\"\noutputs = { force = \"2 * (x - position)\" }\n";
-    model(stop, &(text.to_owned() + &connections(&["left.position -> right.position", "right.force -> left.force"])))
+    model(
+        stop,
+        &(text.to_owned()
+            + &connections(&[
+                "left.position -> right.position",
+                "right.force -> left.force",
+            ])),
+    )
 }
 
 #[test]
@@ -66,10 +89,23 @@ fn the_undamped_pair_is_stable_up_to_three_radians_a_step() {
         for angle in [0.5, 1.0, 2.0, 2.5, 3.0] {
             let step = angle / fast;
             let scenario = two_masses(2000.0 * step);
-            let choices = [("method", "dovetail"), ("inputs", inputs), ("step", &format!("{step:e}"))];
+            let choices = [
+                ("method", "dovetail"),
+                ("inputs", inputs),
+                ("step", &format!("{step:e}")),
+            ];
             let done = measure_run(&scenario, &choices);
-            assert!(matches!(done.end.ending, Ok(Ending::Finished)), "{:?}", done.end.ending);
-            let largest = done.trajectory.column("left.x").unwrap().iter().fold(0.0, |l: f64, x| l.max(x.abs()));
+            assert!(
+                matches!(done.end.ending, Ok(Ending::Finished)),
+                "{:?}",
+                done.end.ending
+            );
+            let largest = done
+                .trajectory
+                .column("left.x")
+                .unwrap()
+                .iter()
+                .fold(0.0, |l: f64, x| l.max(x.abs()));
             assert!(largest < 2.0, "{inputs} at {angle}: {largest}");
         }
     }
@@ -87,10 +123,18 @@ fn one_stiff_system_is_followed_whatever_its_eigenvalue() {
             connections(&["stiff.x -> slow.x", "slow.z -> stiff.u"])
         );
         let scenario = model(20.0, &text);
-        let choices = [("method", "dovetail"), ("step", &step.to_string()), ("integrator-tolerance", "1e-12")];
+        let choices = [
+            ("method", "dovetail"),
+            ("step", &step.to_string()),
+            ("integrator-tolerance", "1e-12"),
+        ];
         let done = measure_run(&scenario, &choices);
         // It starts out of place, and gets there within the first step.
-        assert!(worst(&scenario, &done) < 0.5, "at {product}: {:e}", worst(&scenario, &done));
+        assert!(
+            worst(&scenario, &done) < 0.5,
+            "at {product}: {:e}",
+            worst(&scenario, &done)
+        );
     }
 }
 
@@ -107,17 +151,44 @@ fn nearly_singular(more: &str) -> Scenario {
 
 #[test]
 fn it_says_by_itself_when_another_method_should_be_used_and_auto_heeds_that() {
-    for (more, other) in [("", "ifosmondi"), ("restrict = { rollback = false }\n", "missiles")] {
+    for (more, other) in [
+        ("", "ifosmondi"),
+        ("restrict = { rollback = false }\n", "missiles"),
+    ] {
         let scenario = nearly_singular(more);
         let asked = measure_run(&scenario, &[("method", "dovetail"), ("step", "0.02")]);
         let advice = format!("--method {other} should be used instead");
-        assert!(asked.end.warnings.iter().any(|warning| warning.contains(&advice)), "{:?}", asked.end.warnings);
+        assert!(
+            asked
+                .end
+                .warnings
+                .iter()
+                .any(|warning| warning.contains(&advice)),
+            "{:?}",
+            asked.end.warnings
+        );
         let chosen = measure_run(&scenario, &[("method", "auto"), ("step", "0.02")]);
-        assert!(matches!(chosen.end.ending, Ok(Ending::Finished)), "{:?}", chosen.end.ending);
+        assert!(
+            matches!(chosen.end.ending, Ok(Ending::Finished)),
+            "{:?}",
+            chosen.end.ending
+        );
         let taken = format!("{other} has taken over");
-        assert!(chosen.end.warnings.iter().any(|warning| warning.contains(&taken)), "{:?}", chosen.end.warnings);
+        assert!(
+            chosen
+                .end
+                .warnings
+                .iter()
+                .any(|warning| warning.contains(&taken)),
+            "{:?}",
+            chosen.end.warnings
+        );
         assert_eq!(chosen.end.quality.estimated_error, None);
-        assert!(worst(&scenario, &chosen) < 1e-3, "{:e}", worst(&scenario, &chosen));
+        assert!(
+            worst(&scenario, &chosen) < 1e-3,
+            "{:e}",
+            worst(&scenario, &chosen)
+        );
     }
 }
 
@@ -126,11 +197,29 @@ fn with_chosen_steps_rough_problems_come_to_an_end_near_their_tolerance() {
     let mut errors = Vec::new();
     for problem in &ROUGH {
         let scenario = problem.scenario();
-        let choices = [("method", "dovetail"), ("tolerance", "1e-4"), ("integrator-tolerance", "1e-12")];
+        let choices = [
+            ("method", "dovetail"),
+            ("tolerance", "1e-4"),
+            ("integrator-tolerance", "1e-12"),
+        ];
         let done = measure_run(&scenario, &choices);
-        assert!(matches!(done.end.ending, Ok(Ending::Finished)), "{}: {:?}", problem.name, done.end.ending);
-        assert!(done.end.statistics.steps < 20_000, "{}: {} steps", problem.name, done.end.statistics.steps);
-        errors.push((worst(&scenario, &done) / 100.0, done.end.work[0].integrations, problem.name));
+        assert!(
+            matches!(done.end.ending, Ok(Ending::Finished)),
+            "{}: {:?}",
+            problem.name,
+            done.end.ending
+        );
+        assert!(
+            done.end.statistics.steps < 20_000,
+            "{}: {} steps",
+            problem.name,
+            done.end.statistics.steps
+        );
+        errors.push((
+            worst(&scenario, &done) / 100.0,
+            done.end.work[0].integrations,
+            problem.name,
+        ));
     }
     let near = errors.iter().filter(|(error, ..)| *error <= 1e-3).count();
     assert!(near >= 9, "{errors:?}");

@@ -3,8 +3,8 @@
 mod mock;
 
 use dovetail_core::{
-    Connections, CouplingResidual, Error, Exchange, Expectations, Interface, Knot, MacroStep, Nature, Observer,
-    Response, Signal, SingleThread, Source, System, Trial, Workers, conformance,
+    Connections, CouplingResidual, Error, Exchange, Expectations, Interface, Knot, MacroStep,
+    Nature, Observer, Response, Signal, SingleThread, Source, System, Trial, Workers, conformance,
 };
 use dovetail_methods::{Costarica, EstimatorOptions, Ifosmondi, algebraic_loops, initialize};
 use mock::{Ball, Coupled, Display, HEATING, IDLE, Thermostat, input, native, output, room, run};
@@ -28,8 +28,20 @@ const DISPLAY: usize = 2;
 
 /// A thermostat, the room that it heats, and a display of what it does and of how warm it is.
 fn heating(thermostat: Thermostat, imposed: Option<f64>) -> Coupled {
-    let systems: Vec<Box<dyn System>> = vec![Box::new(thermostat), Box::new(room()), Box::new(Display::new(imposed))];
-    Coupled { systems, sources: vec![Source::Output(2), Source::Output(0), Source::Output(1), Source::Output(2)] }
+    let systems: Vec<Box<dyn System>> = vec![
+        Box::new(thermostat),
+        Box::new(room()),
+        Box::new(Display::new(imposed)),
+    ];
+    Coupled {
+        systems,
+        sources: vec![
+            Source::Output(2),
+            Source::Output(0),
+            Source::Output(1),
+            Source::Output(2),
+        ],
+    }
 }
 
 /// Watches the room: every input that is held, and the course of the temperature.
@@ -77,18 +89,34 @@ impl Observer for Heated<'_> {
         }
         let display = &exchange.tasks[DISPLAY];
         if display.due {
-            assert!(display.inputs.iter().all(|signal| signal.degree() == 0), "what is held is constant");
+            assert!(
+                display.inputs.iter().all(|signal| signal.degree() == 0),
+                "what is held is constant"
+            );
             let text = display.inputs[0].value(0.0);
-            assert!(text == HEATING || text == IDLE, "a text is not touched: {text}");
+            assert!(
+                text == HEATING || text == IDLE,
+                "a text is not touched: {text}"
+            );
             self.texts += 1;
             let sample = display.inputs[1].value(0.0);
-            let expected = if display.step.is_instant() { sample } else { self.temperature };
-            assert!(!self.sampled_at_start || sample == expected, "{sample} instead of {expected}");
+            let expected = if display.step.is_instant() {
+                sample
+            } else {
+                self.temperature
+            };
+            assert!(
+                !self.sampled_at_start || sample == expected,
+                "{sample} instead of {expected}"
+            );
         }
         let (room, thermostat) = (&exchange.tasks[ROOM], &exchange.tasks[THERMOSTAT]);
         if room.due {
             let heated = room.inputs[0];
-            assert!(heated.degree() == 0 && [0.0, 1.0].contains(&heated.value(0.0)), "{heated:?}");
+            assert!(
+                heated.degree() == 0 && [0.0, 1.0].contains(&heated.value(0.0)),
+                "{heated:?}"
+            );
             self.temperature = room.response.outputs[0].value;
             self.longest = self.longest.max(room.response.reached - self.told);
             self.told = room.response.reached;
@@ -109,15 +137,36 @@ fn a_thermostat_heats_a_room_under_every_method() {
     for method in ALL {
         let at_start = !["gauss-seidel", "f3ornits", "smooth f3ornits"].contains(&method);
         let mut heated = Heated::new(at_start);
-        let done = run(heating(Thermostat::new(19.0, 21.0), None), method, (40.0, 0.05), &mut heated);
+        let done = run(
+            heating(Thermostat::new(19.0, 21.0), None),
+            method,
+            (40.0, 0.05),
+            &mut heated,
+        );
         assert!(done.warnings.is_empty(), "{method}: {:?}", done.warnings);
         // Heating and cooling take about two seconds each; long steps make them longer.
-        let fewest = if method.starts_with("adaptive") { 5 } else { 17 };
-        assert!((fewest..=21).contains(&heated.switched), "{method}: {} switches", heated.switched);
+        let fewest = if method.starts_with("adaptive") {
+            5
+        } else {
+            17
+        };
+        assert!(
+            (fewest..=21).contains(&heated.switched),
+            "{method}: {} switches",
+            heated.switched
+        );
         // It is noticed at the end of a step, and for Jacobi passed on a step later; the temperature moves by 1.1 a second at most.
         let late = 1.1 * 2.0 * heated.longest + 1e-3;
-        assert!(heated.highest > 20.99 && heated.highest < 21.0 + late, "{method}: {}", heated.highest);
-        assert!(heated.lowest < 19.01 && heated.lowest > 19.0 - late, "{method}: {}", heated.lowest);
+        assert!(
+            heated.highest > 20.99 && heated.highest < 21.0 + late,
+            "{method}: {}",
+            heated.highest
+        );
+        assert!(
+            heated.lowest < 19.01 && heated.lowest > 19.0 - late,
+            "{method}: {}",
+            heated.lowest
+        );
         assert!(heated.texts > 20, "{method}");
     }
 }
@@ -125,19 +174,49 @@ fn a_thermostat_heats_a_room_under_every_method() {
 #[test]
 fn asynchronous_systems_hold_the_newest_value_too() {
     let mut heated = Heated::new(false);
-    let done = run(heating(Thermostat::new(19.0, 21.0), Some(0.3)), "f3ornits", (40.0, 0.05), &mut heated);
-    assert!((17..=21).contains(&heated.switched), "{} switches", heated.switched);
-    assert!(done.warnings.iter().all(|warning| warning.contains("imposes its steps")), "{:?}", done.warnings);
-    assert!((130..=300).contains(&heated.texts), "{} steps of its own, and events", heated.texts);
+    let done = run(
+        heating(Thermostat::new(19.0, 21.0), Some(0.3)),
+        "f3ornits",
+        (40.0, 0.05),
+        &mut heated,
+    );
+    assert!(
+        (17..=21).contains(&heated.switched),
+        "{} switches",
+        heated.switched
+    );
+    assert!(
+        done.warnings
+            .iter()
+            .all(|warning| warning.contains("imposes its steps")),
+        "{:?}",
+        done.warnings
+    );
+    assert!(
+        (130..=300).contains(&heated.texts),
+        "{} steps of its own, and events",
+        heated.texts
+    );
 }
 
 #[test]
 fn only_what_is_followed_is_an_unknown_or_a_residual() {
     let model = heating(Thermostat::new(19.0, 21.0), None);
-    let interfaces: Vec<Interface> = model.systems.iter().map(|system| system.interface().clone()).collect();
+    let interfaces: Vec<Interface> = model
+        .systems
+        .iter()
+        .map(|system| system.interface().clone())
+        .collect();
     let connections = Connections::new(interfaces, model.sources.clone());
-    assert_eq!(Ifosmondi::unknowns(&connections), 2, "the temperature and its slope");
-    let mut heated = Heated { residual: Some(CouplingResidual::new(&connections)), ..Heated::new(true) };
+    assert_eq!(
+        Ifosmondi::unknowns(&connections),
+        2,
+        "the temperature and its slope"
+    );
+    let mut heated = Heated {
+        residual: Some(CouplingResidual::new(&connections)),
+        ..Heated::new(true)
+    };
     run(model, "ifosmondi", (40.0, 0.05), &mut heated);
     let residual = heated.residual.unwrap().largest();
     assert!(heated.switched > 10 && residual < 1e-6, "{residual:e}");
@@ -145,15 +224,28 @@ fn only_what_is_followed_is_an_unknown_or_a_residual() {
 
 #[test]
 fn an_estimate_holds_what_jumps() {
-    let mut thermostat = Costarica::new(Thermostat::new(19.0, 21.0), EstimatorOptions::default()).ok().unwrap();
+    let mut thermostat = Costarica::new(Thermostat::new(19.0, 21.0), EstimatorOptions::default())
+        .ok()
+        .unwrap();
     let mut response = Response::new(&thermostat.interface().clone(), 1);
     let (warm, hot) = ([Signal::constant(20.0)], [Signal::constant(25.0)]);
-    thermostat.advance(MacroStep::instant(0.0), &warm, &mut response).unwrap();
-    thermostat.respond(MacroStep::new(0.0, 0.1), &hot, &mut response).unwrap();
+    thermostat
+        .advance(MacroStep::instant(0.0), &warm, &mut response)
+        .unwrap();
+    thermostat
+        .respond(MacroStep::new(0.0, 0.1), &hot, &mut response)
+        .unwrap();
     assert_eq!(response.outputs, [Knot::from(1.0), Knot::from(HEATING)]);
-    thermostat.advance(MacroStep::new(0.0, 0.1), &hot, &mut response).unwrap();
-    assert_eq!([response.outputs[0].value, response.outputs[1].value], [0.0, IDLE]);
-    thermostat.respond(MacroStep::new(0.1, 0.2), &warm, &mut response).unwrap();
+    thermostat
+        .advance(MacroStep::new(0.0, 0.1), &hot, &mut response)
+        .unwrap();
+    assert_eq!(
+        [response.outputs[0].value, response.outputs[1].value],
+        [0.0, IDLE]
+    );
+    thermostat
+        .respond(MacroStep::new(0.1, 0.2), &warm, &mut response)
+        .unwrap();
     assert_eq!(response.outputs, [Knot::from(0.0), Knot::from(IDLE)]);
 }
 
@@ -164,12 +256,32 @@ struct Function {
 }
 
 impl Function {
-    fn new(name: &str, inputs: &[Nature], outputs: &[Nature], function: fn(&[f64]) -> Vec<f64>) -> Self {
+    fn new(
+        name: &str,
+        inputs: &[Nature],
+        outputs: &[Nature],
+        function: fn(&[f64]) -> Vec<f64>,
+    ) -> Self {
         let positions: Vec<usize> = (0..inputs.len()).collect();
-        let inputs = inputs.iter().enumerate().map(|(i, nature)| input(&format!("u{i}"), 0.0, *nature)).collect();
-        let outputs =
-            outputs.iter().enumerate().map(|(i, nature)| output(&format!("y{i}"), &positions, *nature)).collect();
-        Self { interface: Interface { name: name.into(), inputs, outputs, states: vec![] }, outputs: function }
+        let inputs = inputs
+            .iter()
+            .enumerate()
+            .map(|(i, nature)| input(&format!("u{i}"), 0.0, *nature))
+            .collect();
+        let outputs = outputs
+            .iter()
+            .enumerate()
+            .map(|(i, nature)| output(&format!("y{i}"), &positions, *nature))
+            .collect();
+        Self {
+            interface: Interface {
+                name: name.into(),
+                inputs,
+                outputs,
+                states: vec![],
+            },
+            outputs: function,
+        }
     }
 }
 
@@ -178,10 +290,22 @@ impl System for Function {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        let values: Vec<f64> = inputs.iter().map(|signal| signal.value(step.size())).collect();
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        let values: Vec<f64> = inputs
+            .iter()
+            .map(|signal| signal.value(step.size()))
+            .collect();
         let outputs = (self.outputs)(&values);
-        response.outputs.iter_mut().zip(outputs).for_each(|(knot, value)| *knot = Knot::value_only(value));
+        response
+            .outputs
+            .iter_mut()
+            .zip(outputs)
+            .for_each(|(knot, value)| *knot = Knot::value_only(value));
         (response.reached, response.next_event) = (step.end, f64::INFINITY);
         Ok(())
     }
@@ -192,7 +316,10 @@ fn start(systems: Vec<Box<dyn System>>, sources: Vec<Source>) -> (Result<Vec<f64
     let connections = Connections::new(workers.interfaces().to_vec(), sources);
     let tasks = initialize(&connections, &mut workers, 0.0, 0);
     let values = |tasks: Vec<dovetail_core::Task>| {
-        tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect()
+        tasks
+            .iter()
+            .flat_map(|task| task.response.outputs.iter().map(|knot| knot.value))
+            .collect()
     };
     (tasks.map(values), algebraic_loops(&connections).len())
 }
@@ -203,16 +330,27 @@ const JUMPS: Nature = Nature::Discrete;
 #[test]
 fn a_loop_through_a_truth_value_is_settled_and_not_solved_for() {
     // y = 3 - v / 2, v = y + on, on = (y > 1): a loop of numbers, whose solution decides on a truth value that is part of it.
-    let one = |u: &[f64]| vec![3.0 - u[0] / 2.0, f64::from(u8::from(3.0 - u[0] / 2.0 > 1.0))];
+    let one = |u: &[f64]| {
+        vec![
+            3.0 - u[0] / 2.0,
+            f64::from(u8::from(3.0 - u[0] / 2.0 > 1.0)),
+        ]
+    };
     let two = |u: &[f64]| vec![u[0] + u[1]];
     let systems: Vec<Box<dyn System>> = vec![
         Box::new(Function::new("one", &[NUMBER], &[NUMBER, JUMPS], one)),
         Box::new(Function::new("two", &[NUMBER, JUMPS], &[NUMBER], two)),
     ];
-    let (values, loops) = start(systems, vec![Source::Output(2), Source::Output(0), Source::Output(1)]);
+    let (values, loops) = start(
+        systems,
+        vec![Source::Output(2), Source::Output(0), Source::Output(1)],
+    );
     let values = values.unwrap();
     assert_eq!(loops, 1);
-    assert!((values[0] - 5.0 / 3.0).abs() < 1e-12 && values[1] == 1.0, "{values:?}");
+    assert!(
+        (values[0] - 5.0 / 3.0).abs() < 1e-12 && values[1] == 1.0,
+        "{values:?}"
+    );
     assert!((values[2] - 8.0 / 3.0).abs() < 1e-12, "{values:?}");
 }
 
@@ -220,7 +358,9 @@ fn a_loop_through_a_truth_value_is_settled_and_not_solved_for() {
 fn a_loop_of_truth_values_alone_is_no_algebraic_loop_and_one_that_contradicts_itself_is_named() {
     let pair = |second: fn(&[f64]) -> Vec<f64>| {
         let systems: Vec<Box<dyn System>> = vec![
-            Box::new(Function::new("one", &[JUMPS], &[JUMPS], |u| vec![1.0 - u[0]])),
+            Box::new(Function::new("one", &[JUMPS], &[JUMPS], |u| {
+                vec![1.0 - u[0]]
+            })),
             Box::new(Function::new("two", &[JUMPS], &[JUMPS], second)),
         ];
         start(systems, vec![Source::Output(1), Source::Output(0)])
@@ -229,7 +369,9 @@ fn a_loop_of_truth_values_alone_is_no_algebraic_loop_and_one_that_contradicts_it
     let agreed = agreed.unwrap();
     assert!(loops == 0 && agreed[0] == 1.0 - agreed[1], "{agreed:?}");
     let (contradicted, _) = pair(|u| vec![u[0]]);
-    let Err(Error::UnsolvedLoop { variables, .. }) = contradicted else { panic!("{contradicted:?}") };
+    let Err(Error::UnsolvedLoop { variables, .. }) = contradicted else {
+        panic!("{contradicted:?}")
+    };
     assert_eq!(variables, ["one.y0", "two.y0"]);
 }
 
@@ -242,7 +384,10 @@ fn a_discrete_value_that_is_no_number_ends_the_run_and_a_large_one_does_not() {
         let tasks = initialize(&connections, &mut workers, 0.0, 0).unwrap();
         dovetail_core::check_finite(&connections, &tasks)
     };
-    assert!(matches!(check(|_| vec![f64::NAN]), Err(Error::NotFinite { .. })));
+    assert!(matches!(
+        check(|_| vec![f64::NAN]),
+        Err(Error::NotFinite { .. })
+    ));
     assert!(check(|_| vec![1e150]).is_ok());
 }
 
@@ -252,7 +397,10 @@ const DRAG: f64 = 0.2;
 fn falling(restitution: f64) -> Coupled {
     let air = native("air", &[], &[("v", 0.0)], "", ("force", "-0.2 * v"));
     let systems: Vec<Box<dyn System>> = vec![Box::new(Ball::new(restitution)), Box::new(air)];
-    Coupled { systems, sources: vec![Source::Output(2), Source::Output(1)] }
+    Coupled {
+        systems,
+        sources: vec![Source::Output(2), Source::Output(1)],
+    }
 }
 
 /// Where the ball is, by the exact solution `v' = -1 - c v`, bounce after bounce.
@@ -267,14 +415,24 @@ struct Exact {
 
 impl Exact {
     fn new(restitution: f64) -> Self {
-        let mut exact = Self { restitution, begun: 0.0, x: 1.0, v: 0.0, lands: 0.0, bounces: 0 };
+        let mut exact = Self {
+            restitution,
+            begun: 0.0,
+            x: 1.0,
+            v: 0.0,
+            lands: 0.0,
+            bounces: 0,
+        };
         exact.find_landing();
         exact
     }
 
     fn fly(&self, elapsed: f64) -> (f64, f64) {
         let (fast, gone) = (self.v + 1.0 / DRAG, -(-DRAG * elapsed).exp_m1());
-        (self.x + fast * gone / DRAG - elapsed / DRAG, fast * (1.0 - gone) - 1.0 / DRAG)
+        (
+            self.x + fast * gone / DRAG - elapsed / DRAG,
+            fast * (1.0 - gone) - 1.0 / DRAG,
+        )
     }
 
     fn find_landing(&mut self) {
@@ -285,7 +443,11 @@ impl Exact {
             if middle == early || middle == late {
                 break;
             }
-            *(if self.fly(middle).0 > 0.0 { &mut early } else { &mut late }) = middle;
+            *(if self.fly(middle).0 > 0.0 {
+                &mut early
+            } else {
+                &mut late
+            }) = middle;
         }
         self.lands = late;
     }
@@ -314,8 +476,9 @@ impl Observer for Followed {
         let (x, v) = self.exact.at(ball.reached);
         self.error = self.error.max((ball.outputs[0].value - x).abs());
         // Beside a bounce the speed is one or the other.
-        let beside =
-            (self.exact.begun - ball.reached).abs().min((self.exact.begun + self.exact.lands - ball.reached).abs());
+        let beside = (self.exact.begun - ball.reached)
+            .abs()
+            .min((self.exact.begun + self.exact.lands - ball.reached).abs());
         if beside > 1e-4 {
             self.speed_error = self.speed_error.max((ball.outputs[1].value - v).abs());
         }
@@ -324,7 +487,11 @@ impl Observer for Followed {
 }
 
 fn follow(method: &str) -> (Followed, u64, u64) {
-    let mut followed = Followed { exact: Exact::new(0.8), error: 0.0, speed_error: 0.0 };
+    let mut followed = Followed {
+        exact: Exact::new(0.8),
+        error: 0.0,
+        speed_error: 0.0,
+    };
     let done = run(falling(0.8), method, (6.0, 0.05), &mut followed);
     (followed, done.statistics.steps, done.statistics.rejected)
 }
@@ -333,16 +500,33 @@ fn follow(method: &str) -> (Followed, u64, u64) {
 fn a_bounce_that_only_trials_find_is_met_by_all_under_ifosmondi() {
     let (followed, steps, rejected) = follow("ifosmondi");
     assert!(followed.exact.bounces >= 3, "{}", followed.exact.bounces);
-    assert!(followed.error < 1e-7 && followed.speed_error < 1e-7, "{:e}, {:e}", followed.error, followed.speed_error);
+    assert!(
+        followed.error < 1e-7 && followed.speed_error < 1e-7,
+        "{:e}, {:e}",
+        followed.error,
+        followed.speed_error
+    );
     // The grid, and a few attempts for each bounce.
-    assert!(steps <= 120 + 3 * followed.exact.bounces && rejected <= 6 * followed.exact.bounces, "{steps}, {rejected}");
+    assert!(
+        steps <= 120 + 3 * followed.exact.bounces && rejected <= 6 * followed.exact.bounces,
+        "{steps}, {rejected}"
+    );
 }
 
 #[test]
 fn other_methods_that_try_their_steps_meet_it_too() {
-    for (method, error) in [("adaptive", 1e-5), ("f3ornits", 2e-3), ("dovetail", 1e-6), ("adaptive dovetail", 1e-5)] {
+    for (method, error) in [
+        ("adaptive", 1e-5),
+        ("f3ornits", 2e-3),
+        ("dovetail", 1e-6),
+        ("adaptive dovetail", 1e-5),
+    ] {
         let (followed, ..) = follow(method);
-        assert!(followed.exact.bounces >= 3 && followed.error < error, "{method}: {:e}", followed.error);
+        assert!(
+            followed.exact.bounces >= 3 && followed.error < error,
+            "{method}: {:e}",
+            followed.error
+        );
     }
     // Held inputs: the systems cross their events within their steps, and the force is late.
     for method in ["jacobi", "gauss-seidel", "missiles"] {
@@ -354,10 +538,22 @@ fn other_methods_that_try_their_steps_meet_it_too() {
 #[test]
 fn where_all_that_is_connected_jumps_there_is_nothing_to_predict() {
     for method in ["dovetail", "adaptive dovetail"] {
-        let systems: Vec<Box<dyn System>> = vec![Box::new(Thermostat::new(19.0, 21.0)), Box::new(Display::new(None))];
+        let systems: Vec<Box<dyn System>> = vec![
+            Box::new(Thermostat::new(19.0, 21.0)),
+            Box::new(Display::new(None)),
+        ];
         let sources = vec![Source::Constant(18.0), Source::Output(1), Source::Output(0)];
-        let done = run(Coupled { systems, sources }, method, (2.0, 0.05), &mut Nobody);
-        assert!(done.warnings.is_empty() && done.statistics.steps > 0, "{method}: {:?}", done.warnings);
+        let done = run(
+            Coupled { systems, sources },
+            method,
+            (2.0, 0.05),
+            &mut Nobody,
+        );
+        assert!(
+            done.warnings.is_empty() && done.statistics.steps > 0,
+            "{method}: {:?}",
+            done.warnings
+        );
     }
 }
 
@@ -372,9 +568,19 @@ impl Observer for Nobody {
 
 #[test]
 fn bounces_without_end_do_not_stop_time() {
-    for method in ["ifosmondi", "adaptive", "f3ornits", "dovetail", "adaptive dovetail"] {
+    for method in [
+        "ifosmondi",
+        "adaptive",
+        "f3ornits",
+        "dovetail",
+        "adaptive dovetail",
+    ] {
         let done = run(falling(0.4), method, (5.0, 0.05), &mut Nobody);
-        assert!(done.statistics.rejected < 400 && done.statistics.steps < 2000, "{method}: {:?}", done.statistics);
+        assert!(
+            done.statistics.rejected < 400 && done.statistics.steps < 2000,
+            "{method}: {:?}",
+            done.statistics
+        );
     }
 }
 
@@ -384,8 +590,17 @@ fn a_trial_may_stop_at_an_event_and_still_conform() {
     let step = MacroStep::new(0.0, 2.0);
     let mut ball = Ball::new(0.8);
     let mut response = Response::new(ball.interface(), 1);
-    ball.respond(step, &[Signal::constant(0.2)], &mut response).unwrap();
+    ball.respond(step, &[Signal::constant(0.2)], &mut response)
+        .unwrap();
     assert!(response.reached < 2.0 && response.next_event == response.reached);
     let mut make = || -> Box<dyn System> { Box::new(Ball::new(0.8)) };
-    conformance(&mut make, Expectations { start: 0.0, step: 2.0, tolerance: 1e-10 }).unwrap();
+    conformance(
+        &mut make,
+        Expectations {
+            start: 0.0,
+            step: 2.0,
+            tolerance: 1e-10,
+        },
+    )
+    .unwrap();
 }

@@ -24,11 +24,24 @@ fn main() {
         ("dovetail", steady),
     ];
     for (method, (low, high)) in runs {
-        let systems: Vec<Box<dyn System>> =
-            vec![Box::new(Thermostat::new(low, high)), Box::new(room()), Box::new(Display::new(None))];
-        let sources = vec![Source::Output(2), Source::Output(0), Source::Output(1), Source::Output(2)];
+        let systems: Vec<Box<dyn System>> = vec![
+            Box::new(Thermostat::new(low, high)),
+            Box::new(room()),
+            Box::new(Display::new(None)),
+        ];
+        let sources = vec![
+            Source::Output(2),
+            Source::Output(0),
+            Source::Output(1),
+            Source::Output(2),
+        ];
         let mut watch = AllocationWatch::default();
-        run(Coupled { systems, sources }, method, (40.0, 0.05), &mut watch);
+        run(
+            Coupled { systems, sources },
+            method,
+            (40.0, 0.05),
+            &mut watch,
+        );
         let (steps, allocated) = watch.found();
         assert!(steps > 300, "{method}: {steps} steps");
         assert_eq!(allocated, 0, "{method}, {steps} steps");

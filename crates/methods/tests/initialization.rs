@@ -5,7 +5,10 @@ use dovetail_methods::{algebraic_loops, initialize};
 use dovetail_scenario::{Choices, Overrides, Scenario, SourceText};
 
 fn scenario(text: &str) -> Scenario {
-    let source = SourceText { path: "model".into(), text: format!("[model]\nstop-time = 1\n{text}") };
+    let source = SourceText {
+        path: "model".into(),
+        text: format!("[model]\nstop-time = 1\n{text}"),
+    };
     Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"))
 }
 
@@ -13,7 +16,10 @@ fn start(scenario: &Scenario) -> Result<Vec<f64>, Error> {
     let options = scenario.options(&Choices::default()).unwrap();
     let mut workers = SingleThread::new(scenario.systems(&options).unwrap());
     let tasks = initialize(&scenario.connections, &mut workers, 0.0, 0)?;
-    Ok(tasks.iter().flat_map(|task| task.response.outputs.iter().map(|knot| knot.value)).collect())
+    Ok(tasks
+        .iter()
+        .flat_map(|task| task.response.outputs.iter().map(|knot| knot.value))
+        .collect())
 }
 
 /// Two systems, `y = first(u)` and `y = second(u)`, feeding each other.
@@ -55,7 +61,11 @@ fn a_nonlinear_loop_is_solved() {
 
 #[test]
 fn systems_that_cannot_be_linearised_are_asked_for_differences() {
-    let poor = pair("1 - 100 * u", "3 * u + 0.01 * u^2", "restrict = { linearization = false, rollback = false }");
+    let poor = pair(
+        "1 - 100 * u",
+        "3 * u + 0.01 * u^2",
+        "restrict = { linearization = false, rollback = false }",
+    );
     let values = start(&poor).unwrap();
     assert!((values[0] - (1.0 - 100.0 * values[1])).abs() < 1e-12);
 }
@@ -63,14 +73,26 @@ fn systems_that_cannot_be_linearised_are_asked_for_differences() {
 #[test]
 fn a_singular_loop_is_named() {
     let error = start(&pair("u + 1", "u", "")).unwrap_err();
-    let Error::SingularLoop { variables, time } = error else { panic!("{error}") };
-    assert_eq!((variables, time), (vec!["one.y".to_owned(), "two.y".to_owned()], 0.0));
+    let Error::SingularLoop { variables, time } = error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        (variables, time),
+        (vec!["one.y".to_owned(), "two.y".to_owned()], 0.0)
+    );
 }
 
 #[test]
 fn a_loop_without_a_solution_is_named() {
     let error = start(&pair("exp(u)", "u + 1", "")).unwrap_err(); // exp(y + 1) = y has none
-    let Error::UnsolvedLoop { variables, residual, .. } = error else { panic!("{error}") };
+    let Error::UnsolvedLoop {
+        variables,
+        residual,
+        ..
+    } = error
+    else {
+        panic!("{error}")
+    };
     assert_eq!(variables, ["one.y", "two.y"]);
     assert!(residual > 0.1);
 }
@@ -78,7 +100,12 @@ fn a_loop_without_a_solution_is_named() {
 #[test]
 fn a_loop_that_is_no_number_at_its_start_values_names_the_output() {
     let error = start(&pair("log(u - 2)", "0.1 * u", "")).unwrap_err();
-    let Error::NotFinite { system, variable, .. } = error else { panic!("{error}") };
+    let Error::NotFinite {
+        system, variable, ..
+    } = error
+    else {
+        panic!("{error}")
+    };
     assert_eq!((system.as_str(), variable.as_str()), ("one", "y"));
 }
 

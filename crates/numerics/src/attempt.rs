@@ -21,5 +21,8 @@ pub(crate) enum Verdict {
 
 /// The first component that is not finite in any of the vectors that `values` holds one after another.
 pub(crate) fn not_finite(values: &[f64], size: usize) -> Option<usize> {
-    values.iter().position(|value| !value.is_finite()).map(|position| position % size)
+    values
+        .iter()
+        .position(|value| !value.is_finite())
+        .map(|position| position % size)
 }

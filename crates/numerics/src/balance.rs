@@ -20,8 +20,14 @@ pub(crate) fn balance(matrix: &mut DMatrix<f64>, scales: &mut [f64]) {
             let factor = balancing_factor(matrix, k);
             let scale = *current * factor;
             if factor != 1.0 && (1.0 / LARGEST_SCALE..LARGEST_SCALE).contains(&scale) {
-                matrix.column_mut(k).iter_mut().for_each(|entry| *entry *= factor);
-                matrix.row_mut(k).iter_mut().for_each(|entry| *entry /= factor);
+                matrix
+                    .column_mut(k)
+                    .iter_mut()
+                    .for_each(|entry| *entry *= factor);
+                matrix
+                    .row_mut(k)
+                    .iter_mut()
+                    .for_each(|entry| *entry /= factor);
                 *current = scale;
                 settled = false;
             }
@@ -36,7 +42,10 @@ pub(crate) fn balance(matrix: &mut DMatrix<f64>, scales: &mut [f64]) {
 pub(crate) fn undo(matrix: &mut DMatrix<f64>, scales: &[f64]) {
     let columns = matrix.as_mut_slice().chunks_exact_mut(scales.len().max(1));
     for (column, column_scale) in columns.zip(scales) {
-        column.iter_mut().zip(scales).for_each(|(entry, row_scale)| *entry *= row_scale / column_scale);
+        column
+            .iter_mut()
+            .zip(scales)
+            .for_each(|(entry, row_scale)| *entry *= row_scale / column_scale);
     }
 }
 
@@ -68,7 +77,12 @@ mod tests {
 
     #[test]
     fn triangular_zero_and_non_finite_matrices_end() {
-        for entries in [[1.0, 1e9, 0.0, 2.0], [0.0; 4], [0.0, 1.0, 0.0, 0.0], [f64::NAN, 1.0, f64::INFINITY, 2.0]] {
+        for entries in [
+            [1.0, 1e9, 0.0, 2.0],
+            [0.0; 4],
+            [0.0, 1.0, 0.0, 0.0],
+            [f64::NAN, 1.0, f64::INFINITY, 2.0],
+        ] {
             let mut matrix = DMatrix::from_row_slice(2, 2, &entries);
             balance(&mut matrix, &mut [0.0; 2]);
         }

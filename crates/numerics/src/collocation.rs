@@ -38,9 +38,16 @@ mod tests {
         let curve = |place: f64| place.powi(5) - 2.0 * place.powi(3) + place;
         let ratio = 1.7;
         for (row, node) in continuation(ratio).iter().zip(NODES) {
-            let continued: f64 = row.iter().zip(NODES).map(|(weight, node)| weight * curve(node)).sum();
+            let continued: f64 = row
+                .iter()
+                .zip(NODES)
+                .map(|(weight, node)| weight * curve(node))
+                .sum();
             let exact = curve(1.0 + ratio * node) - curve(1.0);
-            assert!((continued - exact).abs() < 1e-11 * (1.0 + exact.abs()), "{continued} {exact}");
+            assert!(
+                (continued - exact).abs() < 1e-11 * (1.0 + exact.abs()),
+                "{continued} {exact}"
+            );
         }
     }
 }

@@ -22,7 +22,9 @@ pub enum IntegrationError {
         limit: usize,
     },
     /// The step shrank below what time can resolve.
-    #[error("a step of {step:e} at t = {time} is too small; the error of component {component} is the largest")]
+    #[error(
+        "a step of {step:e} at t = {time} is too small; the error of component {component} is the largest"
+    )]
     StepTooSmall {
         /// The time reached.
         time: f64,
@@ -49,7 +51,13 @@ const STRETCH: f64 = 1.01;
 
 impl Course {
     pub fn new(start: f64, end: f64) -> Self {
-        Self { time: start, end, proposed: 0.0, accepted: 0, rejected: 0 }
+        Self {
+            time: start,
+            end,
+            proposed: 0.0,
+            accepted: 0,
+            rejected: 0,
+        }
     }
 
     pub fn is_over(&self) -> bool {
@@ -88,9 +96,17 @@ impl Course {
             return;
         }
         self.accepted += 1;
-        self.time = if step == self.remaining() { self.end } else { self.time + step };
+        self.time = if step == self.remaining() {
+            self.end
+        } else {
+            self.time + step
+        };
         // A step cut short by the end says little of how long it could have been.
-        self.proposed = if shortened { attempt.next.max(self.proposed) } else { attempt.next };
+        self.proposed = if shortened {
+            attempt.next.max(self.proposed)
+        } else {
+            attempt.next
+        };
     }
 }
 
@@ -99,7 +115,10 @@ mod tests {
     use super::*;
 
     fn course(proposed: f64) -> Course {
-        Course { proposed, ..Course::new(0.0, 1.0) }
+        Course {
+            proposed,
+            ..Course::new(0.0, 1.0)
+        }
     }
 
     #[test]
@@ -113,14 +132,23 @@ mod tests {
     #[test]
     fn a_shortened_step_does_not_lower_the_proposal() {
         let mut course = course(4.0);
-        course.take(1.0, Attempt { verdict: Verdict::Accepted, next: 2.0 });
+        course.take(
+            1.0,
+            Attempt {
+                verdict: Verdict::Accepted,
+                next: 2.0,
+            },
+        );
         assert!(course.is_over());
         assert_eq!(course.proposed, 4.0);
     }
 
     #[test]
     fn time_may_run_backwards() {
-        let backwards = Course { proposed: 0.3, ..Course::new(1.0, 0.0) };
+        let backwards = Course {
+            proposed: 0.3,
+            ..Course::new(1.0, 0.0)
+        };
         assert_eq!(backwards.next_step(), -0.3);
     }
 }

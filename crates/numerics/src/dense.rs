@@ -82,7 +82,11 @@ impl<T: Field> Lu<T> {
     pub fn new(size: usize) -> Self {
         let (zero, one) = (T::from(0.0), T::from(1.0));
         Self {
-            factors: DMatrix::from_fn(size, size, |row, column| if row == column { one } else { zero }),
+            factors: DMatrix::from_fn(
+                size,
+                size,
+                |row, column| if row == column { one } else { zero },
+            ),
             exchanges: (0..size).collect(),
             norm: 1.0,
             estimate: vec![zero; size],
@@ -125,7 +129,11 @@ impl<T: Field> Lu<T> {
         }
         let inverse_norm = self.inverse_norm();
         let product = self.norm * inverse_norm;
-        if product.is_finite() && product > 0.0 { 1.0 / product } else { 0.0 }
+        if product.is_finite() && product > 0.0 {
+            1.0 / product
+        } else {
+            0.0
+        }
     }
 
     fn eliminate(&mut self) -> Result<(), Singular> {
@@ -133,7 +141,9 @@ impl<T: Field> Lu<T> {
         self.norm = one_norm(&self.factors);
         let factors = self.factors.as_mut_slice();
         for k in 0..size {
-            let pivot_row = choose_pivot(&factors[k * size + k..(k + 1) * size]).ok_or(Singular { column: k })? + k;
+            let pivot_row = choose_pivot(&factors[k * size + k..(k + 1) * size])
+                .ok_or(Singular { column: k })?
+                + k;
             self.exchanges[k] = pivot_row;
             exchange_rows(factors, size, k, pivot_row);
             let (left, right) = factors.split_at_mut((k + 1) * size);
@@ -149,7 +159,12 @@ impl<T: Field> Lu<T> {
     /// Higham's refinement of Hager's algorithm: climb `‖A⁻¹ x‖₁` over the unit ball, at most five times,
     /// then try an alternating vector that defeats the known counterexamples.
     fn inverse_norm(&mut self) -> f64 {
-        let Self { factors, exchanges, estimate: x, .. } = self;
+        let Self {
+            factors,
+            exchanges,
+            estimate: x,
+            ..
+        } = self;
         let size = x.len();
         x.fill(T::from(1.0 / size as f64));
         solve(factors, exchanges, x);
@@ -198,7 +213,9 @@ fn exchange_rows<T: Field>(factors: &mut [T], size: usize, first: usize, second:
 
 /// Divides what follows the pivot by it; returns these multipliers.
 fn scale_column<T: Field>(from_pivot: &mut [T]) -> &[T] {
-    let (pivot, below) = from_pivot.split_first_mut().expect("BUG: a pivot column is never empty");
+    let (pivot, below) = from_pivot
+        .split_first_mut()
+        .expect("BUG: a pivot column is never empty");
     for entry in below.iter_mut() {
         *entry = *entry / *pivot;
     }
@@ -213,7 +230,11 @@ fn subtract_multiple<T: Field>(target: &mut [T], source: &[T], multiple: T) {
 
 fn solve<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
     let size = exchanges.len();
-    assert_eq!(rhs.len(), size, "BUG: the right-hand side has the wrong size");
+    assert_eq!(
+        rhs.len(),
+        size,
+        "BUG: the right-hand side has the wrong size"
+    );
     for (k, &other) in exchanges.iter().enumerate() {
         rhs.swap(k, other);
     }
@@ -256,7 +277,11 @@ fn conjugate_product<T: Field>(left: &[T], right: &[T]) -> T {
 
 fn sign<T: Field>(number: T) -> T {
     let magnitude = number.magnitude();
-    if magnitude > 0.0 { number / T::from(magnitude) } else { T::from(1.0) }
+    if magnitude > 0.0 {
+        number / T::from(magnitude)
+    } else {
+        T::from(1.0)
+    }
 }
 
 fn sum_of_magnitudes<T: Field>(vector: &[T]) -> f64 {

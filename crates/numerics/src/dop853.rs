@@ -5,7 +5,9 @@
 //! evaluated when the next step asks for it, so that the last step of an integration saves it.
 
 use crate::attempt::{Attempt, Verdict, not_finite};
-use crate::dop853_coefficients::{COMPOSITION, ERROR_OF_ORDER_3, ERROR_OF_ORDER_5, NODES, Row, SOLUTION, STAGES};
+use crate::dop853_coefficients::{
+    COMPOSITION, ERROR_OF_ORDER_3, ERROR_OF_ORDER_5, NODES, Row, SOLUTION, STAGES,
+};
 use crate::initial_step::{Scratch, Start, initial_step};
 use crate::rhs::Rhs;
 use crate::stiffness::{Stiffness, suspicious_reach};
@@ -75,8 +77,17 @@ impl Dop853 {
     ) -> f64 {
         let size = state.len();
         let (derivative, rest) = self.derivatives.split_at_mut(size);
-        let start = Start { time, span, state, derivative };
-        let scratch = Scratch { state: &mut self.stage, derivative: &mut rest[..size], allowed: &mut self.candidate };
+        let start = Start {
+            time,
+            span,
+            state,
+            derivative,
+        };
+        let scratch = Scratch {
+            state: &mut self.stage,
+            derivative: &mut rest[..size],
+            allowed: &mut self.candidate,
+        };
         initial_step(rhs, &start, scratch, tolerance, ORDER)
     }
 
@@ -98,9 +109,19 @@ impl Dop853 {
             self.renew_derivative(rhs, time, state, tolerance);
         }
         self.evaluate_stages(rhs, time, step, state);
-        combine(state, step, SOLUTION, &self.derivatives, &mut self.candidate);
+        combine(
+            state,
+            step,
+            SOLUTION,
+            &self.derivatives,
+            &mut self.candidate,
+        );
         let error = self.error(step, state, tolerance);
-        if error.is_finite() { self.judge(error, step, state) } else { self.retreat(step) }
+        if error.is_finite() {
+            self.judge(error, step, state)
+        } else {
+            self.retreat(step)
+        }
     }
 
     /// The component with the largest error in the last attempt.
@@ -109,12 +130,20 @@ impl Dop853 {
             let allowed = tolerance.allows(k, state[k].abs().max(self.candidate[k].abs()));
             (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, state.len()) / allowed).abs()
         };
-        (0..state.len()).max_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
+        (0..state.len())
+            .max_by(|&a, &b| error(a).total_cmp(&error(b)))
+            .unwrap_or(0)
     }
 
     /// The derivative after an accepted step; compared with that of the last stage, which was evaluated at the
     /// same time, it tells of stiffness.
-    fn renew_derivative<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, state: &[f64], tolerance: Tolerance<'_>) {
+    fn renew_derivative<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        time: f64,
+        state: &[f64],
+        tolerance: Tolerance<'_>,
+    ) {
         let size = state.len();
         let (first, rest) = self.derivatives.split_at_mut(size);
         rhs.derivative(time, state, first);
@@ -124,14 +153,27 @@ impl Dop853 {
         let distance = square_distance(state, &self.stage);
         if distance > 0.0 {
             let reach = self.previous_step.abs() * (change / distance).sqrt();
-            self.stiffness.note(reach, suspicious_reach(tolerance.relative));
+            self.stiffness
+                .note(reach, suspicious_reach(tolerance.relative));
         }
     }
 
-    fn evaluate_stages<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, step: f64, state: &[f64]) {
+    fn evaluate_stages<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        time: f64,
+        step: f64,
+        state: &[f64],
+    ) {
         let size = state.len();
         for stage in 1..STAGES {
-            combine(state, step, COMPOSITION[stage], &self.derivatives, &mut self.stage);
+            combine(
+                state,
+                step,
+                COMPOSITION[stage],
+                &self.derivatives,
+                &mut self.stage,
+            );
             let derivative = &mut self.derivatives[stage * size..(stage + 1) * size];
             rhs.derivative(time + NODES[stage] * step, &self.stage, derivative);
         }
@@ -143,8 +185,10 @@ impl Dop853 {
         let (mut of_order_5, mut of_order_3) = (0.0, 0.0);
         for (k, (before, after)) in state.iter().zip(&self.candidate).enumerate() {
             let allowed = tolerance.allows(k, before.abs().max(after.abs()));
-            of_order_5 += (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, size) / allowed).powi(2);
-            of_order_3 += (weighted_sum(ERROR_OF_ORDER_3, &self.derivatives, k, size) / allowed).powi(2);
+            of_order_5 +=
+                (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, size) / allowed).powi(2);
+            of_order_3 +=
+                (weighted_sum(ERROR_OF_ORDER_3, &self.derivatives, k, size) / allowed).powi(2);
         }
         let denominator = of_order_5 + 0.01 * of_order_3;
         if denominator == 0.0 {
@@ -158,26 +202,42 @@ impl Dop853 {
         if error > 1.0 {
             self.after_rejection = true;
             let factor = (SAFETY / reduction).max(LARGEST_SHRINKAGE);
-            return Attempt { verdict: Verdict::Rejected, next: step.abs() * factor };
+            return Attempt {
+                verdict: Verdict::Rejected,
+                next: step.abs() * factor,
+            };
         }
         let factor = SAFETY * self.previous_error.powf(BETA) / reduction;
-        let growth = if self.after_rejection { 1.0 } else { LARGEST_GROWTH };
+        let growth = if self.after_rejection {
+            1.0
+        } else {
+            LARGEST_GROWTH
+        };
         let next = step.abs() * factor.clamp(LARGEST_SHRINKAGE, growth);
         self.previous_error = error.max(FIRST_ERROR);
         self.previous_step = step;
         self.after_rejection = false;
         self.derivative_is_current = false;
         state.copy_from_slice(&self.candidate);
-        Attempt { verdict: Verdict::Accepted, next }
+        Attempt {
+            verdict: Verdict::Accepted,
+            next,
+        }
     }
 
     /// Left the domain of the right-hand side: come much closer.
     fn retreat(&mut self, step: f64) -> Attempt {
         self.after_rejection = true;
         let size = self.stage.len();
-        let component = not_finite(&self.derivatives, size).or_else(|| not_finite(&self.candidate, size));
-        let verdict = component.map_or(Verdict::Rejected, |component| Verdict::NotFinite { component });
-        Attempt { verdict, next: 0.1 * step.abs() }
+        let component =
+            not_finite(&self.derivatives, size).or_else(|| not_finite(&self.candidate, size));
+        let verdict = component.map_or(Verdict::Rejected, |component| Verdict::NotFinite {
+            component,
+        });
+        Attempt {
+            verdict,
+            next: 0.1 * step.abs(),
+        }
     }
 }
 
@@ -191,11 +251,16 @@ fn combine(state: &[f64], step: f64, row: Row, derivatives: &[f64], target: &mut
 
 #[inline]
 fn weighted_sum(row: Row, derivatives: &[f64], component: usize, size: usize) -> f64 {
-    row.iter().map(|&(stage, weight)| weight * derivatives[stage * size + component]).sum()
+    row.iter()
+        .map(|&(stage, weight)| weight * derivatives[stage * size + component])
+        .sum()
 }
 
 fn square_distance(left: &[f64], right: &[f64]) -> f64 {
-    left.iter().zip(right).map(|(left, right)| (left - right).powi(2)).sum()
+    left.iter()
+        .zip(right)
+        .map(|(left, right)| (left - right).powi(2))
+        .sum()
 }
 
 #[cfg(test)]
@@ -203,11 +268,18 @@ mod tests {
     use super::*;
     use crate::rhs::from_fn;
 
-    const ANYTHING: Tolerance<'_> = Tolerance { relative: 1e9, absolute: 1e9, sizes: &[], largest: 0.0 };
+    const ANYTHING: Tolerance<'_> = Tolerance {
+        relative: 1e9,
+        absolute: 1e9,
+        sizes: &[],
+        largest: 0.0,
+    };
 
     /// The error at t = 2 on `x' = x cos t`, where the time counts and the problem is not linear in it.
     fn error_with(steps: usize) -> f64 {
-        let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| dx[0] = x[0] * time.cos());
+        let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| {
+            dx[0] = x[0] * time.cos()
+        });
         let mut method = Dop853::new(1);
         let mut state = [1.0];
         method.begin(&mut rhs, 0.0, &state);
@@ -231,7 +303,12 @@ mod tests {
         let mut method = Dop853::new(1);
         let mut state = [1.0];
         method.begin(&mut rhs, 0.0, &state);
-        let tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[], largest: 0.0 };
+        let tolerance = Tolerance {
+            relative: 1e-10,
+            absolute: 1e-10,
+            sizes: &[],
+            largest: 0.0,
+        };
         let attempt = method.attempt(&mut rhs, 0.0, 0.5, &mut state, tolerance);
         assert_eq!(attempt.verdict, Verdict::Rejected);
         assert!(attempt.next < 0.5);

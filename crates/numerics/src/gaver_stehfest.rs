@@ -65,17 +65,35 @@ impl GaverStehfest {
     }
 
     /// Fills `orders` for a step of `delta`.
-    pub(crate) fn compute(&mut self, space: StateSpace<'_>, delta: f64, orders: &mut [Gains; 3]) -> Result<(), Pole> {
+    pub(crate) fn compute(
+        &mut self,
+        space: StateSpace<'_>,
+        delta: f64,
+        orders: &mut [Gains; 3],
+    ) -> Result<(), Pole> {
         for gains in orders.iter_mut() {
-            let Gains { inputs, state, forcing, ramp } = gains;
-            inputs.iter_mut().chain([state, forcing, ramp]).for_each(|gain| gain.as_mut_slice().fill(0.0));
+            let Gains {
+                inputs,
+                state,
+                forcing,
+                ramp,
+            } = gains;
+            inputs
+                .iter_mut()
+                .chain([state, forcing, ramp])
+                .for_each(|gain| gain.as_mut_slice().fill(0.0));
         }
         space.a.transpose_to(&mut self.transposed);
         let h = REACH * delta;
         let curvature = 4.0 / (h * h);
         // Value, slope by (48), curvature: the weights of the times they are made of.
         self.invert(space, delta, [1.0, 3.0 / h, curvature], orders)?;
-        self.invert(space, delta - h / 2.0, [0.0, -4.0 / h, -2.0 * curvature], orders)?;
+        self.invert(
+            space,
+            delta - h / 2.0,
+            [0.0, -4.0 / h, -2.0 * curvature],
+            orders,
+        )?;
         self.invert(space, delta - h, [0.0, 1.0 / h, curvature], orders)
     }
 
@@ -105,7 +123,10 @@ impl GaverStehfest {
             return Err(Pole { at: s });
         }
         space.c.transpose_to(&mut self.solution);
-        let columns = self.solution.as_mut_slice().chunks_exact_mut(self.resolvent.size().max(1));
+        let columns = self
+            .solution
+            .as_mut_slice()
+            .chunks_exact_mut(self.resolvent.size().max(1));
         columns.for_each(|column| self.resolvent.solve_in_place(column));
         self.solution.transpose_to(&mut self.response);
         let [value, slope] = &mut self.driven;
@@ -142,22 +163,38 @@ const WEIGHTS: [f64; NODES] = {
         let mut sum = 0.0;
         let mut j = k.div_ceil(2);
         while j <= k && j <= half {
-            let below = factorial(half - j) * factorial(j) * factorial(j - 1) * factorial(k - j) * factorial(2 * j - k);
+            let below = factorial(half - j)
+                * factorial(j)
+                * factorial(j - 1)
+                * factorial(k - j)
+                * factorial(2 * j - k);
             sum += power(j, half) * factorial(2 * j) / below;
             j += 1;
         }
-        weights[k - 1] = if (k + half).is_multiple_of(2) { sum } else { -sum };
+        weights[k - 1] = if (k + half).is_multiple_of(2) {
+            sum
+        } else {
+            -sum
+        };
         k += 1;
     }
     weights
 };
 
 const fn factorial(n: usize) -> f64 {
-    if n == 0 { 1.0 } else { n as f64 * factorial(n - 1) }
+    if n == 0 {
+        1.0
+    } else {
+        n as f64 * factorial(n - 1)
+    }
 }
 
 const fn power(base: usize, exponent: usize) -> f64 {
-    if exponent == 0 { 1.0 } else { base as f64 * power(base, exponent - 1) }
+    if exponent == 0 {
+        1.0
+    } else {
+        base as f64 * power(base, exponent - 1)
+    }
 }
 
 #[cfg(test)]
@@ -167,14 +204,26 @@ mod tests {
 
     fn scalar(rate: f64, delta: f64) -> Result<Transfer, Pole> {
         let [a, one, zero] = [rate, 1.0, 0.0].map(|entry| DMatrix::from_element(1, 1, entry));
-        let space = StateSpace { a: &a, b: &one, c: &one, d: &zero, b_slope: &zero, d_slope: &zero };
+        let space = StateSpace {
+            a: &a,
+            b: &one,
+            c: &one,
+            d: &zero,
+            b_slope: &zero,
+            d_slope: &zero,
+        };
         let mut transfer = Transfer::new(1, 1, 1, 3);
-        transfer.compute_by(Laplace::GaverStehfest, space, delta).map(|()| transfer)
+        transfer
+            .compute_by(Laplace::GaverStehfest, space, delta)
+            .map(|()| transfer)
     }
 
     #[test]
     fn a_constant_is_inverted_but_for_rounding() {
-        let sum: f64 = (1..).zip(WEIGHTS).map(|(k, weight)| weight / k as f64).sum();
+        let sum: f64 = (1..)
+            .zip(WEIGHTS)
+            .map(|(k, weight)| weight / k as f64)
+            .sum();
         assert!((sum - 1.0).abs() < 1e-7, "{sum}");
     }
 

@@ -48,17 +48,33 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     let position = scaled_norm(start.state, scratch.allowed);
     let speed = scaled_norm(start.derivative, scratch.allowed);
     let nil = position < 1e-5 || speed < 1e-5;
-    let guess = if nil { 0.01 * longest } else { longest.min(0.01 * position / speed) };
+    let guess = if nil {
+        0.01 * longest
+    } else {
+        longest.min(0.01 * position / speed)
+    };
     euler(start, guess.copysign(start.span), scratch.state);
-    rhs.derivative(start.time + guess.copysign(start.span), scratch.state, scratch.derivative);
+    rhs.derivative(
+        start.time + guess.copysign(start.span),
+        scratch.state,
+        scratch.derivative,
+    );
     for (change, before) in scratch.derivative.iter_mut().zip(start.derivative) {
         *change -= before;
     }
     let curvature = scaled_norm(scratch.derivative, scratch.allowed) / guess;
     let bend = speed.max(curvature);
-    let accurate = if bend <= 1e-15 { longest } else { (0.01 / bend).powf(1.0 / f64::from(order)) };
+    let accurate = if bend <= 1e-15 {
+        longest
+    } else {
+        (0.01 / bend).powf(1.0 / f64::from(order))
+    };
     // A curvature that is not finite leaves the cautious guess.
-    if accurate > 0.0 && accurate.is_finite() { longest.min(100.0 * guess).min(accurate) } else { guess }
+    if accurate > 0.0 && accurate.is_finite() {
+        longest.min(100.0 * guess).min(accurate)
+    } else {
+        guess
+    }
 }
 
 fn euler(start: &Start, step: f64, state: &mut [f64]) {
@@ -73,12 +89,34 @@ mod tests {
     use crate::rhs::from_fn;
 
     fn first_step(initial: f64, slope: f64, absolute: f64) -> f64 {
-        let mut rhs = from_fn(1, |_, x: &[f64], dx: &mut [f64]| dx[0] = slope * (1.0 - x[0]));
+        let mut rhs = from_fn(1, |_, x: &[f64], dx: &mut [f64]| {
+            dx[0] = slope * (1.0 - x[0])
+        });
         let mut derivative = [0.0];
         rhs.derivative(0.0, &[initial], &mut derivative);
-        let start = Start { time: 0.0, span: 1.0, state: &[initial], derivative: &derivative };
-        let scratch = Scratch { state: &mut [0.0], derivative: &mut [0.0], allowed: &mut [0.0] };
-        initial_step(&mut rhs, &start, scratch, Tolerance { relative: 1e-10, absolute, sizes: &[], largest: 0.0 }, 8)
+        let start = Start {
+            time: 0.0,
+            span: 1.0,
+            state: &[initial],
+            derivative: &derivative,
+        };
+        let scratch = Scratch {
+            state: &mut [0.0],
+            derivative: &mut [0.0],
+            allowed: &mut [0.0],
+        };
+        initial_step(
+            &mut rhs,
+            &start,
+            scratch,
+            Tolerance {
+                relative: 1e-10,
+                absolute,
+                sizes: &[],
+                largest: 0.0,
+            },
+            8,
+        )
     }
 
     #[test]

@@ -73,16 +73,32 @@ struct Turn {
 
 impl Turn {
     fn new(method: Method) -> Self {
-        Self { method, spent: 0, steps: 0, easy_steps: 0, doubt: 0 }
+        Self {
+            method,
+            spent: 0,
+            steps: 0,
+            easy_steps: 0,
+            doubt: 0,
+        }
     }
 
     fn next(&self) -> Self {
         match self.method {
-            Method::Explicit => Self { doubt: self.doubt.max(1), ..Self::new(Method::Implicit) },
+            Method::Explicit => Self {
+                doubt: self.doubt.max(1),
+                ..Self::new(Method::Implicit)
+            },
             Method::Implicit => {
                 let misled = self.steps < STEPS_OF_A_FALSE_ALARM;
-                let doubt = if misled { GROWTH_OF_DOUBT * self.doubt } else { 0 };
-                Self { doubt, ..Self::new(Method::Explicit) }
+                let doubt = if misled {
+                    GROWTH_OF_DOUBT * self.doubt
+                } else {
+                    0
+                };
+                Self {
+                    doubt,
+                    ..Self::new(Method::Explicit)
+                }
             }
         }
     }
@@ -104,7 +120,12 @@ const SUSPICIOUS: f64 = 1e-6;
 impl Integrator {
     /// Makes room for `size` states; the limit is a million steps.
     pub fn new(size: usize) -> Self {
-        Self { step_limit: 1_000_000, explicit: Dop853::new(size), implicit: Radau::new(size), size }
+        Self {
+            step_limit: 1_000_000,
+            explicit: Dop853::new(size),
+            implicit: Radau::new(size),
+            size,
+        }
     }
 
     /// Integrates from `start` to `end`, overwriting `state`; backwards if `end` comes first.
@@ -124,8 +145,15 @@ impl Integrator {
         tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Outcome, IntegrationError> {
-        assert!(rhs.size() == self.size && state.len() == self.size, "BUG: the sizes differ");
-        let mut rhs = Counted { rhs, evaluations: 0, jacobians: 0 };
+        assert!(
+            rhs.size() == self.size && state.len() == self.size,
+            "BUG: the sizes differ"
+        );
+        let mut rhs = Counted {
+            rhs,
+            evaluations: 0,
+            jacobians: 0,
+        };
         let mut course = Course::new(start, end);
         if self.size == 0 || start == end {
             return Ok(outcome(&course, &rhs, hint));
@@ -136,7 +164,10 @@ impl Integrator {
         let tolerance = tolerance.attainable();
         let turn = self.run(&mut rhs, &mut course, state, tolerance, hint)?;
         let size = course.proposed.min((end - start).abs());
-        let hint = Hint { stiff: self.is_stiff(&turn, size, tolerance), step: course.proposed };
+        let hint = Hint {
+            stiff: self.is_stiff(&turn, size, tolerance),
+            step: course.proposed,
+        };
         Ok(outcome(&course, &rhs, hint))
     }
 
@@ -149,7 +180,11 @@ impl Integrator {
         tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Turn, IntegrationError> {
-        let mut turn = Turn::new(if hint.stiff { Method::Implicit } else { Method::Explicit });
+        let mut turn = Turn::new(if hint.stiff {
+            Method::Implicit
+        } else {
+            Method::Explicit
+        });
         self.begin(turn.method, rhs, course.time, state)?;
         course.proposed = self.first_step(turn.method, rhs, course, state, tolerance, hint);
         let mut last = Verdict::Accepted;
@@ -198,7 +233,9 @@ impl Integrator {
             }
         };
         let fault = not_finite(state, self.size).or_else(|| not_finite(derivative, self.size));
-        fault.map_or(Ok(()), |component| Err(IntegrationError::NotFinite { time, component }))
+        fault.map_or(Ok(()), |component| {
+            Err(IntegrationError::NotFinite { time, component })
+        })
     }
 
     fn first_step<R: Rhs + ?Sized>(
@@ -247,7 +284,10 @@ impl Integrator {
     ) -> Result<(), IntegrationError> {
         let time = course.time;
         if course.accepted + course.rejected >= self.step_limit {
-            return Err(IntegrationError::TooManySteps { time, limit: self.step_limit });
+            return Err(IntegrationError::TooManySteps {
+                time,
+                limit: self.step_limit,
+            });
         }
         if !course.is_too_small(step) {
             return Ok(());
@@ -256,7 +296,11 @@ impl Integrator {
             return Err(IntegrationError::NotFinite { time, component });
         }
         let component = self.worst_component(method, state, tolerance);
-        Err(IntegrationError::StepTooSmall { time, step, component })
+        Err(IntegrationError::StepTooSmall {
+            time,
+            step,
+            component,
+        })
     }
 
     /// The component with the largest error in the last attempt.

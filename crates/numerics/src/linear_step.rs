@@ -60,7 +60,10 @@ impl LinearStep {
 fn add_image(matrix: &DMatrix<f64>, vector: &[f64], target: &mut [f64]) {
     let columns = matrix.as_slice().chunks_exact(vector.len().max(1));
     for (column, &weight) in columns.zip(vector) {
-        target.iter_mut().zip(column).for_each(|(entry, &value)| *entry += value * weight);
+        target
+            .iter_mut()
+            .zip(column)
+            .for_each(|(entry, &value)| *entry += value * weight);
     }
 }
 
@@ -87,7 +90,14 @@ mod tests {
         let mut step = LinearStep::new(2, 5);
         step.compute(&matrix, 0.8);
         let none = [0.0, 0.0];
-        let forcing: [&[f64]; 6] = [&none, &none, &none, &[0.0, 20.0], &none, &[0.0, omega * omega]];
+        let forcing: [&[f64]; 6] = [
+            &none,
+            &none,
+            &none,
+            &[0.0, 20.0],
+            &none,
+            &[0.0, omega * omega],
+        ];
         let mut response = [0.0; 2];
         step.respond(&none, &forcing, &mut response);
         assert!((response[0] - 0.8f64.powi(5)).abs() < 1e-14);
@@ -103,12 +113,17 @@ mod tests {
         let mut response = [0.0];
         step.respond(&[5.0], &[&[0.0], &[0.0], &[lambda]], &mut response);
         let exact = 0.49 - 1.4 / lambda + 2.0 / (lambda * lambda);
-        assert!((response[0] - exact).abs() < 1e-14, "{} {exact}", response[0]);
+        assert!(
+            (response[0] - exact).abs() < 1e-14,
+            "{} {exact}",
+            response[0]
+        );
     }
 
     #[test]
     fn two_half_steps_make_one() {
-        let matrix = DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.5, -3.0, 1.0, 4.0, 0.0, 0.0]);
+        let matrix =
+            DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.5, -3.0, 1.0, 4.0, 0.0, 0.0]);
         let (mut half, mut whole) = (LinearStep::new(3, 0), LinearStep::new(3, 0));
         half.compute(&matrix, 0.6);
         whole.compute(&matrix, 1.2);

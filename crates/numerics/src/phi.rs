@@ -80,7 +80,9 @@ impl PhiFunctions {
     /// From the last doubling to the functions of the matrix that was given.
     pub(crate) fn finish(&mut self) {
         add_diagonal(&mut self.phi[0], &self.offsets);
-        self.phi.iter_mut().for_each(|phi| balance::undo(phi, &self.scales));
+        self.phi
+            .iter_mut()
+            .for_each(|phi| balance::undo(phi, &self.scales));
     }
 
     /// `e^{Z/4}` and `e^{Z/2}` of the last matrix, unless it was so small that no doubling led through them.
@@ -109,7 +111,10 @@ impl PhiFunctions {
         scale_by(first, -exponent);
         multiply(first, first, second);
         multiply(first, second, third);
-        let growth = one_norm(second).sqrt().max(one_norm(third).cbrt()).min(one_norm(first));
+        let growth = one_norm(second)
+            .sqrt()
+            .max(one_norm(third).cbrt())
+            .min(one_norm(first));
         self.doublings = (exponent + exponent_above(growth / SMALL)).max(0);
         let back = exponent - self.doublings;
         scale_by(first, back);
@@ -164,7 +169,9 @@ impl PhiFunctions {
             scale(&mut self.phi[k], 0.5f64.powi(k as i32));
         }
         self.product.as_mut_slice().fill(0.0);
-        add_weighted(&mut self.product, &self.phi[0], |row, column| self.offsets[row] + self.offsets[column]);
+        add_weighted(&mut self.product, &self.phi[0], |row, column| {
+            self.offsets[row] + self.offsets[column]
+        });
         multiply_add(&self.phi[0], &self.phi[0], &mut self.product);
         std::mem::swap(&mut self.phi[0], &mut self.product);
         self.settle_offsets();
@@ -183,9 +190,16 @@ impl PhiFunctions {
 }
 
 /// `target += weight(row, column) · source`, entry by entry.
-pub(crate) fn add_weighted(target: &mut DMatrix<f64>, source: &DMatrix<f64>, weight: impl Fn(usize, usize) -> f64) {
+pub(crate) fn add_weighted(
+    target: &mut DMatrix<f64>,
+    source: &DMatrix<f64>,
+    weight: impl Fn(usize, usize) -> f64,
+) {
     let size = source.nrows().max(1);
-    let columns = target.as_mut_slice().chunks_exact_mut(size).zip(source.as_slice().chunks_exact(size));
+    let columns = target
+        .as_mut_slice()
+        .chunks_exact_mut(size)
+        .zip(source.as_slice().chunks_exact(size));
     for (column, (target, source)) in columns.enumerate() {
         for (row, (entry, value)) in target.iter_mut().zip(source).enumerate() {
             *entry += weight(row, column) * value;
@@ -209,7 +223,11 @@ pub fn exponential(z: &DMatrix<f64>) -> DMatrix<f64> {
 
 /// The least `e` with `size ≤ 2^e`; 0 for a size of 0.
 fn exponent_above(size: f64) -> i32 {
-    if size > 0.0 { size.log2().ceil() as i32 } else { 0 }
+    if size > 0.0 {
+        size.log2().ceil() as i32
+    } else {
+        0
+    }
 }
 
 /// Multiplies by `2^exponent`, in two factors because `2^exponent` alone may overflow.

@@ -34,7 +34,10 @@ impl PhiRows {
     /// Computes all functions of `z`; not finite where they overflow or `z` is not finite.
     pub(crate) fn compute(&mut self, c: &DMatrix<f64>, z: &DMatrix<f64>) {
         let Some(size) = self.exponential.begin(z) else {
-            self.rows.iter_mut().chain(&mut self.exponential.phi).for_each(|matrix| matrix.fill(f64::NAN));
+            self.rows
+                .iter_mut()
+                .chain(&mut self.exponential.phi)
+                .for_each(|matrix| matrix.fill(f64::NAN));
             return;
         };
         self.start(c);
@@ -46,7 +49,9 @@ impl PhiRows {
         }
         self.exponential.finish();
         let scales = &self.exponential.scales;
-        self.rows.iter_mut().for_each(|rows| scale_columns(rows, |column| 1.0 / scales[column]));
+        self.rows
+            .iter_mut()
+            .for_each(|rows| scale_columns(rows, |column| 1.0 / scales[column]));
     }
 
     /// `e^Z`.
@@ -60,7 +65,11 @@ impl PhiRows {
     }
 
     fn start(&mut self, c: &DMatrix<f64>) {
-        let PhiFunctions { powers: [first, second, _], scales, .. } = &self.exponential;
+        let PhiFunctions {
+            powers: [first, second, _],
+            scales,
+            ..
+        } = &self.exponential;
         let [zeroth, once, twice] = &mut self.starts;
         zeroth.copy_from(c);
         scale_columns(zeroth, |column| scales[column]);
@@ -95,7 +104,11 @@ impl PhiRows {
         for k in (1..=self.rows.len()).rev() {
             self.product.as_mut_slice().fill(0.0);
             for j in 1..=k {
-                add_scaled(&mut self.product, inverse_factorial(k - j), &self.rows[j - 1]);
+                add_scaled(
+                    &mut self.product,
+                    inverse_factorial(k - j),
+                    &self.rows[j - 1],
+                );
             }
             let rows = &mut self.rows[k - 1];
             add_weighted(&mut self.product, rows, |_, column| offsets[column]);
@@ -109,7 +122,9 @@ impl PhiRows {
 fn scale_columns(matrix: &mut DMatrix<f64>, factor: impl Fn(usize) -> f64) {
     let rows = matrix.nrows().max(1);
     for (column, entries) in matrix.as_mut_slice().chunks_exact_mut(rows).enumerate() {
-        entries.iter_mut().for_each(|entry| *entry *= factor(column));
+        entries
+            .iter_mut()
+            .for_each(|entry| *entry *= factor(column));
     }
 }
 
@@ -131,7 +146,10 @@ mod tests {
                 whole.compute(&z);
                 for (k, found) in rows.rows.iter().enumerate() {
                     let expected = &c * &whole.phi[k + 1];
-                    assert!((found - &expected).amax() < 1e-14 * expected.amax(), "{found}{expected}");
+                    assert!(
+                        (found - &expected).amax() < 1e-14 * expected.amax(),
+                        "{found}{expected}"
+                    );
                 }
                 assert!((rows.exponential() - &whole.phi[0]).amax() < 1e-14);
             }
@@ -141,7 +159,10 @@ mod tests {
     #[test]
     fn what_is_not_finite_gives_what_is_not_finite() {
         let mut rows = PhiRows::new(1, 1, 2);
-        rows.compute(&DMatrix::identity(1, 1), &DMatrix::from_element(1, 1, f64::INFINITY));
+        rows.compute(
+            &DMatrix::identity(1, 1),
+            &DMatrix::from_element(1, 1, f64::INFINITY),
+        );
         assert!(rows.rows.iter().all(|row| row[(0, 0)].is_nan()));
     }
 }

@@ -21,7 +21,10 @@ pub(crate) fn multiply_add(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &m
         quads.for_each(|(four, weights)| add_four(column, four, weights));
         let done = inner / 4 * 4;
         for (single, &weight) in left[done * size..].chunks_exact(size).zip(&weights[done..]) {
-            column.iter_mut().zip(single).for_each(|(entry, &value)| *entry += value * weight);
+            column
+                .iter_mut()
+                .zip(single)
+                .for_each(|(entry, &value)| *entry += value * weight);
         }
     }
 }
@@ -32,7 +35,9 @@ fn add_four(column: &mut [f64], four: &[f64], weights: &[f64]) {
     let (a, rest) = four.split_at(size);
     let (b, rest) = rest.split_at(size);
     let (c, d) = rest.split_at(size);
-    let &[wa, wb, wc, wd] = weights else { unreachable!("BUG: weights come in fours") };
+    let &[wa, wb, wc, wd] = weights else {
+        unreachable!("BUG: weights come in fours")
+    };
     for (row, entry) in column.iter_mut().enumerate() {
         *entry += (a[row] * wa + b[row] * wb) + (c[row] * wc + d[row] * wd);
     }
@@ -43,19 +48,31 @@ pub(crate) fn one_norm(matrix: &DMatrix<f64>) -> f64 {
     let columns = matrix.as_slice().chunks_exact(matrix.nrows().max(1));
     let sums = columns.map(|column| column.iter().map(|entry| entry.abs()).sum::<f64>());
     // `f64::max` would drop a NaN.
-    sums.fold(0.0, |largest, sum| if sum <= largest { largest } else { sum + 0.0 * largest })
+    sums.fold(0.0, |largest, sum| {
+        if sum <= largest {
+            largest
+        } else {
+            sum + 0.0 * largest
+        }
+    })
 }
 
 /// `target += factor · source`.
 pub(crate) fn add_scaled(target: &mut DMatrix<f64>, factor: f64, source: &DMatrix<f64>) {
     // Slices, because the iterators of a matrix keep rows and columns apart and are slow at small sizes.
     let (target, source) = (target.as_mut_slice(), source.as_slice());
-    target.iter_mut().zip(source).for_each(|(entry, &value)| *entry += factor * value);
+    target
+        .iter_mut()
+        .zip(source)
+        .for_each(|(entry, &value)| *entry += factor * value);
 }
 
 /// `matrix *= factor`.
 pub(crate) fn scale(matrix: &mut DMatrix<f64>, factor: f64) {
-    matrix.as_mut_slice().iter_mut().for_each(|entry| *entry *= factor);
+    matrix
+        .as_mut_slice()
+        .iter_mut()
+        .for_each(|entry| *entry *= factor);
 }
 
 /// Adds `shift` to every diagonal entry.
@@ -72,8 +89,12 @@ mod tests {
     #[test]
     fn products_agree_with_nalgebra() {
         for size in [0, 1, 3, 4, 5, 8, 11] {
-            let left = DMatrix::from_fn(size, size, |row, column| (row * 7 + column * 3) as f64 % 5.0 - 2.0);
-            let right = DMatrix::from_fn(size, size, |row, column| (row * 2 + column * 5) as f64 % 7.0 - 3.0);
+            let left = DMatrix::from_fn(size, size, |row, column| {
+                (row * 7 + column * 3) as f64 % 5.0 - 2.0
+            });
+            let right = DMatrix::from_fn(size, size, |row, column| {
+                (row * 2 + column * 5) as f64 % 7.0 - 3.0
+            });
             let mut product = DMatrix::from_element(size, size, 9.0);
             multiply(&left, &right, &mut product);
             assert_eq!(product, &left * &right);
@@ -83,8 +104,12 @@ mod tests {
     #[test]
     fn matrices_need_not_be_square() {
         for (rows, inner, columns) in [(2, 7, 3), (5, 4, 1), (0, 3, 2), (3, 0, 2), (2, 3, 0)] {
-            let left = DMatrix::from_fn(rows, inner, |row, column| (row * 7 + column * 3) as f64 % 5.0 - 2.0);
-            let right = DMatrix::from_fn(inner, columns, |row, column| (row * 2 + column * 5) as f64 % 7.0 - 3.0);
+            let left = DMatrix::from_fn(rows, inner, |row, column| {
+                (row * 7 + column * 3) as f64 % 5.0 - 2.0
+            });
+            let right = DMatrix::from_fn(inner, columns, |row, column| {
+                (row * 2 + column * 5) as f64 % 7.0 - 3.0
+            });
             let mut product = DMatrix::from_element(rows, columns, 9.0);
             multiply(&left, &right, &mut product);
             assert_eq!(product, &left * &right);
@@ -95,6 +120,9 @@ mod tests {
     fn the_norm_reports_a_nan() {
         let matrix = DMatrix::from_row_slice(2, 2, &[f64::NAN, 1.0, 0.0, 3.0]);
         assert!(one_norm(&matrix).is_nan());
-        assert_eq!(one_norm(&DMatrix::from_row_slice(2, 2, &[1.0, -2.0, 3.0, 4.0])), 6.0);
+        assert_eq!(
+            one_norm(&DMatrix::from_row_slice(2, 2, &[1.0, -2.0, 3.0, 4.0])),
+            6.0
+        );
     }
 }

@@ -116,9 +116,17 @@ impl Radau {
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) -> f64 {
-        let start = Start { time, span, state, derivative: &self.derivative };
-        let scratch =
-            Scratch { state: &mut self.moved, derivative: &mut self.moved_derivative, allowed: &mut self.allowed };
+        let start = Start {
+            time,
+            span,
+            state,
+            derivative: &self.derivative,
+        };
+        let scratch = Scratch {
+            state: &mut self.moved,
+            derivative: &mut self.moved_derivative,
+            allowed: &mut self.allowed,
+        };
         initial_step(rhs, &start, scratch, for_estimate(tolerance), ORDER)
     }
 
@@ -142,25 +150,44 @@ impl Radau {
         for (component, (allowed, value)) in self.allowed.iter_mut().zip(&*state).enumerate() {
             *allowed = tolerance.allows(component, value.abs());
         }
-        let whole = Step { time, size: step, state };
-        match self.stages.solve(rhs, whole, &self.allowed, newton_goal(tolerance)) {
+        let whole = Step {
+            time,
+            size: step,
+            state,
+        };
+        match self
+            .stages
+            .solve(rhs, whole, &self.allowed, newton_goal(tolerance))
+        {
             Convergence::Reached { iterations } => {
                 let error = self.estimate(rhs, time, step, state);
                 self.judge(error, iterations, step, state)
             }
-            Convergence::Failed { shrinkage } => self.reject(Verdict::Rejected, shrinkage * step.abs()),
-            Convergence::NotFinite { component } => self.reject(Verdict::NotFinite { component }, 0.1 * step.abs()),
+            Convergence::Failed { shrinkage } => {
+                self.reject(Verdict::Rejected, shrinkage * step.abs())
+            }
+            Convergence::NotFinite { component } => {
+                self.reject(Verdict::NotFinite { component }, 0.1 * step.abs())
+            }
         }
     }
 
     /// The component with the largest error in the last attempt that came to an estimate.
     pub fn worst_component(&self) -> usize {
         let error = |k: usize| (self.error[k] / self.allowed[k]).abs();
-        (0..self.error.len()).max_by(|&a, &b| error(a).total_cmp(&error(b))).unwrap_or(0)
+        (0..self.error.len())
+            .max_by(|&a, &b| error(a).total_cmp(&error(b)))
+            .unwrap_or(0)
     }
 
     /// Jacobian and factors, if those at hand will not do.
-    fn prepare<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, step: f64, state: &[f64]) -> Result<(), Attempt> {
+    fn prepare<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        time: f64,
+        step: f64,
+        state: &[f64],
+    ) -> Result<(), Attempt> {
         if self.jacobian == Freshness::Stale {
             rhs.jacobian(time, state, &mut self.stages.jacobian);
             self.spectral_bound = spectral_bound(&self.stages.jacobian, &mut self.square);
@@ -183,7 +210,13 @@ impl Radau {
 
     /// The error in units of what is allowed, HW (8.19); where that is too much and the start is rough, filtered
     /// once more by HW (8.20), which does not take a stiff transient for an error.
-    fn estimate<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, step: f64, state: &[f64]) -> f64 {
+    fn estimate<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        time: f64,
+        step: f64,
+        state: &[f64],
+    ) -> f64 {
         self.stages.error(step, &self.derivative, &mut self.error);
         let error = scaled_norm(&self.error, &self.allowed);
         let rough = self.accepted.is_none() || self.after_rejection;
@@ -194,7 +227,8 @@ impl Radau {
             *moved = state[k] + self.error[k];
         }
         rhs.derivative(time, &self.moved, &mut self.moved_derivative);
-        self.stages.error(step, &self.moved_derivative, &mut self.error);
+        self.stages
+            .error(step, &self.moved_derivative, &mut self.error);
         scaled_norm(&self.error, &self.allowed)
     }
 
@@ -206,7 +240,11 @@ impl Radau {
         let error = error.max(1e-10);
         let factor = growth(error, iterations);
         if error >= 1.0 {
-            let factor = if self.accepted.is_none() { factor.min(0.1) } else { factor };
+            let factor = if self.accepted.is_none() {
+                factor.min(0.1)
+            } else {
+                factor
+            };
             return self.reject(Verdict::Rejected, factor * step.abs());
         }
         for (value, increment) in state.iter_mut().zip(self.stages.increment()) {
@@ -217,7 +255,10 @@ impl Radau {
         self.accepted = Some((step, error.max(1e-2)));
         self.after_rejection = false;
         self.derivative_is_current = false;
-        Attempt { verdict: Verdict::Accepted, next }
+        Attempt {
+            verdict: Verdict::Accepted,
+            next,
+        }
     }
 
     /// The step after an accepted one: the lesser of the standard and of Gustafsson's predictive proposal, HW (8.25),
@@ -232,9 +273,17 @@ impl Radau {
             factor = factor.min(1.0);
         }
         let good = self.stages.contraction() <= GOOD_CONTRACTION;
-        self.jacobian = if good { Freshness::Earlier } else { Freshness::Stale };
+        self.jacobian = if good {
+            Freshness::Earlier
+        } else {
+            Freshness::Stale
+        };
         let keep_factors = good && (1.0..=LEAST_GROWTH).contains(&factor);
-        if keep_factors { step.abs() } else { factor * step.abs() }
+        if keep_factors {
+            step.abs()
+        } else {
+            factor * step.abs()
+        }
     }
 
     /// Turns the step down, and doubts a Jacobian that is not of this point.
@@ -258,15 +307,25 @@ fn growth(error: f64, iterations: usize) -> f64 {
 /// The tolerance for an estimate of order 5, such that the error of order 9 comes to `tolerance`. Code RADAU.
 fn for_estimate(tolerance: Tolerance<'_>) -> Tolerance<'_> {
     let relative = 0.1 * tolerance.relative.powf(TOLERANCE_EXPONENT);
-    Tolerance { relative, absolute: relative * tolerance.absolute / tolerance.relative, ..tolerance }
+    Tolerance {
+        relative,
+        absolute: relative * tolerance.absolute / tolerance.relative,
+        ..tolerance
+    }
 }
 
 /// How far the stages are solved, in units of the estimate's tolerance: to about the wanted one, but not into
 /// rounding. Code RADAU.
 fn newton_goal(for_estimate: Tolerance<'_>) -> Goal {
-    let wanted = for_estimate.relative.powf(1.0 / TOLERANCE_EXPONENT - 1.0).min(0.03);
+    let wanted = for_estimate
+        .relative
+        .powf(1.0 / TOLERANCE_EXPONENT - 1.0)
+        .min(0.03);
     let rounding = f64::EPSILON / for_estimate.relative;
-    Goal { tolerance: wanted.max(10.0 * rounding), noise: 100.0 * rounding }
+    Goal {
+        tolerance: wanted.max(10.0 * rounding),
+        noise: 100.0 * rounding,
+    }
 }
 
 #[cfg(test)]
@@ -276,7 +335,12 @@ mod tests {
     #[test]
     fn newton_stops_near_the_wanted_tolerance_and_above_rounding() {
         for relative in [1e-3, 1e-6, 1e-10, 1e-14] {
-            let estimate = for_estimate(Tolerance { relative, absolute: 0.0, sizes: &[], largest: 0.0 });
+            let estimate = for_estimate(Tolerance {
+                relative,
+                absolute: 0.0,
+                sizes: &[],
+                largest: 0.0,
+            });
             let reached = estimate.relative * newton_goal(estimate).tolerance;
             assert!(reached < relative.max(3e-15), "{relative:e}: {reached:e}");
             assert!(reached > 2e-15 || relative > 1e-14);

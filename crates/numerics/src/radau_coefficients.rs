@@ -14,40 +14,106 @@ pub(crate) const STAGES: usize = 5;
 pub(crate) type StageMatrix = [[f64; STAGES]; STAGES];
 
 /// Where in the step the stages are; the last is the end.
-pub(crate) const NODES: [f64; STAGES] =
-    [0.05710419611451768, 0.2768430136381238, 0.5835904323689168, 0.8602401356562195, 1.0];
+pub(crate) const NODES: [f64; STAGES] = [
+    0.05710419611451768,
+    0.2768430136381238,
+    0.5835904323689168,
+    0.8602401356562195,
+    1.0,
+];
 
 /// The real eigenvalue of `A⁻¹`, HW (8.16).
 pub(crate) const REAL_EIGENVALUE: f64 = 6.2867047517292765;
 
 /// The complex eigenvalues of `A⁻¹` above the real axis.
-pub(crate) const COMPLEX_EIGENVALUES: [Complex<f64>; 2] =
-    [Complex::new(5.70095329867179, 3.2102656003085497), Complex::new(3.655694325463572, 6.543736899360077)];
+pub(crate) const COMPLEX_EIGENVALUES: [Complex<f64>; 2] = [
+    Complex::new(5.70095329867179, 3.2102656003085497),
+    Complex::new(3.655694325463572, 6.543736899360077),
+];
 
 /// `T`: from transformed variables to stages. Columns 1, 2 and 3, 4 belong to the complex eigenvalues.
 pub(crate) const FROM_TRANSFORMED: StageMatrix = [
-    [0.013576867344947943, -0.011478515255229515, -0.01401985889287541, -0.010242047817908826, 0.04767387729029572],
-    [0.0016179004017190875, -0.007668830749180163, 0.024708578426518527, 0.05017286451737106, -0.09433181918161143],
-    [0.07915785334744721, 0.01939846399882895, 0.08180035370375117, -0.23053953404341795, 0.1027030453801259],
-    [0.41225608268046143, 0.40760117128019907, 0.19968242788680252, 0.37789390224886127, 0.46674413033249434],
+    [
+        0.013576867344947943,
+        -0.011478515255229515,
+        -0.01401985889287541,
+        -0.010242047817908826,
+        0.04767387729029572,
+    ],
+    [
+        0.0016179004017190875,
+        -0.007668830749180163,
+        0.024708578426518527,
+        0.05017286451737106,
+        -0.09433181918161143,
+    ],
+    [
+        0.07915785334744721,
+        0.01939846399882895,
+        0.08180035370375117,
+        -0.23053953404341795,
+        0.1027030453801259,
+    ],
+    [
+        0.41225608268046143,
+        0.40760117128019907,
+        0.19968242788680252,
+        0.37789390224886127,
+        0.46674413033249434,
+    ],
     [1.0, 1.0, 0.0, 1.0, 0.0],
 ];
 
 /// `T⁻¹`: from stages to transformed variables.
 pub(crate) const TO_TRANSFORMED: StageMatrix = [
-    [27.697693775684087, 12.783337911304406, 3.20848938671343, -0.9514904122489162, 0.7415504960259897],
-    [-33.041880213519, -17.376953479063566, -0.17212906325400557, -0.09916977798254265, 0.5312281158383066],
-    [-8.611443979875292, 9.699991409528808, 1.9147286396968743, 2.41869200608494, -1.0474634879353375],
-    [5.344186437834912, 4.593615567759161, -3.0363603234594243, 1.050660190231459, -0.27277861186429625],
-    [3.748059807439805, -3.984965736343885, -1.0444156416080188, 1.1840985681379486, -0.44991777015678036],
+    [
+        27.697693775684087,
+        12.783337911304406,
+        3.20848938671343,
+        -0.9514904122489162,
+        0.7415504960259897,
+    ],
+    [
+        -33.041880213519,
+        -17.376953479063566,
+        -0.17212906325400557,
+        -0.09916977798254265,
+        0.5312281158383066,
+    ],
+    [
+        -8.611443979875292,
+        9.699991409528808,
+        1.9147286396968743,
+        2.41869200608494,
+        -1.0474634879353375,
+    ],
+    [
+        5.344186437834912,
+        4.593615567759161,
+        -3.0363603234594243,
+        1.050660190231459,
+        -0.27277861186429625,
+    ],
+    [
+        3.748059807439805,
+        -3.984965736343885,
+        -1.0444156416080188,
+        1.1840985681379486,
+        -0.44991777015678036,
+    ],
 ];
 
 /// Weights of the stage increments in the error estimate, HW (8.17)–(8.19) carried over to five stages.
 ///
 /// The embedded solution of order 5 uses the derivative at the start with weight `1 / REAL_EIGENVALUE`, so that the
 /// estimate `(γ₀/h I − J)⁻¹ (f₀ + Σ e_i z_i / h)` needs no other factorization.
-pub(crate) const ERROR_WEIGHTS: [f64; STAGES] =
-    [-27.78093394406464, 3.641478498049213, -1.2525477211691187, 0.5920031671845428, -0.2];
+pub(crate) const ERROR_WEIGHTS: [f64; STAGES] = [
+    -27.78093394406464,
+    3.641478498049213,
+    -1.2525477211691187,
+    0.5920031671845428,
+    -0.2,
+];
 
 #[cfg(test)]
 mod tests {
@@ -70,8 +136,15 @@ mod tests {
     fn the_last_row_integrates_polynomials_of_degree_eight() {
         let weights = method_matrix().row(STAGES - 1).into_owned();
         for power in 0..9 {
-            let moment: f64 = weights.iter().zip(NODES).map(|(weight, node)| weight * node.powi(power)).sum();
-            assert!((moment - 1.0 / f64::from(power + 1)).abs() < 1e-14, "{power}");
+            let moment: f64 = weights
+                .iter()
+                .zip(NODES)
+                .map(|(weight, node)| weight * node.powi(power))
+                .sum();
+            assert!(
+                (moment - 1.0 / f64::from(power + 1)).abs() < 1e-14,
+                "{power}"
+            );
         }
     }
 
@@ -95,10 +168,18 @@ mod tests {
         // For x = t^k the increments are c_i^k and f₀ is 1 for k = 1, else 0.
         for power in 1..=5 {
             let start = if power == 1 { 1.0 } else { 0.0 };
-            let stages: f64 = ERROR_WEIGHTS.iter().zip(NODES).map(|(weight, node)| weight * node.powi(power)).sum();
+            let stages: f64 = ERROR_WEIGHTS
+                .iter()
+                .zip(NODES)
+                .map(|(weight, node)| weight * node.powi(power))
+                .sum();
             assert!((start + stages).abs() < 1e-14, "{power}");
         }
-        let next: f64 = ERROR_WEIGHTS.iter().zip(NODES).map(|(weight, node)| weight * node.powi(6)).sum();
+        let next: f64 = ERROR_WEIGHTS
+            .iter()
+            .zip(NODES)
+            .map(|(weight, node)| weight * node.powi(6))
+            .sum();
         assert!(next.abs() > 1e-3);
     }
 }

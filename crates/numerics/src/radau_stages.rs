@@ -9,7 +9,8 @@ use crate::attempt::not_finite;
 use crate::collocation::continuation;
 use crate::dense::{Lu, Singular};
 use crate::radau_coefficients::{
-    COMPLEX_EIGENVALUES, ERROR_WEIGHTS, FROM_TRANSFORMED, NODES, REAL_EIGENVALUE, STAGES, StageMatrix, TO_TRANSFORMED,
+    COMPLEX_EIGENVALUES, ERROR_WEIGHTS, FROM_TRANSFORMED, NODES, REAL_EIGENVALUE, STAGES,
+    StageMatrix, TO_TRANSFORMED,
 };
 use crate::rhs::Rhs;
 use crate::tolerance::scaled_norm;
@@ -111,7 +112,8 @@ impl RadauStages {
 
     /// Factors the three systems for steps of `size` with the present Jacobian.
     pub fn factor(&mut self, size: f64) -> Result<(), Singular> {
-        self.real.factor_shifted(REAL_EIGENVALUE / size, &self.jacobian)?;
+        self.real
+            .factor_shifted(REAL_EIGENVALUE / size, &self.jacobian)?;
         for (lu, eigenvalue) in self.complex.iter_mut().zip(COMPLEX_EIGENVALUES) {
             lu.factor_shifted(eigenvalue / size, &self.jacobian)?;
         }
@@ -119,7 +121,13 @@ impl RadauStages {
     }
 
     /// Solves the stages to `goal`, in units of `allowed`.
-    pub fn solve<R: Rhs + ?Sized>(&mut self, rhs: &mut R, step: Step, allowed: &[f64], goal: Goal) -> Convergence {
+    pub fn solve<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        step: Step,
+        allowed: &[f64],
+        goal: Goal,
+    ) -> Convergence {
         self.allowed.copy_from_slice(allowed);
         self.start(step.size);
         self.correction_to_error = self.correction_to_error.max(f64::EPSILON).powf(0.8);
@@ -135,11 +143,17 @@ impl RadauStages {
             // A correction of a rounding error or two says nothing of contraction.
             if iteration > 1 && size > 0.1 * goal.tolerance {
                 let ratio: f64 = size / last_size;
-                self.contraction = if iteration == 2 { ratio } else { (ratio * last_ratio).sqrt() };
+                self.contraction = if iteration == 2 {
+                    ratio
+                } else {
+                    (ratio * last_ratio).sqrt()
+                };
                 last_ratio = ratio;
                 if let Some(shrinkage) = self.hopeless(size / goal.tolerance, iteration) {
                     if size <= goal.noise {
-                        return Convergence::Reached { iterations: iteration };
+                        return Convergence::Reached {
+                            iterations: iteration,
+                        };
                     }
                     return Convergence::Failed { shrinkage };
                 }
@@ -147,7 +161,9 @@ impl RadauStages {
             last_size = size.max(f64::MIN_POSITIVE);
             self.apply();
             if self.correction_to_error.min(10.0) * size <= goal.tolerance {
-                return Convergence::Reached { iterations: iteration };
+                return Convergence::Reached {
+                    iterations: iteration,
+                };
             }
         }
         Convergence::Failed { shrinkage: 0.5 }
@@ -164,7 +180,9 @@ impl RadauStages {
         let states = error.len();
         for (k, error) in error.iter_mut().enumerate() {
             let stages = ERROR_WEIGHTS.iter().enumerate();
-            let sum: f64 = stages.map(|(i, weight)| weight * self.increments[i * states + k]).sum();
+            let sum: f64 = stages
+                .map(|(i, weight)| weight * self.increments[i * states + k])
+                .sum();
             *error = derivative[k] + sum / size;
         }
         self.real.solve_in_place(error);
@@ -191,7 +209,11 @@ impl RadauStages {
             for (k, stage) in self.stage.iter_mut().enumerate() {
                 *stage = step.state[k] + increments[k];
             }
-            rhs.derivative(step.time + node * step.size, &self.stage, &mut self.scratch[range]);
+            rhs.derivative(
+                step.time + node * step.size,
+                &self.stage,
+                &mut self.scratch[range],
+            );
         }
         transform(&TO_TRANSFORMED, &self.scratch, &mut self.correction);
         self.solve_real(step.size);
@@ -232,7 +254,9 @@ impl RadauStages {
 
     fn size_of_correction(&self) -> f64 {
         let stages = self.correction.chunks_exact(self.stage.len().max(1));
-        let squares: f64 = stages.map(|stage| scaled_norm(stage, &self.allowed).powi(2)).sum();
+        let squares: f64 = stages
+            .map(|stage| scaled_norm(stage, &self.allowed).powi(2))
+            .sum();
         (squares / STAGES as f64).sqrt()
     }
 
@@ -243,7 +267,8 @@ impl RadauStages {
         }
         self.correction_to_error = self.contraction / (1.0 - self.contraction);
         let left = (LARGEST_NUMBER_OF_ITERATIONS - iteration) as i32;
-        let predicted = self.correction_to_error * size_to_tolerance * self.contraction.powi(left - 1);
+        let predicted =
+            self.correction_to_error * size_to_tolerance * self.contraction.powi(left - 1);
         if left == 0 || predicted < 1.0 {
             return None;
         }
@@ -257,7 +282,9 @@ fn transform(matrix: &StageMatrix, from: &[f64], to: &mut [f64]) {
     for (row, target) in matrix.iter().zip(to.chunks_exact_mut(states.max(1))) {
         for (k, target) in target.iter_mut().enumerate() {
             let stages = row.iter().enumerate();
-            *target = stages.map(|(i, weight)| weight * from[i * states + k]).sum();
+            *target = stages
+                .map(|(i, weight)| weight * from[i * states + k])
+                .sum();
         }
     }
 }
@@ -267,11 +294,16 @@ mod tests {
     use super::*;
     use crate::rhs::from_fn;
 
-    const GOAL: Goal = Goal { tolerance: 1e-6, noise: 1e-6 };
+    const GOAL: Goal = Goal {
+        tolerance: 1e-6,
+        noise: 1e-6,
+    };
 
     /// The error at t = 2 on `x' = x cos t` with steps of equal size.
     fn error_with(steps: usize) -> f64 {
-        let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| dx[0] = x[0] * time.cos());
+        let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| {
+            dx[0] = x[0] * time.cos()
+        });
         let mut stages = RadauStages::new(1);
         let mut state = [1.0];
         let size = 2.0 / steps as f64;
@@ -279,9 +311,16 @@ mod tests {
             let time = n as f64 * size;
             rhs.jacobian(time, &state, &mut stages.jacobian);
             stages.factor(size).unwrap();
-            let step = Step { time, size, state: &state };
+            let step = Step {
+                time,
+                size,
+                state: &state,
+            };
             let convergence = stages.solve(&mut rhs, step, &[1e-8], GOAL);
-            assert!(matches!(convergence, Convergence::Reached { .. }), "{convergence:?}");
+            assert!(
+                matches!(convergence, Convergence::Reached { .. }),
+                "{convergence:?}"
+            );
             state[0] += stages.increment()[0];
             stages.keep(size);
         }
@@ -300,7 +339,11 @@ mod tests {
         let mut stages = RadauStages::new(1);
         stages.jacobian[(0, 0)] = -1e6;
         stages.factor(1.0).unwrap();
-        let step = Step { time: 0.0, size: 1.0, state: &[1.0] };
+        let step = Step {
+            time: 0.0,
+            size: 1.0,
+            state: &[1.0],
+        };
         let convergence = stages.solve(&mut rhs, step, &[1e-8], GOAL);
         assert_eq!(convergence, Convergence::Reached { iterations: 2 });
         assert!((1.0 + stages.increment()[0]).abs() < 1e-4);

@@ -48,7 +48,12 @@ impl<R: Rhs + ?Sized> Rhs for &mut R {
 }
 
 /// The Jacobian by forward differences: `n + 1` evaluations, and no allocation up to 256 states.
-pub fn finite_differences<R: Rhs + ?Sized>(rhs: &mut R, time: f64, state: &[f64], jacobian: &mut DMatrix<f64>) {
+pub fn finite_differences<R: Rhs + ?Sized>(
+    rhs: &mut R,
+    time: f64,
+    state: &[f64],
+    jacobian: &mut DMatrix<f64>,
+) {
     let size = state.len();
     let mut stack = [0.0; 2 * STATES_ON_THE_STACK];
     let mut heap = Vec::new();
@@ -67,7 +72,10 @@ pub fn finite_differences<R: Rhs + ?Sized>(rhs: &mut R, time: f64, state: &[f64]
         moved[k] = state[k] + distance;
         rhs.derivative(time, moved, column);
         moved[k] = state[k];
-        column.iter_mut().zip(&*base).for_each(|(entry, &base)| *entry = (*entry - base) / distance);
+        column
+            .iter_mut()
+            .zip(&*base)
+            .for_each(|(entry, &base)| *entry = (*entry - base) / distance);
     }
 }
 

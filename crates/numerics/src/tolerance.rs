@@ -28,7 +28,11 @@ impl Tolerance<'_> {
     /// What can be asked for in double precision.
     pub(crate) fn attainable(self) -> Self {
         let absolute = self.absolute.max(0.0).max(NOTHING * self.largest());
-        Self { relative: self.relative.max(SMALLEST_RELATIVE), absolute, ..self }
+        Self {
+            relative: self.relative.max(SMALLEST_RELATIVE),
+            absolute,
+            ..self
+        }
     }
 
     /// The largest number in sight.
@@ -51,13 +55,24 @@ impl Tolerance<'_> {
     pub(crate) fn above_rounding(self, component: usize, magnitude: f64) -> Self {
         let largest = self.largest();
         let doubtful = magnitude.max(self.size(component)) < DOUBTFUL * largest;
-        Self { absolute: if doubtful { self.absolute.max(ROUNDING * largest) } else { self.absolute }, ..self }
+        Self {
+            absolute: if doubtful {
+                self.absolute.max(ROUNDING * largest)
+            } else {
+                self.absolute
+            },
+            ..self
+        }
     }
 }
 
 /// The root mean square of `errors`, each in units of what is allowed to it.
 pub(crate) fn scaled_norm(errors: &[f64], allowed: &[f64]) -> f64 {
-    let sum: f64 = errors.iter().zip(allowed).map(|(error, allowed)| (error / allowed).powi(2)).sum();
+    let sum: f64 = errors
+        .iter()
+        .zip(allowed)
+        .map(|(error, allowed)| (error / allowed).powi(2))
+        .sum();
     (sum / errors.len().max(1) as f64).sqrt()
 }
 
@@ -67,10 +82,20 @@ mod tests {
 
     #[test]
     fn too_much_is_not_asked() {
-        let asked = Tolerance { relative: 0.0, absolute: f64::NAN, sizes: &[], largest: 0.0 };
+        let asked = Tolerance {
+            relative: 0.0,
+            absolute: f64::NAN,
+            sizes: &[],
+            largest: 0.0,
+        };
         assert_eq!(
             asked.attainable(),
-            Tolerance { relative: SMALLEST_RELATIVE, absolute: 0.0, sizes: &[], largest: 0.0 }
+            Tolerance {
+                relative: SMALLEST_RELATIVE,
+                absolute: 0.0,
+                sizes: &[],
+                largest: 0.0
+            }
         );
         assert!(asked.attainable().allows(0, 0.0) > 0.0);
     }

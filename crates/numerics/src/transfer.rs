@@ -104,7 +104,9 @@ impl Transfer {
         self.climb(space, delta);
         for (order, gains) in self.orders.iter_mut().enumerate() {
             gains.state.copy_from(&self.ladder[EXPONENTIAL - order]);
-            gains.forcing.copy_from(&self.ladder[EXPONENTIAL + 1 - order]);
+            gains
+                .forcing
+                .copy_from(&self.ladder[EXPONENTIAL + 1 - order]);
             gains.ramp.copy_from(&self.ladder[EXPONENTIAL + 2 - order]);
             for (p, gain) in gains.inputs.iter_mut().enumerate() {
                 gain.as_mut_slice().fill(0.0);
@@ -118,17 +120,31 @@ impl Transfer {
     }
 
     /// The operators for a step of `delta > 0`, evaluated by `laplace`; after an error they are of no use.
-    pub fn compute_by(&mut self, laplace: Laplace, space: StateSpace<'_>, delta: f64) -> Result<(), Pole> {
+    pub fn compute_by(
+        &mut self,
+        laplace: Laplace,
+        space: StateSpace<'_>,
+        delta: f64,
+    ) -> Result<(), Pole> {
         match laplace {
             Laplace::Exact => self.compute(space, delta),
-            Laplace::GaverStehfest => self.gaver_stehfest.compute(space, delta, &mut self.orders)?,
+            Laplace::GaverStehfest => {
+                self.gaver_stehfest
+                    .compute(space, delta, &mut self.orders)?
+            }
         }
         Ok(())
     }
 
     /// Fills the ladder, with `M_p = p! δ^{p+1} φ_{p+1}(A δ)`.
     fn climb(&mut self, space: StateSpace<'_>, delta: f64) {
-        let Self { functions, scaled, ladder, product, .. } = self;
+        let Self {
+            functions,
+            scaled,
+            ladder,
+            product,
+            ..
+        } = self;
         scaled.copy_from(space.a);
         scale(scaled, delta);
         functions.compute(space.c, scaled);
@@ -165,14 +181,22 @@ impl Transfer {
         let moments = |order: usize| (rung + order).checked_sub(EXPONENTIAL + 1);
         multiply(&self.ladder[rung], space.b, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
-            if let Some((q, gain)) = moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q)?))) {
+            if let Some((q, gain)) =
+                moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q)?)))
+            {
                 add_scaled(gain, falling(q, order.min(q)), &self.driven);
             }
         }
         multiply(&self.ladder[rung], space.b_slope, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
-            if let Some((q, gain)) = moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q + 1)?))) {
-                add_scaled(gain, (q + 1) as f64 * falling(q, order.min(q)), &self.driven);
+            if let Some((q, gain)) =
+                moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q + 1)?)))
+            {
+                add_scaled(
+                    gain,
+                    (q + 1) as f64 * falling(q, order.min(q)),
+                    &self.driven,
+                );
             }
         }
     }
@@ -185,7 +209,11 @@ fn falling(p: usize, k: usize) -> f64 {
 
 /// `d^k δ^p / dδ^k`.
 fn power_derivative(delta: f64, p: usize, order: usize) -> f64 {
-    if order > p { 0.0 } else { falling(p, order) * delta.powi((p - order) as i32) }
+    if order > p {
+        0.0
+    } else {
+        falling(p, order) * delta.powi((p - order) as i32)
+    }
 }
 
 #[cfg(test)]
@@ -215,7 +243,14 @@ mod tests {
 
         fn space(&self) -> StateSpace<'_> {
             let [a, b, c, d, b_slope, d_slope] = &self.matrices;
-            StateSpace { a, b, c, d, b_slope, d_slope }
+            StateSpace {
+                a,
+                b,
+                c,
+                d,
+                b_slope,
+                d_slope,
+            }
         }
     }
 
@@ -224,23 +259,44 @@ mod tests {
     }
 
     /// The output of a single input power, and its first two derivatives, by tight integration.
-    fn integrated(example: &Example, p: usize, delta: f64, start: &[f64], forcing: &[f64]) -> [Vec<f64>; 3] {
+    fn integrated(
+        example: &Example,
+        p: usize,
+        delta: f64,
+        start: &[f64],
+        forcing: &[f64],
+    ) -> [Vec<f64>; 3] {
         let s = example.space();
         let n = start.len();
         let rate = |t: f64, x: &nalgebra::DVector<f64>, order: usize| {
             // x^(order + 1) along the solution, for order 0 and 1.
-            let forced = |k: usize| s.b.column(0) * power(t, p, k) + s.b_slope.column(0) * power(t, p, k + 1);
+            let forced = |k: usize| {
+                s.b.column(0) * power(t, p, k) + s.b_slope.column(0) * power(t, p, k + 1)
+            };
             let first = s.a * x + forced(0) + nalgebra::DVector::from_column_slice(forcing);
-            if order == 0 { first } else { s.a * first + forced(1) }
+            if order == 0 {
+                first
+            } else {
+                s.a * first + forced(1)
+            }
         };
         let mut rhs = from_fn(n, |t, x: &[f64], dx: &mut [f64]| {
             dx.copy_from_slice(rate(t, &nalgebra::DVector::from_column_slice(x), 0).as_slice());
         });
         let mut x = start.to_vec();
-        let tolerance = Tolerance { relative: 1e-13, absolute: 1e-15, sizes: &[], largest: 0.0 };
-        Integrator::new(n).integrate(&mut rhs, 0.0, delta, &mut x, tolerance, Hint::default()).unwrap();
+        let tolerance = Tolerance {
+            relative: 1e-13,
+            absolute: 1e-15,
+            sizes: &[],
+            largest: 0.0,
+        };
+        Integrator::new(n)
+            .integrate(&mut rhs, 0.0, delta, &mut x, tolerance, Hint::default())
+            .unwrap();
         let x = nalgebra::DVector::from_vec(x);
-        let direct = |k: usize| s.d.column(0) * power(delta, p, k) + s.d_slope.column(0) * power(delta, p, k + 1);
+        let direct = |k: usize| {
+            s.d.column(0) * power(delta, p, k) + s.d_slope.column(0) * power(delta, p, k + 1)
+        };
         let y = s.c * &x + direct(0);
         let slope = s.c * rate(delta, &x, 0) + direct(1);
         let curvature = s.c * rate(delta, &x, 1) + direct(2);
@@ -261,7 +317,10 @@ mod tests {
                 let f = nalgebra::DVector::from_column_slice(&forcing);
                 let found = gains.inputs[p].column(0) + &gains.state * x + &gains.forcing * f;
                 for (a, b) in found.iter().zip(&expected[order]) {
-                    assert!((a - b).abs() < tolerance * (1.0 + b.abs()), "p {p}, order {order}: {a} and {b}");
+                    assert!(
+                        (a - b).abs() < tolerance * (1.0 + b.abs()),
+                        "p {p}, order {order}: {a} and {b}"
+                    );
                 }
             }
         }
@@ -269,19 +328,39 @@ mod tests {
 
     #[test]
     fn operators_agree_with_integration() {
-        check(DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -9.0, -0.4]), 0.7, 1e-10);
-        check(DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.0, -3.0, 1.0, 0.5, 0.0, -0.2]), 1.3, 1e-10);
+        check(
+            DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -9.0, -0.4]),
+            0.7,
+            1e-10,
+        );
+        check(
+            DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.0, -3.0, 1.0, 0.5, 0.0, -0.2]),
+            1.3,
+            1e-10,
+        );
     }
 
     #[test]
     fn singular_nilpotent_and_nearly_defective_systems_are_no_exception() {
         check(DMatrix::zeros(2, 2), 0.5, 1e-11);
-        check(DMatrix::from_row_slice(3, 3, &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]), 0.5, 1e-11);
-        check(DMatrix::from_row_slice(2, 2, &[-1.0, 1.0, 1e-12, -1.0]), 2.0, 1e-10);
+        check(
+            DMatrix::from_row_slice(3, 3, &[0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]),
+            0.5,
+            1e-11,
+        );
+        check(
+            DMatrix::from_row_slice(2, 2, &[-1.0, 1.0, 1e-12, -1.0]),
+            2.0,
+            1e-10,
+        );
     }
 
     #[test]
     fn stiff_systems_lose_nothing_to_cancellation() {
-        check(DMatrix::from_row_slice(2, 2, &[-1e4, 1.0, 0.0, -1.0]), 0.5, 1e-8);
+        check(
+            DMatrix::from_row_slice(2, 2, &[-1e4, 1.0, 0.0, -1.0]),
+            0.5,
+            1e-8,
+        );
     }
 }

@@ -5,7 +5,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use dovetail_numerics::{Hint, Integrator, Laplace, LinearStep, Lu, Rhs, StateSpace, Tolerance, Transfer, from_fn};
+use dovetail_numerics::{
+    Hint, Integrator, Laplace, LinearStep, Lu, Rhs, StateSpace, Tolerance, Transfer, from_fn,
+};
 use nalgebra::DMatrix;
 
 struct Counting;
@@ -56,10 +58,22 @@ fn integrating_allocates_nothing() {
         let mut rhs = ring(size);
         let mut integrator = Integrator::new(size);
         let mut state = vec![0.5; size];
-        let tolerance = Tolerance { relative: 1e-8, absolute: 1e-8, sizes: &[], largest: 0.0 };
+        let tolerance = Tolerance {
+            relative: 1e-8,
+            absolute: 1e-8,
+            sizes: &[],
+            largest: 0.0,
+        };
         let mut outcome = None;
         let count = allocations(|| {
-            outcome = Some(integrator.integrate(&mut rhs, 0.0, 0.5, &mut state, tolerance, Hint::default()));
+            outcome = Some(integrator.integrate(
+                &mut rhs,
+                0.0,
+                0.5,
+                &mut state,
+                tolerance,
+                Hint::default(),
+            ));
         });
         let outcome = outcome.unwrap().unwrap();
         assert!(outcome.jacobians > 0 && outcome.steps > 20, "{outcome:?}");
@@ -70,7 +84,9 @@ fn integrating_allocates_nothing() {
 #[test]
 fn linear_steps_allocate_nothing() {
     for size in [1, 4, 30] {
-        let matrix = DMatrix::from_fn(size, size, |row, column| if row == column { -300.0 } else { column as f64 });
+        let matrix = DMatrix::from_fn(size, size, |row, column| {
+            if row == column { -300.0 } else { column as f64 }
+        });
         let mut step = LinearStep::new(size, 5);
         let (initial, mut response) = (vec![1.0; size], vec![0.0; size]);
         let count = allocations(|| {
@@ -85,14 +101,33 @@ fn linear_steps_allocate_nothing() {
 fn transfer_operators_allocate_nothing() {
     for size in [1, 4, 30] {
         let sides = 7.min(size);
-        let matrix = |rows, columns| DMatrix::from_fn(rows, columns, |row, column| 1.0 / (1 + row + 2 * column) as f64);
-        let a = DMatrix::from_fn(size, size, |row, column| if row == column { -300.0 } else { column as f64 });
-        let (b, c, d) = (matrix(size, sides), matrix(sides, size), matrix(sides, sides));
-        let space = StateSpace { a: &a, b: &b, c: &c, d: &d, b_slope: &b, d_slope: &d };
+        let matrix = |rows, columns| {
+            DMatrix::from_fn(rows, columns, |row, column| {
+                1.0 / (1 + row + 2 * column) as f64
+            })
+        };
+        let a = DMatrix::from_fn(size, size, |row, column| {
+            if row == column { -300.0 } else { column as f64 }
+        });
+        let (b, c, d) = (
+            matrix(size, sides),
+            matrix(sides, size),
+            matrix(sides, sides),
+        );
+        let space = StateSpace {
+            a: &a,
+            b: &b,
+            c: &c,
+            d: &d,
+            b_slope: &b,
+            d_slope: &d,
+        };
         let mut transfer = Transfer::new(size, sides, sides, 5);
         let count = allocations(|| {
             transfer.compute(space, 0.1);
-            transfer.compute_by(Laplace::GaverStehfest, space, 0.1).unwrap();
+            transfer
+                .compute_by(Laplace::GaverStehfest, space, 0.1)
+                .unwrap();
         });
         assert_eq!(count, 0, "size {size}");
     }
@@ -100,8 +135,13 @@ fn transfer_operators_allocate_nothing() {
 
 #[test]
 fn factoring_and_solving_allocate_nothing() {
-    let matrix =
-        DMatrix::from_fn(20, 20, |row, column| if row == column { 9.0 } else { 1.0 / (1 + row + column) as f64 });
+    let matrix = DMatrix::from_fn(20, 20, |row, column| {
+        if row == column {
+            9.0
+        } else {
+            1.0 / (1 + row + column) as f64
+        }
+    });
     let mut lu = Lu::new(20);
     let mut rhs = vec![1.0; 20];
     let count = allocations(|| {

@@ -3,18 +3,21 @@
 mod nonlinear_problems;
 
 use dovetail_numerics::nonlinear::{
-    Anderson, AndersonOptions, Ending, Equations, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres,
-    NgmresOptions, NonlinearSolver, Outcome, Selection,
+    Anderson, AndersonOptions, Ending, Equations, FixedPoint, FixedPointOptions, Newton,
+    NewtonOptions, Ngmres, NgmresOptions, NonlinearSolver, Outcome, Selection,
 };
 use nonlinear_problems::{
-    DAMPINGS, Linear, broyden_tridiagonal, cosine, coupling, function, no_solution, powell_singular, random_matrix,
-    rosenbrock_gradient, rotation,
+    DAMPINGS, Linear, broyden_tridiagonal, cosine, coupling, function, no_solution,
+    powell_singular, random_matrix, rosenbrock_gradient, rotation,
 };
 use proptest::prelude::*;
 
 /// Anderson, Newton and both kinds of nonlinear GMRES.
 fn accelerated(size: usize) -> [Box<dyn NonlinearSolver>; 4] {
-    let line_search = NgmresOptions { selection: Selection::LineSearch, ..NgmresOptions::default() };
+    let line_search = NgmresOptions {
+        selection: Selection::LineSearch,
+        ..NgmresOptions::default()
+    };
     [
         Box::new(Anderson::new(size, AndersonOptions::default())),
         Box::new(Newton::new(size, NewtonOptions::default())),
@@ -26,13 +29,21 @@ fn accelerated(size: usize) -> [Box<dyn NonlinearSolver>; 4] {
 /// The four above and the fixed point.
 fn all(size: usize) -> Vec<Box<dyn NonlinearSolver>> {
     let fixed_point = Box::new(FixedPoint::new(size, FixedPointOptions::default()));
-    std::iter::once(fixed_point as Box<dyn NonlinearSolver>).chain(accelerated(size)).collect()
+    std::iter::once(fixed_point as Box<dyn NonlinearSolver>)
+        .chain(accelerated(size))
+        .collect()
 }
 
-fn solve(solver: &mut dyn NonlinearSolver, equations: &mut dyn Equations, start: &[f64]) -> (Outcome, Vec<f64>) {
+fn solve(
+    solver: &mut dyn NonlinearSolver,
+    equations: &mut dyn Equations,
+    start: &[f64],
+) -> (Outcome, Vec<f64>) {
     let (mut x, mut residual) = (start.to_vec(), vec![0.0; start.len()]);
     let outcome = solver.solve(equations, &mut x, &mut residual);
-    assert!(!outcome.converged() || outcome.at_last_evaluation && equations.converged(&x, &residual));
+    assert!(
+        !outcome.converged() || outcome.at_last_evaluation && equations.converged(&x, &residual)
+    );
     (outcome, x)
 }
 
@@ -46,17 +57,33 @@ fn evaluations<E: Equations>(mut make: impl FnMut() -> E, start: &[f64]) -> [usi
 }
 
 fn rotating(size: usize, radius: f64) -> Linear {
-    Linear::new(rotation(size, radius), (0..size).map(|k| 1.0 + k as f64).collect(), 1e-6)
+    Linear::new(
+        rotation(size, radius),
+        (0..size).map(|k| 1.0 + k as f64).collect(),
+        1e-6,
+    )
 }
 
 #[test]
 fn rotations_take_as_many_evaluations_as_they_have_eigenvalues() {
     for radius in [0.5, 1.25, 2.0, 5.0, 10.0] {
         for size in [2, 10, 50] {
-            assert_eq!(evaluations(|| rotating(size, radius), &vec![0.0; size]), [4, 4, 5, 5], "{size} {radius}");
+            assert_eq!(
+                evaluations(|| rotating(size, radius), &vec![0.0; size]),
+                [4, 4, 5, 5],
+                "{size} {radius}"
+            );
         }
-        assert_eq!(evaluations(|| rotating(1, radius), &[0.0]), [3, 3, 3, 3], "{radius}");
-        assert_eq!(evaluations(|| rotating(5, radius), &[0.0; 5]), [5, 5, 7, 7], "{radius}");
+        assert_eq!(
+            evaluations(|| rotating(1, radius), &[0.0]),
+            [3, 3, 3, 3],
+            "{radius}"
+        );
+        assert_eq!(
+            evaluations(|| rotating(5, radius), &[0.0; 5]),
+            [5, 5, 7, 7],
+            "{radius}"
+        );
     }
 }
 
@@ -66,7 +93,11 @@ fn the_fixed_point_converges_where_its_map_contracts() {
     for (radius, expected) in [(0.1, 7), (0.5, 22), (0.9, 138)] {
         let (outcome, _) = solve(&mut solver, &mut rotating(10, radius), &[0.0; 10]);
         assert!(outcome.converged());
-        assert_eq!((outcome.evaluations, outcome.iterations), (expected, expected - 1), "{radius}");
+        assert_eq!(
+            (outcome.evaluations, outcome.iterations),
+            (expected, expected - 1),
+            "{radius}"
+        );
     }
 }
 
@@ -85,7 +116,11 @@ fn the_fixed_point_gives_up_where_its_map_does_not_contract() {
 #[test]
 fn mild_nonlinearity_costs_little() {
     for size in [1, 2, 10, 50] {
-        assert_eq!(evaluations(|| cosine(size, 1e-8), &vec![1.0; size]), [6, 7, 7, 7], "{size}");
+        assert_eq!(
+            evaluations(|| cosine(size, 1e-8), &vec![1.0; size]),
+            [6, 7, 7, 7],
+            "{size}"
+        );
     }
 }
 
@@ -101,22 +136,52 @@ fn records<E: Equations>(mut make: impl FnMut() -> E, start: &[f64]) -> [(Ending
 fn broyden_tridiagonal_is_too_much_for_anderson_alone() {
     use Ending::{Converged, IterationLimit};
     let records = |size| records(|| broyden_tridiagonal(size, 1e-8), &vec![-1.0; size]);
-    assert_eq!(records(10), [(IterationLimit, 51), (Converged, 45), (Converged, 29), (Converged, 30)]);
-    assert_eq!(records(50), [(IterationLimit, 51), (Converged, 48), (Converged, 41), (Converged, 40)]);
+    assert_eq!(
+        records(10),
+        [
+            (IterationLimit, 51),
+            (Converged, 45),
+            (Converged, 29),
+            (Converged, 30)
+        ]
+    );
+    assert_eq!(
+        records(50),
+        [
+            (IterationLimit, 51),
+            (Converged, 48),
+            (Converged, 41),
+            (Converged, 40)
+        ]
+    );
 }
 
 #[test]
 fn rosenbrocks_valley_is_found_where_it_is_not_too_narrow() {
     use Ending::{Converged, IterationLimit, Stagnated};
     let records = |strength| records(|| rosenbrock_gradient(strength, 1e-8), &[-1.2, 1.0]);
-    assert_eq!(records(0.2), [(Stagnated, 46), (Converged, 16), (Converged, 29), (Converged, 25)]);
-    assert_eq!(records(100.0).map(|record| record.0), [Stagnated, IterationLimit, IterationLimit, IterationLimit]);
+    assert_eq!(
+        records(0.2),
+        [
+            (Stagnated, 46),
+            (Converged, 16),
+            (Converged, 29),
+            (Converged, 25)
+        ]
+    );
+    assert_eq!(
+        records(100.0).map(|record| record.0),
+        [Stagnated, IterationLimit, IterationLimit, IterationLimit]
+    );
 }
 
 #[test]
 fn a_singular_solution_is_approached_by_all() {
     let start = [3.0, -1.0, 0.0, 1.0];
-    assert_eq!(evaluations(|| powell_singular(1e-8), &start), [19, 80, 67, 67]);
+    assert_eq!(
+        evaluations(|| powell_singular(1e-8), &start),
+        [19, 80, 67, 67]
+    );
 }
 
 #[test]
@@ -125,16 +190,33 @@ fn newton_backs_away_from_where_nothing_can_be_evaluated() {
         residual[0] = x[0].ln();
         x[0] > 0.0
     });
-    let (outcome, x) = solve(&mut Newton::new(1, NewtonOptions::default()), &mut logarithm, &[5.0]);
-    assert!(outcome.converged() && (x[0] - 1.0).abs() < 1e-9, "{outcome:?}");
+    let (outcome, x) = solve(
+        &mut Newton::new(1, NewtonOptions::default()),
+        &mut logarithm,
+        &[5.0],
+    );
+    assert!(
+        outcome.converged() && (x[0] - 1.0).abs() < 1e-9,
+        "{outcome:?}"
+    );
 }
 
 #[test]
 fn equations_without_a_solution_end() {
     for (ending, _) in records(no_solution, &[3.0]) {
-        assert!(matches!(ending, Ending::Stagnated | Ending::IterationLimit | Ending::Diverged), "{ending:?}");
+        assert!(
+            matches!(
+                ending,
+                Ending::Stagnated | Ending::IterationLimit | Ending::Diverged
+            ),
+            "{ending:?}"
+        );
     }
-    let (outcome, _) = solve(&mut FixedPoint::new(1, FixedPointOptions::default()), &mut no_solution(), &[3.0]);
+    let (outcome, _) = solve(
+        &mut FixedPoint::new(1, FixedPointOptions::default()),
+        &mut no_solution(),
+        &[3.0],
+    );
     assert_eq!(outcome.ending, Ending::Diverged);
 }
 
@@ -145,23 +227,44 @@ fn what_is_not_finite_or_refused_fails() {
             let mut left = allowed;
             let mut blank = function(2, 1e-12, move |x: &[f64], residual: &mut [f64]| {
                 left -= 1;
-                residual[0] = if left >= 0 { x[0] - x[1].cos() } else { f64::NAN };
+                residual[0] = if left >= 0 {
+                    x[0] - x[1].cos()
+                } else {
+                    f64::NAN
+                };
                 residual[1] = x[1].exp();
                 true
             });
-            assert_eq!(solve(&mut *solver, &mut blank, &[1.0; 2]).0.ending, Ending::Failed, "{}", solver.name());
+            assert_eq!(
+                solve(&mut *solver, &mut blank, &[1.0; 2]).0.ending,
+                Ending::Failed,
+                "{}",
+                solver.name()
+            );
         }
         let mut refusing = function(2, 1e-8, |_: &[f64], _: &mut [f64]| false);
         let (outcome, _) = solve(&mut *solver, &mut refusing, &[1.0; 2]);
-        assert_eq!((outcome.ending, outcome.evaluations), (Ending::Failed, 1), "{}", solver.name());
+        assert_eq!(
+            (outcome.ending, outcome.evaluations),
+            (Ending::Failed, 1),
+            "{}",
+            solver.name()
+        );
     }
 }
 
 #[test]
 fn no_unknowns_are_solved_by_one_evaluation() {
     for mut solver in all(0) {
-        let (outcome, _) = solve(&mut *solver, &mut function(0, 1.0, |_: &[f64], _: &mut [f64]| true), &[]);
-        assert_eq!((outcome.ending, outcome.iterations, outcome.evaluations), (Ending::Converged, 0, 1));
+        let (outcome, _) = solve(
+            &mut *solver,
+            &mut function(0, 1.0, |_: &[f64], _: &mut [f64]| true),
+            &[],
+        );
+        assert_eq!(
+            (outcome.ending, outcome.iterations, outcome.evaluations),
+            (Ending::Converged, 0, 1)
+        );
     }
 }
 
@@ -199,7 +302,15 @@ fn a_known_residual_saves_its_evaluation() {
         let (mut x, mut residual) = ([1.0; 3], [0.0; 3]);
         cosine(3, 1e-8).evaluate(&x, &mut residual);
         let warm = solver.solve_from(&mut cosine(3, 1e-8), &mut x, &mut residual, true);
-        assert_eq!(Outcome { evaluations: warm.evaluations + 1, ..warm }, cold, "{}", solver.name());
+        assert_eq!(
+            Outcome {
+                evaluations: warm.evaluations + 1,
+                ..warm
+            },
+            cold,
+            "{}",
+            solver.name()
+        );
         let again = solver.solve_from(&mut cosine(3, 1e-8), &mut x, &mut residual, true);
         assert!(again.converged() && again.evaluations == 0 && again.iterations == 0);
     }
@@ -210,7 +321,10 @@ fn the_last_evaluation_is_at_the_solution_and_none_is_repeated() {
     for mut solver in all(2) {
         let mut visited: Vec<Vec<f64>> = Vec::new();
         let mut recording = function(2, 1e-8, |x: &[f64], residual: &mut [f64]| {
-            assert!(!visited.iter().any(|earlier| earlier == x), "evaluated twice");
+            assert!(
+                !visited.iter().any(|earlier| earlier == x),
+                "evaluated twice"
+            );
             visited.push(x.to_vec());
             residual.copy_from_slice(&[x[0] - 0.3 * x[1].sin() - 1.0, x[1] + 0.4 * x[0]]);
             true
@@ -223,18 +337,39 @@ fn the_last_evaluation_is_at_the_solution_and_none_is_repeated() {
 
 #[test]
 fn iteration_limits_are_kept() {
-    let newton = NewtonOptions { iteration_limit: 2, ..NewtonOptions::default() };
-    let anderson = AndersonOptions { iteration_limit: 2, ..AndersonOptions::default() };
-    let ngmres = NgmresOptions { iteration_limit: 2, ..NgmresOptions::default() };
+    let newton = NewtonOptions {
+        iteration_limit: 2,
+        ..NewtonOptions::default()
+    };
+    let anderson = AndersonOptions {
+        iteration_limit: 2,
+        ..AndersonOptions::default()
+    };
+    let ngmres = NgmresOptions {
+        iteration_limit: 2,
+        ..NgmresOptions::default()
+    };
     let limited: [Box<dyn NonlinearSolver>; 4] = [
-        Box::new(FixedPoint::new(10, FixedPointOptions { iteration_limit: 2 })),
+        Box::new(FixedPoint::new(
+            10,
+            FixedPointOptions { iteration_limit: 2 },
+        )),
         Box::new(Anderson::new(10, anderson)),
         Box::new(Ngmres::new(10, ngmres)),
         Box::new(Newton::new(10, newton)),
     ];
     for mut solver in limited {
-        let (outcome, _) = solve(&mut *solver, &mut broyden_tridiagonal(10, 1e-12), &[-1.0; 10]);
-        assert_eq!((outcome.ending, outcome.iterations), (Ending::IterationLimit, 2), "{}", solver.name());
+        let (outcome, _) = solve(
+            &mut *solver,
+            &mut broyden_tridiagonal(10, 1e-12),
+            &[-1.0; 10],
+        );
+        assert_eq!(
+            (outcome.ending, outcome.iterations),
+            (Ending::IterationLimit, 2),
+            "{}",
+            solver.name()
+        );
     }
 }
 
@@ -242,8 +377,17 @@ fn iteration_limits_are_kept() {
 fn earlier_solves_leave_no_trace() {
     for mut solver in all(2) {
         let fresh = solve(&mut *solver, &mut cosine(2, 1e-8), &[1.0; 2]);
-        solve(&mut *solver, &mut rosenbrock_gradient(100.0, 1e-8), &[-1.2, 1.0]);
-        assert_eq!(solve(&mut *solver, &mut cosine(2, 1e-8), &[1.0; 2]), fresh, "{}", solver.name());
+        solve(
+            &mut *solver,
+            &mut rosenbrock_gradient(100.0, 1e-8),
+            &[-1.2, 1.0],
+        );
+        assert_eq!(
+            solve(&mut *solver, &mut cosine(2, 1e-8), &[1.0; 2]),
+            fresh,
+            "{}",
+            solver.name()
+        );
     }
 }
 
@@ -252,7 +396,10 @@ fn units_that_differ_by_many_orders_are_bridged_by_weights() {
     // The same rotation with one unknown in units a thousand million times smaller.
     let mut matrix = rotation(2, 5.0);
     (matrix[0][1], matrix[1][0]) = (1e9 * matrix[0][1], 1e-9 * matrix[1][0]);
-    let scaled = || Linear { weighted: true, ..Linear::new(matrix.clone(), vec![1e9, 1.0], 1e-6) };
+    let scaled = || Linear {
+        weighted: true,
+        ..Linear::new(matrix.clone(), vec![1e9, 1.0], 1e-6)
+    };
     assert_eq!(evaluations(scaled, &[0.9e9, 0.9]), [4, 4, 5, 5]);
 }
 
@@ -267,11 +414,18 @@ fn noise_well_below_the_tolerance_does_no_harm() {
             let mut noisy = function(6, 1e-4, |x: &[f64], residual: &mut [f64]| {
                 let noise = noise.next().unwrap();
                 let evaluated = exact.evaluate(x, residual);
-                residual.iter_mut().zip(noise).for_each(|(residual, noise)| *residual += 1e-7 * noise);
+                residual
+                    .iter_mut()
+                    .zip(noise)
+                    .for_each(|(residual, noise)| *residual += 1e-7 * noise);
                 evaluated
             });
             let (outcome, _) = solve(&mut *solver, &mut noisy, &start);
-            assert!(outcome.converged() && outcome.evaluations <= 25, "{} {damping} {outcome:?}", solver.name());
+            assert!(
+                outcome.converged() && outcome.evaluations <= 25,
+                "{} {damping} {outcome:?}",
+                solver.name()
+            );
         }
     }
 }

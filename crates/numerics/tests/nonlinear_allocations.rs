@@ -8,8 +8,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use dovetail_numerics::nonlinear::{
-    Anderson, AndersonOptions, Equations, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
-    NonlinearSolver, Selection,
+    Anderson, AndersonOptions, Equations, FixedPoint, FixedPointOptions, Newton, NewtonOptions,
+    Ngmres, NgmresOptions, NonlinearSolver, Selection,
 };
 use nonlinear_problems::{broyden_tridiagonal, cosine, no_solution};
 
@@ -54,7 +54,10 @@ fn the_counter_counts() {
 #[test]
 fn solving_allocates_nothing() {
     for size in [1, 6, 50] {
-        let line_search = NgmresOptions { selection: Selection::LineSearch, ..NgmresOptions::default() };
+        let line_search = NgmresOptions {
+            selection: Selection::LineSearch,
+            ..NgmresOptions::default()
+        };
         let solvers: [&mut dyn NonlinearSolver; 5] = [
             &mut FixedPoint::new(size, FixedPointOptions::default()),
             &mut Anderson::new(size, AndersonOptions::default()),
@@ -63,10 +66,25 @@ fn solving_allocates_nothing() {
             &mut Ngmres::new(size, line_search),
         ];
         for solver in solvers {
-            assert_eq!(allocations(solver, &mut cosine(size, 1e-10)), 0, "{} {size}", solver.name());
-            assert_eq!(allocations(solver, &mut broyden_tridiagonal(size, 1e-10)), 0, "{} {size}", solver.name());
+            assert_eq!(
+                allocations(solver, &mut cosine(size, 1e-10)),
+                0,
+                "{} {size}",
+                solver.name()
+            );
+            assert_eq!(
+                allocations(solver, &mut broyden_tridiagonal(size, 1e-10)),
+                0,
+                "{} {size}",
+                solver.name()
+            );
             if size == 1 {
-                assert_eq!(allocations(solver, &mut no_solution()), 0, "{}", solver.name());
+                assert_eq!(
+                    allocations(solver, &mut no_solution()),
+                    0,
+                    "{}",
+                    solver.name()
+                );
             }
         }
     }

@@ -17,7 +17,9 @@ struct Case {
 }
 
 fn numbers(text: &str) -> Vec<f64> {
-    text.split_whitespace().map(|number| number.parse().unwrap()).collect()
+    text.split_whitespace()
+        .map(|number| number.parse().unwrap())
+        .collect()
 }
 
 fn cases() -> Vec<Case> {
@@ -26,21 +28,40 @@ fn cases() -> Vec<Case> {
         let (kind, rest) = line.split_once(' ').unwrap();
         match kind {
             "case" => {
-                let [_, delta, name] = *rest.splitn(3, ' ').collect::<Vec<_>>() else { panic!("{line}") };
+                let [_, delta, name] = *rest.splitn(3, ' ').collect::<Vec<_>>() else {
+                    panic!("{line}")
+                };
                 let (name, delta) = (name.to_string(), delta.parse().unwrap());
-                cases.push(Case { name, delta, matrices: Vec::new(), operators: Vec::new() });
+                cases.push(Case {
+                    name,
+                    delta,
+                    matrices: Vec::new(),
+                    operators: Vec::new(),
+                });
             }
             "matrix" => {
                 let case = cases.last_mut().unwrap();
                 let entries = numbers(rest);
-                let n = case.matrices.first().map_or(entries.len().isqrt(), |a| a.nrows());
+                let n = case
+                    .matrices
+                    .first()
+                    .map_or(entries.len().isqrt(), |a| a.nrows());
                 let rows = [n, n, SIDES, SIDES, n, SIDES][case.matrices.len()];
-                case.matrices.push(DMatrix::from_row_slice(rows, entries.len() / rows, &entries));
+                case.matrices.push(DMatrix::from_row_slice(
+                    rows,
+                    entries.len() / rows,
+                    &entries,
+                ));
             }
             _ => {
                 let entries = numbers(rest);
-                let operator = DMatrix::from_row_slice(SIDES, (entries.len() - 1) / SIDES, &entries[1..]);
-                cases.last_mut().unwrap().operators.push((entries[0], operator));
+                let operator =
+                    DMatrix::from_row_slice(SIDES, (entries.len() - 1) / SIDES, &entries[1..]);
+                cases
+                    .last_mut()
+                    .unwrap()
+                    .operators
+                    .push((entries[0], operator));
             }
         }
     }
@@ -48,8 +69,17 @@ fn cases() -> Vec<Case> {
 }
 
 fn space(matrices: &[DMatrix<f64>]) -> StateSpace<'_> {
-    let [a, b, c, d, b_slope, d_slope] = matrices else { panic!("a system has six matrices") };
-    StateSpace { a, b, c, d, b_slope, d_slope }
+    let [a, b, c, d, b_slope, d_slope] = matrices else {
+        panic!("a system has six matrices")
+    };
+    StateSpace {
+        a,
+        b,
+        c,
+        d,
+        b_slope,
+        d_slope,
+    }
 }
 
 fn transfer(matrices: &[DMatrix<f64>], degree: usize, delta: f64) -> Transfer {
@@ -61,7 +91,10 @@ fn transfer(matrices: &[DMatrix<f64>], degree: usize, delta: f64) -> Transfer {
 
 /// Those of the powers, of the state and of the forcing, order by order.
 fn operators(transfer: &Transfer) -> impl Iterator<Item = &DMatrix<f64>> {
-    transfer.orders.iter().flat_map(|gains| gains.inputs.iter().chain([&gains.state, &gains.forcing]))
+    transfer
+        .orders
+        .iter()
+        .flat_map(|gains| gains.inputs.iter().chain([&gains.state, &gains.forcing]))
 }
 
 #[test]
@@ -78,7 +111,11 @@ fn operators_are_as_exact_as_their_condition_allows() {
         for (found, (condition, exact)) in operators(&transfer).zip(&case.operators) {
             let (error, norm) = ((found - exact).amax(), exact.amax());
             let bound = 4.0 * (condition + norm * worst) + 2e-15 * norm; // eight samples find most of the condition
-            assert!(error <= bound, "{}, operator {number}: {error:e} of {norm:e}, condition {condition:e}", case.name);
+            assert!(
+                error <= bound,
+                "{}, operator {number}: {error:e} of {norm:e}, condition {condition:e}",
+                case.name
+            );
             number += 1;
         }
         assert_eq!(number, 3 * (DEGREE + 3));
@@ -87,18 +124,34 @@ fn operators_are_as_exact_as_their_condition_allows() {
 
 #[test]
 fn stiffness_alone_costs_no_digits() {
-    let names = ["stiff", "stiff, following", "stiff, feeding", "stiff, three time scales", "large, fast and damped"];
-    for case in cases().iter().filter(|case| names.contains(&case.name.as_str())) {
+    let names = [
+        "stiff",
+        "stiff, following",
+        "stiff, feeding",
+        "stiff, three time scales",
+        "large, fast and damped",
+    ];
+    for case in cases()
+        .iter()
+        .filter(|case| names.contains(&case.name.as_str()))
+    {
         let transfer = transfer(&case.matrices, DEGREE, case.delta);
         for (found, (_, exact)) in operators(&transfer).zip(&case.operators) {
             let error = (found - exact).amax();
-            assert!(error <= 3e-15 * exact.amax(), "{}: {error:e} of {:e}", case.name, exact.amax());
+            assert!(
+                error <= 3e-15 * exact.amax(),
+                "{}: {error:e} of {:e}",
+                case.name,
+                exact.amax()
+            );
         }
     }
 }
 
 fn waves(rows: usize, columns: usize, seed: f64) -> DMatrix<f64> {
-    DMatrix::from_fn(rows, columns, |row, column| ((row * 7 + column * 3) as f64 + seed).sin())
+    DMatrix::from_fn(rows, columns, |row, column| {
+        ((row * 7 + column * 3) as f64 + seed).sin()
+    })
 }
 
 /// A chain between walls of 200 states, `block` of them per link, and its modes: per mode a system of `block` states.
@@ -108,26 +161,62 @@ fn chain(block: usize, a: DMatrix<f64>, dynamics: impl Fn(f64) -> DMatrix<f64>, 
     let (size, links) = (a.nrows(), a.nrows() / block);
     let [b, c, d, b_slope, d_slope] =
         [(size, 4), (4, size), (4, 4), (size, 4), (4, 4)].map(|(r, k)| waves(r, k, r as f64));
-    let found = transfer(&[a, b.clone(), c.clone(), d.clone(), b_slope.clone(), d_slope.clone()], DEGREE, delta);
+    let found = transfer(
+        &[
+            a,
+            b.clone(),
+            c.clone(),
+            d.clone(),
+            b_slope.clone(),
+            d_slope.clone(),
+        ],
+        DEGREE,
+        delta,
+    );
 
     let mut sums: Vec<_> = operators(&found).map(|operator| operator * 0.0).collect();
     let angle = std::f64::consts::PI / (links + 1) as f64;
     for mode in 1..=links {
-        let share = |link: usize| (angle * (mode * (link + 1)) as f64).sin() * (2.0 / (links + 1) as f64).sqrt();
-        let shape =
-            DMatrix::from_fn(size, block, |row, column| if row % block == column { share(row / block) } else { 0.0 });
+        let share = |link: usize| {
+            (angle * (mode * (link + 1)) as f64).sin() * (2.0 / (links + 1) as f64).sqrt()
+        };
+        let shape = DMatrix::from_fn(size, block, |row, column| {
+            if row % block == column {
+                share(row / block)
+            } else {
+                0.0
+            }
+        });
         let stiffness = 4.0 * (angle * mode as f64 / 2.0).sin().powi(2);
         let none = DMatrix::zeros(4, 4);
-        let direct = |matrix: &DMatrix<f64>| if mode == 1 { matrix.clone() } else { none.clone() };
+        let direct = |matrix: &DMatrix<f64>| {
+            if mode == 1 {
+                matrix.clone()
+            } else {
+                none.clone()
+            }
+        };
         let adjoint = shape.transpose();
-        let system =
-            [dynamics(stiffness), &adjoint * &b, &c * &shape, direct(&d), &adjoint * &b_slope, direct(&d_slope)];
+        let system = [
+            dynamics(stiffness),
+            &adjoint * &b,
+            &c * &shape,
+            direct(&d),
+            &adjoint * &b_slope,
+            direct(&d_slope),
+        ];
         let modal = transfer(&system, DEGREE, delta);
         for (sum, operator) in sums.iter_mut().zip(operators(&modal)) {
-            if operator.ncols() == block { *sum += operator * &adjoint } else { *sum += operator }
+            if operator.ncols() == block {
+                *sum += operator * &adjoint
+            } else {
+                *sum += operator
+            }
         }
     }
-    let errors = operators(&found).zip(&sums).map(|(found, exact)| (found - exact).amax() / exact.amax());
+    let errors = operators(&found)
+        .zip(&sums)
+        .map(|(found, exact)| (found - exact).amax() / exact.amax());
     errors.fold(0.0, f64::max)
 }
 
@@ -145,12 +234,14 @@ fn heat_through_two_hundred_layers_is_the_sum_of_its_modes() {
 #[test]
 fn a_hundred_masses_on_springs_are_the_sum_of_their_modes() {
     // The fastest turns by a hundred radians in the step, lightly damped.
-    let a = DMatrix::from_fn(200, 200, |row, column| match (row % 2, (row / 2).abs_diff(column / 2), column % 2) {
-        (0, 0, 1) => 1.0,
-        (1, 0, 0) => -5000.0,
-        (1, 1, 0) => 2500.0,
-        (1, 0, 1) => -0.25,
-        _ => 0.0,
+    let a = DMatrix::from_fn(200, 200, |row, column| {
+        match (row % 2, (row / 2).abs_diff(column / 2), column % 2) {
+            (0, 0, 1) => 1.0,
+            (1, 0, 0) => -5000.0,
+            (1, 1, 0) => 2500.0,
+            (1, 0, 1) => -0.25,
+            _ => 0.0,
+        }
     });
     let block = |s: f64| DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -2500.0 * s, -0.25]);
     let error = chain(2, a, block, 1.0);

@@ -3,13 +3,25 @@
 mod problems;
 
 use dovetail_numerics::{Hint, Integrator, Outcome, Tolerance, from_fn};
-use problems::{Problem, decay, driven, hires, oscillator, prothero_robinson, robertson, van_der_pol};
+use problems::{
+    Problem, decay, driven, hires, oscillator, prothero_robinson, robertson, van_der_pol,
+};
 
-const TIGHT: Tolerance = Tolerance { relative: 1e-10, absolute: 1e-10, sizes: &[], largest: 0.0 };
+const TIGHT: Tolerance = Tolerance {
+    relative: 1e-10,
+    absolute: 1e-10,
+    sizes: &[],
+    largest: 0.0,
+};
 
 fn work(mut problem: Problem, tolerance: Tolerance<'_>) -> [usize; 4] {
     let (_, outcome) = problem.run(tolerance).unwrap();
-    [outcome.steps, outcome.rejected, outcome.evaluations, outcome.jacobians]
+    [
+        outcome.steps,
+        outcome.rejected,
+        outcome.evaluations,
+        outcome.jacobians,
+    ]
 }
 
 #[test]
@@ -21,7 +33,12 @@ fn the_work_on_easy_problems_is_pinned() {
 
 #[test]
 fn the_work_on_stiff_problems_is_pinned() {
-    let small = Tolerance { relative: 1e-8, absolute: 1e-16, sizes: &[], largest: 0.0 };
+    let small = Tolerance {
+        relative: 1e-8,
+        absolute: 1e-16,
+        sizes: &[],
+        largest: 0.0,
+    };
     assert_eq!(work(prothero_robinson(1e6), TIGHT), [24, 7, 358, 1]);
     assert_eq!(work(robertson(), small), [57, 2, 785, 20]);
     assert_eq!(work(hires(), small), [140, 9, 2388, 32]);
@@ -33,9 +50,13 @@ fn a_short_span_takes_one_step_and_a_known_one_the_fewest_evaluations() {
     let mut rhs = from_fn(1, |_, x: &[f64], dx: &mut [f64]| dx[0] = -x[0]);
     let mut integrator = Integrator::new(1);
     let mut state = [1.0];
-    let cold = integrator.integrate(&mut rhs, 0.0, 1e-3, &mut state, TIGHT, Hint::default()).unwrap();
+    let cold = integrator
+        .integrate(&mut rhs, 0.0, 1e-3, &mut state, TIGHT, Hint::default())
+        .unwrap();
     assert_eq!((cold.steps, cold.evaluations), (1, 13));
-    let warm = integrator.integrate(&mut rhs, 1e-3, 2e-3, &mut state, TIGHT, cold.hint).unwrap();
+    let warm = integrator
+        .integrate(&mut rhs, 1e-3, 2e-3, &mut state, TIGHT, cold.hint)
+        .unwrap();
     assert_eq!((warm.steps, warm.evaluations), (1, 12));
 }
 
@@ -51,13 +72,17 @@ fn a_hint_spares_a_stiff_problem_its_start() {
 #[test]
 fn short_stiff_calls_learn_from_one_another() {
     // Each call is too short to be certain of stiffness.
-    let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| dx[0] = -1e5 * (x[0] - time.cos()));
+    let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| {
+        dx[0] = -1e5 * (x[0] - time.cos())
+    });
     let mut integrator = Integrator::new(1);
     let (mut state, mut hint) = ([1.0], Hint::default());
     let mut evaluations = Vec::new();
     for n in 0..10 {
         let (start, end) = (f64::from(n) * 1e-3, f64::from(n + 1) * 1e-3);
-        let outcome = integrator.integrate(&mut rhs, start, end, &mut state, TIGHT, hint).unwrap();
+        let outcome = integrator
+            .integrate(&mut rhs, start, end, &mut state, TIGHT, hint)
+            .unwrap();
         hint = outcome.hint;
         evaluations.push(outcome.evaluations);
     }
@@ -67,7 +92,15 @@ fn short_stiff_calls_learn_from_one_another() {
 #[test]
 fn an_easy_problem_leaves_the_implicit_method() {
     for mut problem in [decay(), oscillator(), driven()] {
-        let (_, outcome) = problem.run_with(TIGHT, Hint { stiff: true, step: 0.0 }).unwrap();
+        let (_, outcome) = problem
+            .run_with(
+                TIGHT,
+                Hint {
+                    stiff: true,
+                    step: 0.0,
+                },
+            )
+            .unwrap();
         assert!(!outcome.hint.stiff && outcome.jacobians <= 2, "{outcome:?}");
     }
 }
@@ -78,7 +111,9 @@ fn results_do_not_depend_on_earlier_calls() {
     let mut run = |problem: &mut Problem, stiff: bool| -> (Vec<u64>, Outcome) {
         let mut state = problem.initial.clone();
         let hint = Hint { stiff, step: 0.0 };
-        let outcome = integrator.integrate(&mut *problem.rhs, 0.0, problem.end, &mut state, TIGHT, hint).unwrap();
+        let outcome = integrator
+            .integrate(&mut *problem.rhs, 0.0, problem.end, &mut state, TIGHT, hint)
+            .unwrap();
         (state.iter().map(|value| value.to_bits()).collect(), outcome)
     };
     let first = (run(&mut van_der_pol(), false), run(&mut oscillator(), true));

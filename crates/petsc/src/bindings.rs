@@ -18,10 +18,19 @@ pub(crate) type Vector = *mut c_void;
 /// `PetscErrorCode (*)(SNES, Vec, Vec, void *)`.
 pub(crate) type Function = extern "C" fn(Snes, Vector, Vector, *mut c_void) -> Code;
 /// `PetscErrorCode (*)(SNES, PetscInt, PetscReal, PetscReal, PetscReal, SNESConvergedReason *, void *)`.
-pub(crate) type ConvergenceTest = extern "C" fn(Snes, c_int, f64, f64, f64, *mut c_int, *mut c_void) -> Code;
+pub(crate) type ConvergenceTest =
+    extern "C" fn(Snes, c_int, f64, f64, f64, *mut c_int, *mut c_void) -> Code;
 /// `PetscErrorCode (*)(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *)`.
-pub(crate) type ErrorHandler =
-    extern "C" fn(Communicator, c_int, *const c_char, *const c_char, Code, c_int, *const c_char, *mut c_void) -> Code;
+pub(crate) type ErrorHandler = extern "C" fn(
+    Communicator,
+    c_int,
+    *const c_char,
+    *const c_char,
+    Code,
+    c_int,
+    *const c_char,
+    *mut c_void,
+) -> Code;
 
 unsafe extern "C" {
     /// Open MPI's object behind `MPI_COMM_SELF`.
@@ -33,12 +42,19 @@ unsafe extern "C" {
         file: *const c_char,
         help: *const c_char,
     ) -> Code;
-    pub(crate) fn PetscPushErrorHandler(handler: Option<ErrorHandler>, context: *mut c_void) -> Code;
+    pub(crate) fn PetscPushErrorHandler(
+        handler: Option<ErrorHandler>,
+        context: *mut c_void,
+    ) -> Code;
     pub(crate) fn PetscOptionsPrefixPush(options: *mut c_void, prefix: *const c_char) -> Code;
     pub(crate) fn PetscOptionsPrefixPop(options: *mut c_void) -> Code;
     pub(crate) fn PetscOptionsInsertString(options: *mut c_void, text: *const c_char) -> Code;
 
-    pub(crate) fn VecCreateSeq(communicator: Communicator, size: c_int, vector: *mut Vector) -> Code;
+    pub(crate) fn VecCreateSeq(
+        communicator: Communicator,
+        size: c_int,
+        vector: *mut Vector,
+    ) -> Code;
     pub(crate) fn VecDuplicate(vector: Vector, copy: *mut Vector) -> Code;
     pub(crate) fn VecDestroy(vector: *mut Vector) -> Code;
     pub(crate) fn VecGetArray(vector: Vector, array: *mut *mut f64) -> Code;
@@ -50,7 +66,12 @@ unsafe extern "C" {
     pub(crate) fn SNESDestroy(snes: *mut Snes) -> Code;
     pub(crate) fn SNESSetOptionsPrefix(snes: Snes, prefix: *const c_char) -> Code;
     pub(crate) fn SNESSetFromOptions(snes: Snes) -> Code;
-    pub(crate) fn SNESSetFunction(snes: Snes, residual: Vector, function: Function, context: *mut c_void) -> Code;
+    pub(crate) fn SNESSetFunction(
+        snes: Snes,
+        residual: Vector,
+        function: Function,
+        context: *mut c_void,
+    ) -> Code;
     pub(crate) fn SNESSetConvergenceTest(
         snes: Snes,
         test: ConvergenceTest,

@@ -11,8 +11,8 @@ use std::slice::{from_raw_parts, from_raw_parts_mut};
 use dovetail_numerics::nonlinear::Equations;
 
 use crate::bindings::{
-    Code, NONE, SNESGetFunction, SNESGetSolution, SNESSetFunctionDomainError, Snes, VecGetArray, VecGetArrayRead,
-    VecRestoreArray, VecRestoreArrayRead, Vector,
+    Code, NONE, SNESGetFunction, SNESGetSolution, SNESSetFunctionDomainError, Snes, VecGetArray,
+    VecGetArrayRead, VecRestoreArray, VecRestoreArrayRead, Vector,
 };
 use crate::library::{PetscError, check};
 
@@ -66,12 +66,21 @@ impl Solve<'_> {
 pub(crate) type Place<'a> = *mut Solve<'a>;
 
 /// The residual, PETSc's `SNESFunction`.
-pub(crate) extern "C" fn function(snes: Snes, x: Vector, residual: Vector, place: *mut c_void) -> Code {
+pub(crate) extern "C" fn function(
+    snes: Snes,
+    x: Vector,
+    residual: Vector,
+    place: *mut c_void,
+) -> Code {
     // SAFETY: the context given with this function is a `Place` that lives as long as the SNES, and holds the
     // solve under way whenever PETSc calls back; callbacks do not overlap.
-    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else { return USER_ERROR };
+    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else {
+        return USER_ERROR;
+    };
     let size = solve.equations.size();
-    let good = read(x, size, |x| write(residual, size, |residual| solve.evaluate(x, residual)));
+    let good = read(x, size, |x| {
+        write(residual, size, |residual| solve.evaluate(x, residual))
+    });
     match good {
         Ok(Ok(true)) => 0,
         // SAFETY: PETSc has just passed this SNES.
@@ -91,38 +100,66 @@ pub(crate) extern "C" fn test(
     place: *mut c_void,
 ) -> Code {
     // SAFETY: as in `function`.
-    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else { return USER_ERROR };
+    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else {
+        return USER_ERROR;
+    };
     let (mut x, mut residual) = (NONE, NONE);
     // SAFETY: this SNES is the one PETSc is solving with; both vectors are borrowed from it.
-    let code =
-        unsafe { SNESGetSolution(snes, &mut x).max(SNESGetFunction(snes, &mut residual, null_mut(), null_mut())) };
+    let code = unsafe {
+        SNESGetSolution(snes, &mut x).max(SNESGetFunction(
+            snes,
+            &mut residual,
+            null_mut(),
+            null_mut(),
+        ))
+    };
     let size = solve.equations.size();
-    let verdict = read(x, size, |x| read(residual, size, |residual| solve.judge(x, residual)));
-    let (0, Ok(Ok(verdict))) = (code, verdict) else { return USER_ERROR };
+    let verdict = read(x, size, |x| {
+        read(residual, size, |residual| solve.judge(x, residual))
+    });
+    let (0, Ok(Ok(verdict))) = (code, verdict) else {
+        return USER_ERROR;
+    };
     // SAFETY: PETSc passes a place for the reason.
     unsafe { *reason = verdict };
     0
 }
 
 /// Lends the entries of a vector of that size.
-pub(crate) fn read<T>(vector: Vector, size: usize, look: impl FnOnce(&[f64]) -> T) -> Result<T, PetscError> {
+pub(crate) fn read<T>(
+    vector: Vector,
+    size: usize,
+    look: impl FnOnce(&[f64]) -> T,
+) -> Result<T, PetscError> {
     let mut array = null();
     // SAFETY: the vector is sequential and has `size` entries; the array is returned before anyone else asks.
     unsafe {
         check(VecGetArrayRead(vector, &mut array))?;
-        let seen = look(if size == 0 { &[] } else { from_raw_parts(array, size) });
+        let seen = look(if size == 0 {
+            &[]
+        } else {
+            from_raw_parts(array, size)
+        });
         check(VecRestoreArrayRead(vector, &mut array))?;
         Ok(seen)
     }
 }
 
 /// Lends the entries of a vector of that size to be written.
-pub(crate) fn write<T>(vector: Vector, size: usize, fill: impl FnOnce(&mut [f64]) -> T) -> Result<T, PetscError> {
+pub(crate) fn write<T>(
+    vector: Vector,
+    size: usize,
+    fill: impl FnOnce(&mut [f64]) -> T,
+) -> Result<T, PetscError> {
     let mut array = null_mut();
     // SAFETY: as in `read`; no other vector shares the array.
     unsafe {
         check(VecGetArray(vector, &mut array))?;
-        let done = fill(if size == 0 { &mut [] } else { from_raw_parts_mut(array, size) });
+        let done = fill(if size == 0 {
+            &mut []
+        } else {
+            from_raw_parts_mut(array, size)
+        });
         check(VecRestoreArray(vector, &mut array))?;
         Ok(done)
     }

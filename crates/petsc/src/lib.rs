@@ -5,7 +5,10 @@
 //!
 //! With it, `Petsc::new(size, "-snes_type anderson -snes_anderson_m 30")` makes a solver from PETSc's own
 //! options. It serves to check our solvers against an independent implementation, and where the unknowns are many.
-#![cfg_attr(feature = "petsc", doc = "\n\n[`Petsc`] implements [`dovetail_numerics::nonlinear::NonlinearSolver`].")]
+#![cfg_attr(
+    feature = "petsc",
+    doc = "\n\n[`Petsc`] implements [`dovetail_numerics::nonlinear::NonlinearSolver`]."
+)]
 
 #[cfg(feature = "petsc")]
 mod bindings;

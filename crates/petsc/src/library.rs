@@ -94,12 +94,26 @@ fn initialize() -> Result<(), PetscError> {
     };
     // SAFETY: the handler is a function of this program. Starting may have installed PETSc's own on top.
     unsafe { PetscPushErrorHandler(Some(remember), std::ptr::null_mut()) };
-    if code == 0 { Ok(()) } else { Err(PetscError::NotStarted { code, message: take_message() }) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(PetscError::NotStarted {
+            code,
+            message: take_message(),
+        })
+    }
 }
 
 /// PETSc's result as ours.
 pub(crate) fn check(code: Code) -> Result<(), PetscError> {
-    if code == 0 { Ok(()) } else { Err(PetscError::Refused { code, message: take_message() }) }
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(PetscError::Refused {
+            code,
+            message: take_message(),
+        })
+    }
 }
 
 fn take_message() -> String {

@@ -79,7 +79,9 @@ impl Petsc {
 
     fn configure(&mut self, options: &str) -> Result<(), PetscError> {
         let text = format!("{DEFAULT_OPTIONS}{options}");
-        let zero = |error: std::ffi::NulError| PetscError::ZeroByte { position: error.nul_position() };
+        let zero = |error: std::ffi::NulError| PetscError::ZeroByte {
+            position: error.nul_position(),
+        };
         let text = CString::new(text).map_err(zero)?;
         let number = SOLVERS.fetch_add(1, Ordering::Relaxed);
         let prefix = CString::new(format!("dovetail{number}_")).map_err(zero)?;
@@ -95,10 +97,17 @@ impl Petsc {
     }
 
     /// Lets PETSc solve from `x`; returns its reason and the iterations.
-    fn run(&self, x: &mut [f64], residual: &mut [f64], known: bool) -> Result<(c_int, usize), PetscError> {
+    fn run(
+        &self,
+        x: &mut [f64],
+        residual: &mut [f64],
+        known: bool,
+    ) -> Result<(c_int, usize), PetscError> {
         write(self.x, self.size, |start| start.copy_from_slice(x))?;
         if known {
-            write(self.start_residual, self.size, |start| start.copy_from_slice(residual))?;
+            write(self.start_residual, self.size, |start| {
+                start.copy_from_slice(residual)
+            })?;
             // SAFETY: both objects are ours and alive.
             check(unsafe { SNESSetInitialFunction(self.snes, self.start_residual) })?;
         }
@@ -108,7 +117,12 @@ impl Petsc {
             check(SNESSolve(self.snes, NONE, self.x))?;
             check(SNESGetConvergedReason(self.snes, &mut reason))?;
             check(SNESGetIterationNumber(self.snes, &mut iterations))?;
-            check(SNESGetFunction(self.snes, &mut at_end, null_mut(), null_mut()))?;
+            check(SNESGetFunction(
+                self.snes,
+                &mut at_end,
+                null_mut(),
+                null_mut(),
+            ))?;
         }
         read(self.x, self.size, |end| x.copy_from_slice(end))?;
         read(at_end, self.size, |end| residual.copy_from_slice(end))?;
@@ -128,11 +142,21 @@ impl NonlinearSolver for Petsc {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        assert_eq!(equations.size(), self.size, "BUG: the solver was made for another number of unknowns");
+        assert_eq!(
+            equations.size(),
+            self.size,
+            "BUG: the solver was made for another number of unknowns"
+        );
         let _turn = Turn::wait();
         let mut last = std::mem::take(&mut self.last);
         last.copy_from_slice(x);
-        let mut solve = Solve { equations, evaluations: 0, last: &mut last, failed: false, panic: None };
+        let mut solve = Solve {
+            equations,
+            evaluations: 0,
+            last: &mut last,
+            failed: false,
+            panic: None,
+        };
         *self.place = (&raw mut solve).cast();
         let result = self.run(x, residual, residual_known);
         *self.place = null_mut();
@@ -141,10 +165,19 @@ impl NonlinearSolver for Petsc {
         }
         let (reason, iterations) = *result.as_ref().unwrap_or(&(0, 0));
         let converged = result.is_ok() && reason > 0 && solve.equations.converged(x, residual);
-        let ending = if converged { Ending::Converged } else { ending(reason, result.is_err() || solve.failed) };
+        let ending = if converged {
+            Ending::Converged
+        } else {
+            ending(reason, result.is_err() || solve.failed)
+        };
         let (evaluations, at_last_evaluation) = (solve.evaluations, *solve.last == *x);
         (self.error, self.last) = (result.err(), last);
-        Outcome { ending, iterations, evaluations, at_last_evaluation }
+        Outcome {
+            ending,
+            iterations,
+            evaluations,
+            at_last_evaluation,
+        }
     }
 }
 

@@ -19,14 +19,22 @@ pub fn comparison_table(runs: &[RunSummary]) -> String {
     if !variables.is_empty() {
         text += "\nerrors: NRMSE in % of the range of the reference\n";
     }
-    text.extend(runs.iter().filter(|run| !run.completed).map(|run| format!("{}: {}\n", label(run), run.progress())));
+    text.extend(
+        runs.iter()
+            .filter(|run| !run.completed)
+            .map(|run| format!("{}: {}\n", label(run), run.progress())),
+    );
     text
 }
 
 /// The variables of any run, in the order in which they first appear.
 fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     let mut all: Vec<&str> = vec![];
-    for (name, _) in runs.iter().filter_map(|run| run.comparison.as_ref()).flat_map(|c| &c.error) {
+    for (name, _) in runs
+        .iter()
+        .filter_map(|run| run.comparison.as_ref())
+        .flat_map(|c| &c.error)
+    {
         if !all.contains(&name.as_str()) {
             all.push(name);
         }
@@ -37,7 +45,9 @@ fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
 fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
     let costs = ["step", "steps", "integrations", "seconds", "verdict"];
     let mut heads = vec![("method", Alignment::Left)];
-    let varied: Vec<&str> = runs.first().map_or(vec![], |run| run.varied.iter().map(|(key, _)| key.as_str()).collect());
+    let varied: Vec<&str> = runs.first().map_or(vec![], |run| {
+        run.varied.iter().map(|(key, _)| key.as_str()).collect()
+    });
     heads.extend(varied.iter().map(|key| (*key, Alignment::Right)));
     heads.extend(costs.map(|head| (head, Alignment::Right)));
     let shows_order = |variable: &str| runs.iter().any(|run| order(run, variable).is_some());
@@ -51,7 +61,14 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
         cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
         cells.extend([step(run), count(run.steps), count(run.integrations())]);
         cells.push(significant(run.wall_seconds, 4));
-        cells.push(if run.quality.diverged { "diverged" } else { run.quality.verdict.word() }.to_owned());
+        cells.push(
+            if run.quality.diverged {
+                "diverged"
+            } else {
+                run.quality.verdict.word()
+            }
+            .to_owned(),
+        );
         for variable in variables {
             cells.push(error(run, variable));
             cells.extend(shows_order(variable).then(|| order(run, variable).unwrap_or("-".into())));
@@ -77,19 +94,35 @@ fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
 fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
     let labels: Vec<String> = runs.iter().map(label).collect();
     let mut heads = vec![("error (order)", Alignment::Left)];
-    heads.extend(labels.iter().map(|label| (label.as_str(), Alignment::Right)));
+    heads.extend(
+        labels
+            .iter()
+            .map(|label| (label.as_str(), Alignment::Right)),
+    );
     let mut table = Table::new(&heads);
     for variable in variables {
-        let with_order = |run| order(run, variable).map(|order| format!(" ({order})")).unwrap_or_default();
-        let cells = runs.iter().map(|run| error(run, variable) + &with_order(run));
+        let with_order = |run| {
+            order(run, variable)
+                .map(|order| format!(" ({order})"))
+                .unwrap_or_default()
+        };
+        let cells = runs
+            .iter()
+            .map(|run| error(run, variable) + &with_order(run));
         table.row([variable.to_string()].into_iter().chain(cells).collect());
     }
     table
 }
 
 fn label(run: &RunSummary) -> String {
-    let varied: String = run.varied.iter().map(|(_, value)| format!(" {value}")).collect();
-    let step = run.step.map_or_else(String::new, |step| format!(" {}", brief(step)));
+    let varied: String = run
+        .varied
+        .iter()
+        .map(|(_, value)| format!(" {value}"))
+        .collect();
+    let step = run
+        .step
+        .map_or_else(String::new, |step| format!(" {}", brief(step)));
     format!("{}{varied}{step}", run.method)
 }
 
@@ -98,7 +131,10 @@ fn step(run: &RunSummary) -> String {
 }
 
 fn error(run: &RunSummary, variable: &str) -> String {
-    let found = run.comparison.as_ref().and_then(|comparison| comparison.error_of(variable)?.nrmse);
+    let found = run
+        .comparison
+        .as_ref()
+        .and_then(|comparison| comparison.error_of(variable)?.nrmse);
     found.map_or("-".into(), |percent| significant(percent, 4))
 }
 
@@ -117,7 +153,10 @@ mod tests {
         vec![
             compared("jacobi", 0.1, 0.5, None),
             compared("jacobi", 0.05, 0.25, Some(1.0)),
-            RunSummary { step: None, ..compared("f3ornits", 0.1, 1e-5, None) },
+            RunSummary {
+                step: None,
+                ..compared("f3ornits", 0.1, 1e-5, None)
+            },
         ]
     }
 
@@ -142,24 +181,37 @@ errors: NRMSE in % of the range of the reference
         for run in &mut many {
             let error = run.comparison.as_ref().unwrap().error[0].1;
             let named = |i| (format!("crankshaft.bearing[{i}].force"), error);
-            run.comparison = Some(Comparison { error: (0..30).map(named).collect(), order: vec![] });
+            run.comparison = Some(Comparison {
+                error: (0..30).map(named).collect(),
+                order: vec![],
+            });
         }
         let table = comparison_table(&many);
-        assert!(table.lines().all(|line| line.chars().count() <= WIDEST), "{table}");
+        assert!(
+            table.lines().all(|line| line.chars().count() <= WIDEST),
+            "{table}"
+        );
         assert!(table.contains("crankshaft.bearing[29].force"));
     }
 
     #[test]
     fn a_run_that_ended_early_is_noted_below() {
         let mut all = runs();
-        (all[0].completed, all[0].reached, all[0].message) = (false, 3.5, Some("it diverged".into()));
+        (all[0].completed, all[0].reached, all[0].message) =
+            (false, 3.5, Some("it diverged".into()));
         let table = comparison_table(&all);
-        assert!(table.ends_with("jacobi 0.1: ended early at t = 3.5 s of 0 s to 10 s\n"), "{table}");
+        assert!(
+            table.ends_with("jacobi 0.1: ended early at t = 3.5 s of 0 s to 10 s\n"),
+            "{table}"
+        );
     }
 
     #[test]
     fn runs_without_a_reference_show_their_costs_only() {
-        let plain = RunSummary { comparison: None, ..runs().remove(0) };
+        let plain = RunSummary {
+            comparison: None,
+            ..runs().remove(0)
+        };
         assert_eq!(comparison_table(&[plain]).lines().count(), 2);
     }
 }

@@ -11,9 +11,19 @@ pub fn comparison_page(title: &str, runs: &[RunSummary]) -> String {
     let early: String = runs
         .iter()
         .filter(|run| !run.completed)
-        .map(|run| format!("<p class=\"early\">{}: {}</p>\n", escaped(&run.method), escaped(&run.outcome())))
+        .map(|run| {
+            format!(
+                "<p class=\"early\">{}: {}</p>\n",
+                escaped(&run.method),
+                escaped(&run.outcome())
+            )
+        })
         .collect();
-    let figures: String = variables(runs).iter().take(MOST_PLOTS).filter_map(|name| figure(name, runs)).collect();
+    let figures: String = variables(runs)
+        .iter()
+        .take(MOST_PLOTS)
+        .filter_map(|name| figure(name, runs))
+        .collect();
     let heading = format!("<h1>{}</h1>\n{early}", escaped(title));
     let table = format!("<pre>{}</pre>\n", escaped(&comparison_table(runs)));
     page(title, &[heading, table, figures].concat())
@@ -21,22 +31,43 @@ pub fn comparison_page(title: &str, runs: &[RunSummary]) -> String {
 
 fn variables(runs: &[RunSummary]) -> Vec<&str> {
     let first = runs.iter().find_map(|run| run.comparison.as_ref());
-    first.map(|comparison| comparison.error.iter().map(|(name, _)| name.as_str()).collect()).unwrap_or_default()
+    first
+        .map(|comparison| {
+            comparison
+                .error
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect()
+        })
+        .unwrap_or_default()
 }
 
 /// Nothing where no method ran with two steps.
 fn figure(variable: &str, runs: &[RunSummary]) -> Option<String> {
     let mut curves: Vec<Curve> = Vec::new();
     for run in runs {
-        let error = run.comparison.as_ref().and_then(|comparison| comparison.error_of(variable)?.nrmse);
-        let (Some(step), Some(error)) = (run.step, error) else { continue };
+        let error = run
+            .comparison
+            .as_ref()
+            .and_then(|comparison| comparison.error_of(variable)?.nrmse);
+        let (Some(step), Some(error)) = (run.step, error) else {
+            continue;
+        };
         match curves.iter_mut().find(|curve| curve.name == run.method) {
             Some(curve) => curve.points.push((step, error)),
-            None => curves.push(Curve { name: run.method.clone(), points: vec![(step, error)] }),
+            None => curves.push(Curve {
+                name: run.method.clone(),
+                points: vec![(step, error)],
+            }),
         }
     }
     let several = curves.iter().any(|curve| curve.points.len() > 1);
-    several.then(|| format!("<figure>\n{}\n</figure>\n", error_plot(variable, "NRMSE in %", &curves)))
+    several.then(|| {
+        format!(
+            "<figure>\n{}\n</figure>\n",
+            error_plot(variable, "NRMSE in %", &curves)
+        )
+    })
 }
 
 #[cfg(test)]
@@ -45,9 +76,22 @@ mod tests {
     use crate::{Comparison, ErrorMeasures};
 
     fn run(method: &str, step: f64) -> RunSummary {
-        let measures = ErrorMeasures { nrmse: Some(10.0 * step), l2: None, max: step };
-        let comparison = Some(Comparison { error: vec![("a.<y>".into(), measures)], order: vec![] });
-        RunSummary { method: method.into(), step: Some(step), completed: true, comparison, ..RunSummary::default() }
+        let measures = ErrorMeasures {
+            nrmse: Some(10.0 * step),
+            l2: None,
+            max: step,
+        };
+        let comparison = Some(Comparison {
+            error: vec![("a.<y>".into(), measures)],
+            order: vec![],
+        });
+        RunSummary {
+            method: method.into(),
+            step: Some(step),
+            completed: true,
+            comparison,
+            ..RunSummary::default()
+        }
     }
 
     #[test]

@@ -16,7 +16,10 @@ pub struct CsvFile<W: Write> {
 impl CsvFile<BufWriter<File>> {
     /// Creates the file, or empties one that exists, and writes the header.
     pub fn create(path: impl AsRef<Path>, names: &[String]) -> io::Result<Self> {
-        Self::new(BufWriter::with_capacity(1 << 16, File::create(path)?), names)
+        Self::new(
+            BufWriter::with_capacity(1 << 16, File::create(path)?),
+            names,
+        )
     }
 }
 
@@ -65,15 +68,22 @@ mod tests {
         let names: Vec<String> = names.iter().map(|n| n.to_string()).collect();
         let mut bytes = vec![];
         let mut file = CsvFile::new(&mut bytes, &names).unwrap();
-        rows.iter().for_each(|(time, values)| file.row(*time, values).unwrap());
+        rows.iter()
+            .for_each(|(time, values)| file.row(*time, values).unwrap());
         file.close().unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
     #[test]
     fn a_file_has_a_header_and_a_line_for_each_row() {
-        let rows = [(0.0, vec![1.0, -0.0]), (0.1, vec![1e300, 0.30000000000000004])];
-        assert_eq!(written(&["a.x", "b.y"], &rows), "time,a.x,b.y\n0.0,1.0,-0.0\n0.1,1e300,0.30000000000000004\n");
+        let rows = [
+            (0.0, vec![1.0, -0.0]),
+            (0.1, vec![1e300, 0.30000000000000004]),
+        ];
+        assert_eq!(
+            written(&["a.x", "b.y"], &rows),
+            "time,a.x,b.y\n0.0,1.0,-0.0\n0.1,1e300,0.30000000000000004\n"
+        );
     }
 
     #[test]
@@ -81,7 +91,10 @@ mod tests {
         let header = written(&["a.r[1]", "a.r[1,2]", "a.\"q\""], &[]);
         assert_eq!(header, "time,a.r[1],\"a.r[1,2]\",\"a.\"\"q\"\"\"\n");
         let mut reader = csv::Reader::from_reader(header.as_bytes());
-        assert_eq!(reader.headers().unwrap(), vec!["time", "a.r[1]", "a.r[1,2]", "a.\"q\""]);
+        assert_eq!(
+            reader.headers().unwrap(),
+            vec!["time", "a.r[1]", "a.r[1,2]", "a.\"q\""]
+        );
     }
 
     #[test]
@@ -91,7 +104,10 @@ mod tests {
         let mut file = CsvFile::create(&path, &["a.x".into()]).unwrap();
         file.row(0.0, &[1.5]).unwrap();
         file.close().unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "time,a.x\n0.0,1.5\n");
+        assert_eq!(
+            std::fs::read_to_string(&path).unwrap(),
+            "time,a.x\n0.0,1.5\n"
+        );
     }
 
     #[test]

@@ -47,17 +47,26 @@ impl EnclosureSummary {
 
     /// The largest of the final widths.
     pub fn max_width(&self) -> f64 {
-        self.widths().fold(0.0, |most, (_, width)| f64::max(most, width))
+        self.widths()
+            .fold(0.0, |most, (_, width)| f64::max(most, width))
     }
 
     fn widths(&self) -> impl Iterator<Item = (&String, f64)> {
-        self.states.iter().map(|(name, state)| (name, state.width()))
+        self.states
+            .iter()
+            .map(|(name, state)| (name, state.width()))
     }
 
     /// One object. Numbers that are not finite become `null`.
     pub fn to_json(&self) -> Value {
-        let widths: Map<String, Value> = self.widths().map(|(name, width)| (name.clone(), json!(width))).collect();
-        let last = self.states.iter().map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
+        let widths: Map<String, Value> = self
+            .widths()
+            .map(|(name, width)| (name.clone(), json!(width)))
+            .collect();
+        let last = self
+            .states
+            .iter()
+            .map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
         json!({
             "method": self.method,
             "reached": self.reached,
@@ -77,26 +86,48 @@ impl EnclosureSummary {
 
     /// A readable summary, warnings last.
     pub fn to_text(&self) -> String {
-        let steps = format!("{}, {} rejected", counted(self.steps, "step"), count(self.rejected));
-        let choices = self.choices.as_ref().map(|choices| format!(" ({choices})")).unwrap_or_default();
+        let steps = format!(
+            "{}, {} rejected",
+            counted(self.steps, "step"),
+            count(self.rejected)
+        );
+        let choices = self
+            .choices
+            .as_ref()
+            .map(|choices| format!(" ({choices})"))
+            .unwrap_or_default();
         let head = format!("{}{choices}\n{}\n{steps}\n", self.method, self.progress());
         let parts = [head, self.states_table(), self.size_lines()];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+        parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 
     /// How far it came.
     pub(crate) fn progress(&self) -> String {
         let (start, reached) = (brief(self.start), self.reached());
         if self.message.is_some() {
-            return format!("ended early at t = {reached} s of {start} s to {} s", brief(self.stop));
+            return format!(
+                "ended early at t = {reached} s of {start} s to {} s",
+                brief(self.stop)
+            );
         }
-        format!("enclosed from t = {start} s to {reached} s in {} s", significant(self.wall_seconds, 4))
+        format!(
+            "enclosed from t = {start} s to {reached} s in {} s",
+            significant(self.wall_seconds, 4)
+        )
     }
 
     /// The time reached, in few digits only where these say it all: nothing is proved beyond it.
     pub(crate) fn reached(&self) -> String {
         let short = brief(self.reached);
-        if short.parse() == Ok(self.reached) { short } else { self.reached.to_string() }
+        if short.parse() == Ok(self.reached) {
+            short
+        } else {
+            self.reached.to_string()
+        }
     }
 
     fn states_table(&self) -> String {
@@ -104,40 +135,78 @@ impl EnclosureSummary {
         if self.states.is_empty() {
             return String::new();
         }
-        let mut table = Table::new(&[("state", Left), ("from", Right), ("to", Right), ("width", Right)]);
+        let mut table = Table::new(&[
+            ("state", Left),
+            ("from", Right),
+            ("to", Right),
+            ("width", Right),
+        ]);
         for (name, state) in self.states.iter().take(MOST_VALUES) {
             table.row([vec![name.clone()], cells(*state)].concat());
         }
         let more = self.states.len().saturating_sub(MOST_VALUES);
-        let note = if more > 0 { format!("  and {more} more states\n") } else { String::new() };
-        format!("states at t = {} s\n{}{note}", self.reached(), table.render("  "))
+        let note = if more > 0 {
+            format!("  and {more} more states\n")
+        } else {
+            String::new()
+        };
+        format!(
+            "states at t = {} s\n{}{note}",
+            self.reached(),
+            table.render("  ")
+        )
     }
 
     fn size_lines(&self) -> String {
-        let (volume, widest) = (significant(self.volume(), 6), significant(self.max_width(), 4));
+        let (volume, widest) = (
+            significant(self.volume(), 6),
+            significant(self.max_width(), 4),
+        );
         let mut lines = format!("largest width: {widest}\nvolume: {volume}\n");
-        lines.extend(self.remarks.iter().map(|remark| format!("note: {remark}\n")));
-        lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}\n")));
+        lines.extend(
+            self.remarks
+                .iter()
+                .map(|remark| format!("note: {remark}\n")),
+        );
+        lines.extend(
+            self.warnings
+                .iter()
+                .map(|warning| format!("warning: {warning}\n")),
+        );
         lines
     }
 }
 
 /// Both bounds and the width, for people: the bounds are rounded outwards, so that they are true as they stand.
 pub(crate) fn cells(state: Interval) -> Vec<String> {
-    vec![outwards(state.lo, -1.0), outwards(state.hi, 1.0), significant(state.width(), 4)]
+    vec![
+        outwards(state.lo, -1.0),
+        outwards(state.hi, 1.0),
+        significant(state.width(), 4),
+    ]
 }
 
 /// `value` in a few digits, not below (`side` = 1) or not above it (`side` = -1).
 fn outwards(value: f64, side: f64) -> String {
     let nearest = significant(value, DIGITS);
-    let not_inside = |text: &str| text.parse::<f64>().is_ok_and(|read| (read - value) * side >= 0.0);
+    let not_inside = |text: &str| {
+        text.parse::<f64>()
+            .is_ok_and(|read| (read - value) * side >= 0.0)
+    };
     if not_inside(&nearest) || !value.is_finite() {
         return nearest;
     }
     // One unit in the last digit shown.
     let scientific = format!("{value:.*e}", DIGITS - 1);
-    let exponent: i32 = scientific.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
-    significant(value + side * 10_f64.powi(exponent + 1 - DIGITS as i32), DIGITS)
+    let exponent: i32 = scientific
+        .rsplit('e')
+        .next()
+        .and_then(|e| e.parse().ok())
+        .unwrap_or(0);
+    significant(
+        value + side * 10_f64.powi(exponent + 1 - DIGITS as i32),
+        DIGITS,
+    )
 }
 
 #[cfg(test)]
@@ -151,7 +220,10 @@ mod tests {
             reached: 10.0,
             steps: 40,
             rejected: 2,
-            states: vec![("one.x".into(), Interval::new(-0.5, 1.5)), ("two.x".into(), Interval::new(1.0, 1.25))],
+            states: vec![
+                ("one.x".into(), Interval::new(-0.5, 1.5)),
+                ("two.x".into(), Interval::new(1.0, 1.25)),
+            ],
             wall_seconds: 0.0125,
             remarks: vec!["the order is 20".into()],
             warnings: vec!["`imposed-step` has no meaning".into()],
@@ -183,23 +255,48 @@ warning: `imposed-step` has no meaning
     #[test]
     fn machines_get_the_documented_keys_in_this_order() {
         let json = example().to_json();
-        let keys: Vec<&str> = json.as_object().unwrap().keys().map(String::as_str).collect();
+        let keys: Vec<&str> = json
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         let all = "method reached steps rejected volume max_width width wall_seconds final completed message remarks warnings";
         assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
         assert_eq!(json["width"], json!({ "one.x": 2.0, "two.x": 0.25 }));
-        assert_eq!((&json["volume"], &json["max_width"]), (&json!(0.5), &json!(2.0)));
+        assert_eq!(
+            (&json["volume"], &json["max_width"]),
+            (&json!(0.5), &json!(2.0))
+        );
     }
 
     #[test]
     fn what_is_not_finite_is_null() {
         let states = vec![("a.x".into(), Interval::ENTIRE)];
-        let json = EnclosureSummary { states, ..example() }.to_json();
-        assert!(json["volume"].is_null() && json["max_width"].is_null() && json["final"]["a.x"] == json!([null, null]));
+        let json = EnclosureSummary {
+            states,
+            ..example()
+        }
+        .to_json();
+        assert!(
+            json["volume"].is_null()
+                && json["max_width"].is_null()
+                && json["final"]["a.x"] == json!([null, null])
+        );
     }
 
     #[test]
     fn bounds_for_people_are_rounded_outwards() {
-        for value in [1.0 / 3.0, -1.0 / 3.0, 2.0 / 3.0, 1e-20 / 3.0, -2e20 / 3.0, 0.0, 9.999_999_99, 1.0 + 1e-12] {
+        for value in [
+            1.0 / 3.0,
+            -1.0 / 3.0,
+            2.0 / 3.0,
+            1e-20 / 3.0,
+            -2e20 / 3.0,
+            0.0,
+            9.999_999_99,
+            1.0 + 1e-12,
+        ] {
             let read = |side| outwards(value, side).parse::<f64>().unwrap();
             assert!(read(-1.0) <= value && value <= read(1.0), "{value}");
             assert!(read(1.0) - read(-1.0) <= 2e-7 * value.abs(), "{value}");
@@ -208,15 +305,33 @@ warning: `imposed-step` has no meaning
 
     #[test]
     fn an_early_end_is_told_with_its_time() {
-        let early = EnclosureSummary { message: Some("too wide".into()), reached: 1.0 - 1e-12, ..example() };
-        assert!(early.to_text().contains("ended early at t = 0.999999999999 s of 0 s to 10 s"));
+        let early = EnclosureSummary {
+            message: Some("too wide".into()),
+            reached: 1.0 - 1e-12,
+            ..example()
+        };
+        assert!(
+            early
+                .to_text()
+                .contains("ended early at t = 0.999999999999 s of 0 s to 10 s")
+        );
         assert_eq!(early.to_json()["completed"], false);
     }
 
     #[test]
     fn many_states_are_cut_with_a_note() {
-        let states = (0..50).map(|k| (format!("a.x{k}"), Interval::ONE)).collect();
-        let text = EnclosureSummary { states, ..example() }.to_text();
-        assert!(text.contains("a.x19") && !text.contains("a.x20") && text.contains("  and 30 more states\n"));
+        let states = (0..50)
+            .map(|k| (format!("a.x{k}"), Interval::ONE))
+            .collect();
+        let text = EnclosureSummary {
+            states,
+            ..example()
+        }
+        .to_text();
+        assert!(
+            text.contains("a.x19")
+                && !text.contains("a.x20")
+                && text.contains("  and 30 more states\n")
+        );
     }
 }

@@ -15,12 +15,17 @@ pub struct ErrorMeasures {
 
 /// Measures `values` against `reference`, both at `times`.
 pub fn measure(times: &[f64], values: &[f64], reference: &[f64]) -> ErrorMeasures {
-    assert!(times.len() == values.len() && values.len() == reference.len(), "BUG: one value for each time");
+    assert!(
+        times.len() == values.len() && values.len() == reference.len(),
+        "BUG: one value for each time"
+    );
     let differences: Vec<f64> = values.iter().zip(reference).map(|(x, r)| x - r).collect();
     ErrorMeasures {
         nrmse: percentage(root_mean_square(&differences), range(reference)),
         l2: percentage(time_norm(times, &differences), time_norm(times, reference)),
-        max: differences.iter().fold(0.0, |most, d| larger(most, d.abs())),
+        max: differences
+            .iter()
+            .fold(0.0, |most, d| larger(most, d.abs())),
     }
 }
 
@@ -42,7 +47,10 @@ fn root_mean_square(differences: &[f64]) -> f64 {
 
 fn range(values: &[f64]) -> f64 {
     let highest = values.iter().copied().fold(f64::NEG_INFINITY, larger);
-    let lowest = values.iter().copied().fold(f64::INFINITY, |a, b| -larger(-a, -b));
+    let lowest = values
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, |a, b| -larger(-a, -b));
     // A constant that went through arithmetic (an interpolation, say) is still a constant.
     let rounding = 16.0 * f64::EPSILON * highest.abs().max(lowest.abs());
     let range = highest - lowest;
@@ -56,14 +64,24 @@ fn larger(a: f64, b: f64) -> f64 {
 
 fn time_norm(times: &[f64], values: &[f64]) -> f64 {
     let intervals = times.windows(2).zip(values.windows(2));
-    intervals.map(|(t, x)| (t[1] - t[0]) * (x[0] * x[0] + x[1] * x[1]) / 2.0).sum::<f64>().sqrt()
+    intervals
+        .map(|(t, x)| (t[1] - t[0]) * (x[0] * x[0] + x[1] * x[1]) / 2.0)
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// The order of convergence that two errors show, `log(e_coarse / e_fine) / log(h_coarse / h_fine)`; `None` where they do not
 /// show one: an error of zero, equal steps.
-pub fn measured_order(error_coarse: f64, error_fine: f64, step_coarse: f64, step_fine: f64) -> Option<f64> {
+pub fn measured_order(
+    error_coarse: f64,
+    error_fine: f64,
+    step_coarse: f64,
+    step_fine: f64,
+) -> Option<f64> {
     let usable = |x: f64| x > 0.0 && x.is_finite();
-    let all_usable = [error_coarse, error_fine, step_coarse, step_fine].into_iter().all(usable);
+    let all_usable = [error_coarse, error_fine, step_coarse, step_fine]
+        .into_iter()
+        .all(usable);
     let order = (error_coarse / error_fine).ln() / (step_coarse / step_fine).ln();
     (all_usable && order.is_finite()).then_some(order)
 }
@@ -89,9 +107,23 @@ mod tests {
     #[test]
     fn a_reference_without_range_gives_zero_or_nothing() {
         let met = measure(&[0.0, 1.0], &[0.0, 0.0], &[0.0, 0.0]);
-        assert_eq!(met, ErrorMeasures { nrmse: Some(0.0), l2: Some(0.0), max: 0.0 });
+        assert_eq!(
+            met,
+            ErrorMeasures {
+                nrmse: Some(0.0),
+                l2: Some(0.0),
+                max: 0.0
+            }
+        );
         let missed = measure(&[0.0, 1.0], &[0.0, 0.5], &[0.0, 0.0]);
-        assert_eq!(missed, ErrorMeasures { nrmse: None, l2: None, max: 0.5 });
+        assert_eq!(
+            missed,
+            ErrorMeasures {
+                nrmse: None,
+                l2: None,
+                max: 0.5
+            }
+        );
         let constant = measure(&[0.0, 1.0], &[2.0, 2.0], &[1.0, 1.0]);
         assert_eq!((constant.nrmse, constant.l2), (None, Some(100.0)));
     }

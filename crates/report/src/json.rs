@@ -30,7 +30,8 @@ impl RunSummary {
             add_comparison(&mut object, comparison);
         }
         if !self.varied.is_empty() {
-            object["options"] = map(self.varied.iter().map(|(key, value)| (key, json!(value)))).into();
+            object["options"] =
+                map(self.varied.iter().map(|(key, value)| (key, json!(value)))).into();
         }
         object
     }
@@ -59,7 +60,9 @@ fn system_json(system: &SystemWork) -> Value {
 
 fn quality_json(quality: &Quality) -> Value {
     let estimate = |estimate: &EstimatedError| json!({ "end": estimate.end, "max": estimate.max });
-    let estimates = |all: &Vec<(String, EstimatedError)>| map(all.iter().map(|(name, one)| (name, estimate(one))));
+    let estimates = |all: &Vec<(String, EstimatedError)>| {
+        map(all.iter().map(|(name, one)| (name, estimate(one))))
+    };
     json!({
         "verdict": quality.verdict.word(),
         "verdict_reason": quality.verdict_reason,
@@ -81,8 +84,16 @@ fn quality_json(quality: &Quality) -> Value {
 
 fn add_comparison(object: &mut Value, comparison: &Comparison) {
     let measures = |e: &ErrorMeasures| json!({ "nrmse": e.nrmse, "l2": e.l2, "max": e.max });
-    object["error"] = map(comparison.error.iter().map(|(name, error)| (name, measures(error)))).into();
-    object["order"] = map(comparison.order.iter().map(|(name, order)| (name, json!(order)))).into();
+    object["error"] = map(comparison
+        .error
+        .iter()
+        .map(|(name, error)| (name, measures(error))))
+    .into();
+    object["order"] = map(comparison
+        .order
+        .iter()
+        .map(|(name, order)| (name, json!(order))))
+    .into();
 }
 
 #[cfg(test)]
@@ -92,7 +103,12 @@ mod tests {
     use serde_json::{Value, json};
 
     fn keys(value: &Value) -> Vec<&str> {
-        value.as_object().unwrap().keys().map(String::as_str).collect()
+        value
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect()
     }
 
     #[test]
@@ -102,14 +118,42 @@ mod tests {
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
         let quality = "verdict verdict_reason residual residual_variable estimated_error verified_error interface_error discrepancy kept refused warnings remarks";
-        assert_eq!(keys(&json["quality"]), quality.split_whitespace().collect::<Vec<_>>());
-        assert_eq!(json["quality"]["discrepancy"], json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 }));
-        assert_eq!(json["quality"]["kept"], json!({ "linearizations": 996, "factorizations": 498 }));
-        assert_eq!(json["quality"]["refused"], json!({ "before": 2, "after": 0 }));
+        assert_eq!(
+            keys(&json["quality"]),
+            quality.split_whitespace().collect::<Vec<_>>()
+        );
+        assert_eq!(
+            json["quality"]["discrepancy"],
+            json!({ "spring.F": 2.5e-7, "mass.x": 1e-9 })
+        );
+        assert_eq!(
+            json["quality"]["kept"],
+            json!({ "linearizations": 996, "factorizations": 498 })
+        );
+        assert_eq!(
+            json["quality"]["refused"],
+            json!({ "before": 2, "after": 0 })
+        );
         assert_eq!(keys(&json["systems"]), ["spring", "mass"]);
-        assert_eq!(keys(&json["systems"]["mass"]), ["integrations", "trials", "linearizations", "seconds"]);
-        assert_eq!(keys(&json["final"]), ["spring.x", "spring.heat", "spring.F", "mass.F", "mass.v", "mass.x"]);
-        assert_eq!(keys(&json["quality"]["estimated_error"]["mass.x"]), ["end", "max"]);
+        assert_eq!(
+            keys(&json["systems"]["mass"]),
+            ["integrations", "trials", "linearizations", "seconds"]
+        );
+        assert_eq!(
+            keys(&json["final"]),
+            [
+                "spring.x",
+                "spring.heat",
+                "spring.F",
+                "mass.F",
+                "mass.v",
+                "mass.x"
+            ]
+        );
+        assert_eq!(
+            keys(&json["quality"]["estimated_error"]["mass.x"]),
+            ["end", "max"]
+        );
     }
 
     #[test]
@@ -130,12 +174,19 @@ mod tests {
 
     #[test]
     fn what_is_not_known_or_not_finite_is_null() {
-        let mut run = RunSummary { reached: f64::NAN, ..RunSummary::default() };
+        let mut run = RunSummary {
+            reached: f64::NAN,
+            ..RunSummary::default()
+        };
         run.quality.residual = f64::INFINITY;
         let json = run.to_json();
-        for missing in
-            [&json["reason"], &json["step"], &json["message"], &json["reached"], &json["quality"]["residual"]]
-        {
+        for missing in [
+            &json["reason"],
+            &json["step"],
+            &json["message"],
+            &json["reached"],
+            &json["quality"]["residual"],
+        ] {
             assert!(missing.is_null());
         }
         assert!(json["quality"]["estimated_error"].is_null());

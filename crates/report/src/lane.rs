@@ -50,10 +50,17 @@ struct Segment {
 impl Column {
     pub fn new(index: usize, variable: &Variable, connections: &Connections) -> Self {
         let held = match variable.kind {
-            Kind::Output => connections.interfaces()[variable.system].outputs[variable.position].nature,
+            Kind::Output => {
+                connections.interfaces()[variable.system].outputs[variable.position].nature
+            }
             _ => Nature::Continuous,
         } != Nature::Continuous;
-        Self { index, kind: variable.kind, position: variable.position, held }
+        Self {
+            index,
+            kind: variable.kind,
+            position: variable.position,
+            held,
+        }
     }
 
     /// The value after `elapsed` time, the end of what the task has done.
@@ -73,7 +80,11 @@ impl Column {
             Kind::Output => task.response.outputs[self.position],
             Kind::State => {
                 let [slope, curvature] = task.response.motion[self.position];
-                Knot { value: task.response.states[self.position], slope, curvature }
+                Knot {
+                    value: task.response.states[self.position],
+                    slope,
+                    curvature,
+                }
             }
             _ => Knot::value_only(self.value(task, elapsed)),
         }
@@ -105,8 +116,12 @@ impl Lane {
     /// Room for the first few segments: a run that goes on as it began allocates nothing more.
     pub fn reserve(&mut self) {
         let width = self.columns.len();
-        let segment =
-            || Segment { start: 0.0, end: 0.0, curves: vec![Signal::constant(0.0); width], values: vec![0.0; width] };
+        let segment = || Segment {
+            start: 0.0,
+            end: 0.0,
+            curves: vec![Signal::constant(0.0); width],
+            values: vec![0.0; width],
+        };
         self.spare.extend((0..4).map(|_| segment()));
         self.segments.reserve(8);
         self.times.reserve(MOST_POINTS + 1);
@@ -147,7 +162,10 @@ impl Lane {
         }
         let place = self.times.len();
         self.times.push(self.reached);
-        self.values[place].iter_mut().zip(&self.now).for_each(|(value, knot)| *value = knot.value);
+        self.values[place]
+            .iter_mut()
+            .zip(&self.now)
+            .for_each(|(value, knot)| *value = knot.value);
     }
 
     /// Adds an answer; an instant, or a second answer for the same time, replaces what was known of it. Without `curves` nobody will look between
@@ -163,8 +181,15 @@ impl Lane {
             *knot = column.knot(task, elapsed);
         }
         if again {
-            if let Some(last) = self.segments.back_mut().filter(|last| last.end == self.reached) {
-                last.values.iter_mut().zip(&self.now).for_each(|(value, knot)| *value = knot.value);
+            if let Some(last) = self
+                .segments
+                .back_mut()
+                .filter(|last| last.end == self.reached)
+            {
+                last.values
+                    .iter_mut()
+                    .zip(&self.now)
+                    .for_each(|(value, knot)| *value = knot.value);
             }
             self.forget();
         } else {
@@ -200,7 +225,11 @@ impl Lane {
         let recent = self.recent(column, right.value);
         if known([left.slope, right.slope]) {
             let bends = known([left.curvature, right.curvature]);
-            let curve = if bends { Signal::quintic(size, left, right) } else { Signal::hermite(size, left, right) };
+            let curve = if bends {
+                Signal::quintic(size, left, right)
+            } else {
+                Signal::hermite(size, left, right)
+            };
             // Of the first points nothing follows.
             let far = self.times.len() >= 3 && bulge(&curve, size) > recent;
             if agree(size, left, right, bends) && !far {
@@ -212,13 +241,21 @@ impl Lane {
             return curve;
         }
         let slope = (right.value - left.value) / size;
-        if slope.is_finite() { Signal::new(&[left.value, slope]) } else { Signal::constant(left.value) }
+        if slope.is_finite() {
+            Signal::new(&[left.value, slope])
+        } else {
+            Signal::constant(left.value)
+        }
     }
 
     /// How far a variable has moved over the last points, this value included.
     fn recent(&self, column: usize, value: f64) -> f64 {
-        let values = self.values[..self.times.len()].iter().map(|values| values[column]);
-        let (low, high) = values.fold((value, value), |(low, high), value| (value.min(low), value.max(high)));
+        let values = self.values[..self.times.len()]
+            .iter()
+            .map(|values| values[column]);
+        let (low, high) = values.fold((value, value), |(low, high), value| {
+            (value.min(low), value.max(high))
+        });
         high - low
     }
 
@@ -230,14 +267,19 @@ impl Lane {
         let (mut times, mut values) = ([0.0; MOST_POINTS], [0.0; MOST_POINTS]);
         (times[0], values[0]) = (size, value);
         for (place, at) in (first..self.times.len()).rev().enumerate() {
-            (times[place + 1], values[place + 1]) = (self.times[at] - self.reached, self.values[at][column]);
+            (times[place + 1], values[place + 1]) =
+                (self.times[at] - self.reached, self.values[at][column]);
         }
         interpolation(&times[..=count], &mut values[..=count])
     }
 
     /// Writes the values at `time` into the row and forgets what lies before.
     pub fn read(&mut self, time: f64, row: &mut [f64]) {
-        while self.segments.front().is_some_and(|segment| segment.end < time) {
+        while self
+            .segments
+            .front()
+            .is_some_and(|segment| segment.end < time)
+        {
             self.spare.extend(self.segments.pop_front());
         }
         match self.segments.front() {
@@ -248,7 +290,11 @@ impl Lane {
                     row[column.index] = if at_end { segment.values[i] } else { between() };
                 }
             }
-            _ => self.columns.iter().zip(&self.now).for_each(|(column, knot)| row[column.index] = knot.value),
+            _ => self
+                .columns
+                .iter()
+                .zip(&self.now)
+                .for_each(|(column, knot)| row[column.index] = knot.value),
         }
     }
 }
@@ -256,7 +302,11 @@ impl Lane {
 /// Whether the values at both ends of a step agree with the slopes there: their difference is about what the trapezoidal rule makes of the
 /// slopes. Where something follows its input far faster than steps are, its slopes are differences of nearly equal numbers, magnified.
 fn agree(size: f64, left: Knot, right: Knot, bends: bool) -> bool {
-    let curvatures = if bends { size * size / 12.0 * (left.curvature - right.curvature) } else { 0.0 };
+    let curvatures = if bends {
+        size * size / 12.0 * (left.curvature - right.curvature)
+    } else {
+        0.0
+    };
     let missed = right.value - left.value - size / 2.0 * (left.slope + right.slope) - curvatures;
     let believed = if bends { BELIEVED[0] } else { BELIEVED[1] };
     let moved = (right.value - left.value).abs();
@@ -269,9 +319,16 @@ fn bulge(curve: &Signal, size: f64) -> f64 {
     let (low, high) = (start.min(end), start.max(end));
     let beyond = |part: f64| {
         let value = curve.value(part * size);
-        if value.is_finite() { (value - high).max(low - value).max(0.0) } else { f64::INFINITY }
+        if value.is_finite() {
+            (value - high).max(low - value).max(0.0)
+        } else {
+            f64::INFINITY
+        }
     };
-    [0.25, 0.5, 0.75].into_iter().map(beyond).fold(0.0, f64::max)
+    [0.25, 0.5, 0.75]
+        .into_iter()
+        .map(beyond)
+        .fold(0.0, f64::max)
 }
 
 /// The polynomial through these points, in powers of time; `values` become the divided differences.
@@ -296,5 +353,9 @@ fn interpolation(times: &[f64], values: &mut [f64]) -> Signal {
 /// latter only where the system stopped early.
 pub(crate) fn elapsed(task: &Task) -> f64 {
     let reached = task.response.reached;
-    if reached == task.step.end { task.step.size() } else { reached - task.step.start }
+    if reached == task.step.end {
+        task.step.size()
+    } else {
+        reached - task.step.start
+    }
 }

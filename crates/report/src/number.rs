@@ -10,7 +10,11 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
     // Rounding first: 9.9996 is 10.00, with one digit more before the point.
     let scientific = format!("{value:.*e}", digits.saturating_sub(1));
-    let exponent: i32 = scientific.rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
+    let exponent: i32 = scientific
+        .rsplit('e')
+        .next()
+        .and_then(|e| e.parse().ok())
+        .unwrap_or(0);
     if (-3..6).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         format!("{value:.decimals$}")
@@ -22,8 +26,14 @@ pub fn significant(value: f64, digits: usize) -> String {
 /// As [`significant`], without zeros at the end: for steps and times, which people choose round.
 pub(crate) fn brief(value: f64) -> String {
     let text = significant(value, 7);
-    let (mantissa, exponent) = text.split_once('e').map_or((text.as_str(), None), |(m, e)| (m, Some(e)));
-    let short = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+    let (mantissa, exponent) = text
+        .split_once('e')
+        .map_or((text.as_str(), None), |(m, e)| (m, Some(e)));
+    let short = if mantissa.contains('.') {
+        mantissa.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        mantissa
+    };
     exponent.map_or(short.into(), |e| format!("{short}e{e}"))
 }
 
@@ -49,19 +59,33 @@ mod tests {
 
     #[test]
     fn four_digits_are_four_digits_at_any_size() {
-        let shown: Vec<String> =
-            [0.0, 1.0, -12.3456, 0.00123456, 123456.7, 1234567.0, 1.5e-9, 9.99996].map(|x| significant(x, 4)).into();
-        assert_eq!(shown, ["0", "1.000", "-12.35", "0.001235", "123457", "1.235e6", "1.500e-9", "10.00"]);
+        let shown: Vec<String> = [
+            0.0, 1.0, -12.3456, 0.00123456, 123456.7, 1234567.0, 1.5e-9, 9.99996,
+        ]
+        .map(|x| significant(x, 4))
+        .into();
+        assert_eq!(
+            shown,
+            [
+                "0", "1.000", "-12.35", "0.001235", "123457", "1.235e6", "1.500e-9", "10.00"
+            ]
+        );
         assert_eq!(significant(f64::NAN, 4), "NaN");
     }
 
     #[test]
     fn round_numbers_stay_short() {
-        assert_eq!([0.02, 10.0, 1e-6, 1e6, 100.0].map(brief), ["0.02", "10", "1e-6", "1e6", "100"]);
+        assert_eq!(
+            [0.02, 10.0, 1e-6, 1e6, 100.0].map(brief),
+            ["0.02", "10", "1e-6", "1e6", "100"]
+        );
     }
 
     #[test]
     fn long_counts_are_grouped() {
-        assert_eq!([7, 1234, 12345, 1234567].map(count), ["7", "1234", "12 345", "1 234 567"]);
+        assert_eq!(
+            [7, 1234, 12345, 1234567].map(count),
+            ["7", "1234", "12 345", "1 234 567"]
+        );
     }
 }

@@ -39,17 +39,29 @@ impl<W: Write + Send> ParquetFile<W> {
     pub fn new(writer: W, names: &[String]) -> io::Result<Self> {
         let schema = schema(names).map_err(as_io)?;
         // Dictionaries help with repeated values, which trajectories do not have.
-        let properties = WriterProperties::builder().set_dictionary_enabled(false).build();
-        let writer = SerializedFileWriter::new(writer, schema, Arc::new(properties)).map_err(as_io)?;
-        Ok(Self { writer: Some(writer), columns: vec![vec![]; names.len() + 1] })
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(false)
+            .build();
+        let writer =
+            SerializedFileWriter::new(writer, schema, Arc::new(properties)).map_err(as_io)?;
+        Ok(Self {
+            writer: Some(writer),
+            columns: vec![vec![]; names.len() + 1],
+        })
     }
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
-        let Some(writer) = self.writer.as_mut().filter(|_| !self.columns[0].is_empty()) else { return Ok(()) };
+        let Some(writer) = self.writer.as_mut().filter(|_| !self.columns[0].is_empty()) else {
+            return Ok(());
+        };
         let mut group = writer.next_row_group()?;
         for values in &mut self.columns {
-            let mut column = group.next_column()?.expect("BUG: a column for each variable");
-            column.typed::<DoubleType>().write_batch(values, None, None)?;
+            let mut column = group
+                .next_column()?
+                .expect("BUG: a column for each variable");
+            column
+                .typed::<DoubleType>()
+                .write_batch(values, None, None)?;
             column.close()?;
             values.clear();
         }
@@ -61,11 +73,17 @@ impl<W: Write + Send> ParquetFile<W> {
 fn schema(names: &[String]) -> Result<TypePtr, ParquetError> {
     let field = |name: &str| {
         let builder = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
-        builder.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+        builder
+            .with_repetition(Repetition::REQUIRED)
+            .build()
+            .map(Arc::new)
     };
     let names = ["time"].into_iter().chain(names.iter().map(String::as_str));
     let fields: Vec<TypePtr> = names.map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("results").with_fields(fields).build().map(Arc::new)
+    Type::group_type_builder("results")
+        .with_fields(fields)
+        .build()
+        .map(Arc::new)
 }
 
 /// What the disk said, where it was the disk.
@@ -81,15 +99,28 @@ fn as_io(error: ParquetError) -> io::Error {
 
 impl<W: Write + Send> Sink for ParquetFile<W> {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
-        assert_eq!(values.len() + 1, self.columns.len(), "BUG: one value for each column");
+        assert_eq!(
+            values.len() + 1,
+            self.columns.len(),
+            "BUG: one value for each column"
+        );
         let row = [time].into_iter().chain(values.iter().copied());
-        self.columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
-        if self.columns[0].len() < ROWS_IN_GROUP { Ok(()) } else { self.write_group().map_err(as_io) }
+        self.columns
+            .iter_mut()
+            .zip(row)
+            .for_each(|(column, value)| column.push(value));
+        if self.columns[0].len() < ROWS_IN_GROUP {
+            Ok(())
+        } else {
+            self.write_group().map_err(as_io)
+        }
     }
 
     fn close(&mut self) -> io::Result<()> {
         let rest = self.write_group();
-        let Some(mut writer) = self.writer.take() else { return Ok(()) };
+        let Some(mut writer) = self.writer.take() else {
+            return Ok(());
+        };
         rest.map_err(as_io)?;
         writer.finish().map_err(as_io)?;
         writer.inner_mut().flush()
@@ -115,10 +146,23 @@ mod tests {
 
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(reader.num_row_groups(), 2);
-        let columns = reader.metadata().file_metadata().schema_descr().columns().to_vec();
-        assert_eq!(columns.iter().map(|c| c.name()).collect::<Vec<_>>(), ["time", "a.x", "b.r[1,2]"]);
+        let columns = reader
+            .metadata()
+            .file_metadata()
+            .schema_descr()
+            .columns()
+            .to_vec();
+        assert_eq!(
+            columns.iter().map(|c| c.name()).collect::<Vec<_>>(),
+            ["time", "a.x", "b.r[1,2]"]
+        );
         let mut read = 0;
-        for (n, row) in reader.get_row_iter(None).unwrap().map(Result::unwrap).enumerate() {
+        for (n, row) in reader
+            .get_row_iter(None)
+            .unwrap()
+            .map(Result::unwrap)
+            .enumerate()
+        {
             assert_eq!(row.get_double(0).unwrap(), n as f64);
             assert_eq!(row.get_double(1).unwrap().to_bits(), value(n).to_bits());
             assert_eq!(row.get_double(2).unwrap().to_bits(), (-0.0_f64).to_bits());

@@ -64,7 +64,12 @@ pub fn line_plot(title: &str, x_label: &str, y_label: &str, curves: &[Curve]) ->
 pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
     let logarithms = |curve: &Curve| Curve {
         name: curve.name.clone(),
-        points: curve.points.iter().filter(|p| p.0 > 0.0 && p.1 > 0.0).map(|p| (p.0.log10(), p.1.log10())).collect(),
+        points: curve
+            .points
+            .iter()
+            .filter(|p| p.0 > 0.0 && p.1 > 0.0)
+            .map(|p| (p.0.log10(), p.1.log10()))
+            .collect(),
     };
     let curves: Vec<Curve> = curves.iter().map(logarithms).collect();
     let points = || curves.iter().flat_map(|curve| &curve.points);
@@ -99,9 +104,11 @@ pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 impl Picture<'_> {
     pub fn draw(&self) -> String {
         let mut svg = String::new();
-        self.draw_into(&mut svg).expect("BUG: a string can always be drawn into");
+        self.draw_into(&mut svg)
+            .expect("BUG: a string can always be drawn into");
         let (drawn, shown) = (size_attributes(drawn_size()), size_attributes(SIZE));
-        svg.replacen(&drawn, &shown, 1).replace(&format!("\"{INK_AS_WRITTEN}\""), "\"currentColor\"")
+        svg.replacen(&drawn, &shown, 1)
+            .replace(&format!("\"{INK_AS_WRITTEN}\""), "\"currentColor\"")
     }
 
     fn draw_into(&self, svg: &mut String) -> Drawn {
@@ -148,7 +155,12 @@ impl Picture<'_> {
         for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
             chart.draw_series(LineSeries::new(curve.points.iter().copied(), thick(colour)))?;
             if self.decades || curve.points.len() == 1 {
-                chart.draw_series(curve.points.iter().map(|&point| Circle::new(point, 3 * FINE, colour.filled())))?;
+                chart.draw_series(
+                    curve
+                        .points
+                        .iter()
+                        .map(|&point| Circle::new(point, 3 * FINE, colour.filled())),
+                )?;
             }
         }
         Ok(())
@@ -156,18 +168,33 @@ impl Picture<'_> {
 
     /// The legend stands beside the plot: no curve can run through it.
     fn draw_legend(&self, area: &Area<'_>) -> Drawn {
-        let style = (FONT, SMALL_TEXT).into_font().color(&INK).pos(Pos::new(HPos::Left, VPos::Center));
+        let style = (FONT, SMALL_TEXT)
+            .into_font()
+            .color(&INK)
+            .pos(Pos::new(HPos::Left, VPos::Center));
         for (i, (curve, colour)) in self.curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
             let y = (40 + 18 * i as i32) * FINE;
-            area.draw(&PathElement::new([(4 * FINE, y), (22 * FINE, y)], thick(colour)))?;
-            area.draw(&Text::new(shortened(&curve.name), (28 * FINE, y), style.clone()))?;
+            area.draw(&PathElement::new(
+                [(4 * FINE, y), (22 * FINE, y)],
+                thick(colour),
+            ))?;
+            area.draw(&Text::new(
+                shortened(&curve.name),
+                (28 * FINE, y),
+                style.clone(),
+            ))?;
         }
         Ok(())
     }
 
     /// Most plots come out with the same width, so that times stand below each other on a page.
     fn legend_width(&self) -> i32 {
-        let longest = self.curves.iter().map(|curve| shortened(&curve.name).chars().count()).max().unwrap_or(0);
+        let longest = self
+            .curves
+            .iter()
+            .map(|curve| shortened(&curve.name).chars().count())
+            .max()
+            .unwrap_or(0);
         (36 + 7 * longest.max(10) as i32) * FINE
     }
 
@@ -178,7 +205,11 @@ impl Picture<'_> {
     }
 
     fn label(&self, axis: &Axis, tick: f64) -> String {
-        if self.decades { brief(10_f64.powf(tick)) } else { axis.label(tick) }
+        if self.decades {
+            brief(10_f64.powf(tick))
+        } else {
+            axis.label(tick)
+        }
     }
 }
 
@@ -208,12 +239,20 @@ mod tests {
     use super::*;
 
     fn curve(name: &str, points: &[(f64, f64)]) -> Curve {
-        Curve { name: name.into(), points: points.to_vec() }
+        Curve {
+            name: name.into(),
+            points: points.to_vec(),
+        }
     }
 
     #[test]
     fn a_plot_names_its_curves_and_takes_the_colour_of_the_text_around() {
-        let svg = line_plot("mass", "time in s", "m", &[curve("mass.x", &[(0.0, 1.0), (1.0, 2.0)])]);
+        let svg = line_plot(
+            "mass",
+            "time in s",
+            "m",
+            &[curve("mass.x", &[(0.0, 1.0), (1.0, 2.0)])],
+        );
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
         assert!(svg.contains("mass.x") && svg.contains("time in s"));
         assert!(svg.contains("currentColor") && !svg.contains(INK_AS_WRITTEN));
@@ -221,7 +260,12 @@ mod tests {
 
     #[test]
     fn names_are_escaped() {
-        let svg = line_plot("<script>", "a&b", "\"", &[curve("</svg><b>", &[(0.0, 1.0)])]);
+        let svg = line_plot(
+            "<script>",
+            "a&b",
+            "\"",
+            &[curve("</svg><b>", &[(0.0, 1.0)])],
+        );
         assert!(!svg.contains("<script>") && !svg.contains("<b>") && !svg.contains("a&b"));
     }
 
@@ -243,7 +287,11 @@ mod tests {
 
     #[test]
     fn errors_stand_on_decades() {
-        let svg = error_plot("errors", "NRMSE in %", &[curve("jacobi", &[(0.1, 1.0), (0.01, 0.1), (0.001, 0.0)])]);
+        let svg = error_plot(
+            "errors",
+            "NRMSE in %",
+            &[curve("jacobi", &[(0.1, 1.0), (0.01, 0.1), (0.001, 0.0)])],
+        );
         assert!(svg.contains("0.02") && svg.contains("0.05") && svg.contains("NRMSE in %"));
         assert_eq!(svg.matches("<circle").count(), 2);
     }

@@ -62,7 +62,12 @@ pub struct Recorder<S> {
 
 impl<S: Sink> Recorder<S> {
     /// Records `selection` into `sink`; `label` names the sink in errors ("results.csv").
-    pub fn new(connections: &Connections, selection: &Selection, sink: S, label: impl Into<String>) -> Self {
+    pub fn new(
+        connections: &Connections,
+        selection: &Selection,
+        sink: S,
+        label: impl Into<String>,
+    ) -> Self {
         let mut lanes: Vec<Lane> = (0..connections.systems()).map(|_| Lane::new()).collect();
         let mut signals = Vec::new();
         for (index, variable) in selection.variables().iter().enumerate() {
@@ -94,7 +99,10 @@ impl<S: Sink> Recorder<S> {
     /// Rows at these times.
     pub fn with_rows(mut self, rows: Rows) -> Self {
         if let Rows::AtMost(interval) | Rows::Every(interval) = rows {
-            assert!(interval > 0.0 && interval.is_finite(), "BUG: an output interval of {interval}");
+            assert!(
+                interval > 0.0 && interval.is_finite(),
+                "BUG: an output interval of {interval}"
+            );
         }
         self.rows = rows;
         self
@@ -119,7 +127,9 @@ impl<S: Sink> Recorder<S> {
     /// Gives the held row away, if there is one.
     fn emit(&mut self) -> Result<(), Error> {
         // Taken first: after a failure the row is not offered again.
-        let Some(time) = self.row_time.take() else { return Ok(()) };
+        let Some(time) = self.row_time.take() else {
+            return Ok(());
+        };
         self.give(time)
     }
 
@@ -153,21 +163,37 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Systems that keep their own pace, or rows between the times of all: the newest row is that of the slowest.
-    fn take_apart(&mut self, tasks: &[Task], wanted: impl Fn(&Task) -> bool, signals: &[f64]) -> Result<(), Error> {
+    fn take_apart(
+        &mut self,
+        tasks: &[Task],
+        wanted: impl Fn(&Task) -> bool,
+        signals: &[f64],
+    ) -> Result<(), Error> {
         if std::mem::replace(&mut self.in_step, false)
             && let Some(time) = self.row_time
         {
-            self.lanes.iter_mut().for_each(|lane| lane.seed(time, &self.row));
+            self.lanes
+                .iter_mut()
+                .for_each(|lane| lane.seed(time, &self.row));
         }
         let due = || tasks.iter().filter(|task| task.due && wanted(task));
         let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
         // Where all arrive together, and no row is asked for on the way, curves are not needed.
         let curves = !is_together(tasks, time, self.lanes.len()) || self.reads_between(time);
         due().for_each(|task| self.lanes[task.system].take(task, curves));
-        if let Some(event) = due().find(|task| task.step.is_instant()).map(|task| task.response.reached) {
-            self.lanes.iter_mut().for_each(|lane| lane.expect_corner(event));
+        if let Some(event) = due()
+            .find(|task| task.step.is_instant())
+            .map(|task| task.response.reached)
+        {
+            self.lanes
+                .iter_mut()
+                .for_each(|lane| lane.expect_corner(event));
         }
-        let reached = self.lanes.iter().map(Lane::reached).fold(f64::INFINITY, f64::min);
+        let reached = self
+            .lanes
+            .iter()
+            .map(Lane::reached)
+            .fold(f64::INFINITY, f64::min);
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
         }
@@ -192,7 +218,9 @@ impl<S: Sink> Recorder<S> {
     }
 
     fn read(&mut self, time: f64, signals: &[f64]) {
-        self.lanes.iter_mut().for_each(|lane| lane.read(time, &mut self.row));
+        self.lanes
+            .iter_mut()
+            .for_each(|lane| lane.read(time, &mut self.row));
         for &(index, position) in &self.signals {
             // At the start of a run there is nothing to tell yet.
             self.row[index] = signals.get(position).copied().unwrap_or(0.0);
@@ -203,7 +231,8 @@ impl<S: Sink> Recorder<S> {
     fn cross(&mut self, time: f64, signals: &[f64]) -> Result<(), Error> {
         self.before.copy_from_slice(&self.row);
         self.read(time, signals);
-        let same = |(before, after): (&f64, &f64)| before == after || before.is_nan() && after.is_nan();
+        let same =
+            |(before, after): (&f64, &f64)| before == after || before.is_nan() && after.is_nan();
         if !self.before.iter().zip(&self.row).all(same) && time > self.first {
             std::mem::swap(&mut self.before, &mut self.row);
             let given = self.give(time);
@@ -216,7 +245,9 @@ impl<S: Sink> Recorder<S> {
 
     /// Whether a time that all have reached is one of those that were asked for.
     fn is_wanted(&mut self, time: f64) -> bool {
-        let Some((next, near)) = self.next_asked_for() else { return !matches!(self.rows, Rows::Gauss(_)) };
+        let Some((next, near)) = self.next_asked_for() else {
+            return !matches!(self.rows, Rows::Gauss(_));
+        };
         let wanted = next <= time + near;
         self.regular += u64::from(wanted);
         wanted
@@ -225,9 +256,15 @@ impl<S: Sink> Recorder<S> {
     /// The next of the times that were asked for, and what is near to it; none where times were not asked for.
     fn next_asked_for(&self) -> Option<(f64, f64)> {
         match &self.rows {
-            Rows::Every(interval) => Some((self.first + self.regular as f64 * interval, COINCIDENT * interval)),
+            Rows::Every(interval) => Some((
+                self.first + self.regular as f64 * interval,
+                COINCIDENT * interval,
+            )),
             Rows::At(times) => {
-                let next = times.get(self.regular as usize).copied().unwrap_or(f64::INFINITY);
+                let next = times
+                    .get(self.regular as usize)
+                    .copied()
+                    .unwrap_or(f64::INFINITY);
                 Some((next, 8.0 * f64::EPSILON * next.abs().min(f64::MAX)))
             }
             _ => None,
@@ -236,12 +273,16 @@ impl<S: Sink> Recorder<S> {
 
     /// Whether there are rows between the held one and `reached`.
     fn reads_between(&self, reached: f64) -> bool {
-        let Some(before) = self.row_time else { return true };
+        let Some(before) = self.row_time else {
+            return true;
+        };
         match self.rows {
             Rows::Communications => false,
             Rows::AtMost(most) => reached - before > most,
             Rows::Gauss(spacing) => reached - self.sampled >= spacing * (1.0 - COINCIDENT),
-            Rows::Every(_) | Rows::At(_) => self.next_asked_for().is_some_and(|(time, near)| time < reached - near),
+            Rows::Every(_) | Rows::At(_) => self
+                .next_asked_for()
+                .is_some_and(|(time, near)| time < reached - near),
         }
     }
 
@@ -254,14 +295,19 @@ impl<S: Sink> Recorder<S> {
             self.emit()?;
         }
         self.wanted = false;
-        while let Some((time, _)) = self.next_asked_for().filter(|(time, near)| *time < reached - near) {
+        while let Some((time, _)) = self
+            .next_asked_for()
+            .filter(|(time, near)| *time < reached - near)
+        {
             self.read(time, signals);
             self.give(time)?;
             self.regular += 1;
         }
         match self.rows {
             Rows::AtMost(most) => {
-                let parts = ((reached - before) / most * (1.0 - COINCIDENT)).ceil().max(1.0);
+                let parts = ((reached - before) / most * (1.0 - COINCIDENT))
+                    .ceil()
+                    .max(1.0);
                 for part in 1..parts as u64 {
                     let time = before + (reached - before) * (part as f64 / parts);
                     self.read(time, signals);
@@ -282,7 +328,10 @@ impl<S: Sink> Recorder<S> {
     }
 
     fn failure(&self, when: &str, source: io::Error) -> Error {
-        Error::Observer { what: format!("could not write {}{when}", self.label), source }
+        Error::Observer {
+            what: format!("could not write {}{when}", self.label),
+            source,
+        }
     }
 }
 
@@ -308,7 +357,11 @@ impl<S: Sink> Observer for Recorder<S> {
     }
 
     fn finished(&mut self) -> Result<(), Error> {
-        let emitted = if matches!(self.rows, Rows::Gauss(_)) { Ok(()) } else { self.emit() };
+        let emitted = if matches!(self.rows, Rows::Gauss(_)) {
+            Ok(())
+        } else {
+            self.emit()
+        };
         let closed = self.sink.close().map_err(|source| self.failure("", source));
         emitted.and(closed)
     }
@@ -316,7 +369,10 @@ impl<S: Sink> Observer for Recorder<S> {
 
 /// Whether every one of so many systems has answered for `time`.
 fn is_together(tasks: &[Task], time: f64, systems: usize) -> bool {
-    tasks.len() == systems && tasks.iter().all(|task| task.due && task.response.reached == time)
+    tasks.len() == systems
+        && tasks
+            .iter()
+            .all(|task| task.due && task.response.reached == time)
 }
 
 #[cfg(test)]

@@ -49,7 +49,9 @@ pub enum ReferenceError {
     },
 
     /// A field that is not a finite number.
-    #[error("line {line} of the reference {file}: `{text}` in column `{column}` is not a finite number")]
+    #[error(
+        "line {line} of the reference {file}: `{text}` in column `{column}` is not a finite number"
+    )]
     BadNumber {
         /// Which file.
         file: String,
@@ -91,7 +93,9 @@ pub enum ReferenceError {
     },
 
     /// A time that the file does not cover.
-    #[error("the reference {file} covers t = {first} s to {last} s, but a value at t = {time} s is needed")]
+    #[error(
+        "the reference {file} covers t = {first} s to {last} s, but a value at t = {time} s is needed"
+    )]
     OutOfRange {
         /// Which file.
         file: String,
@@ -110,22 +114,34 @@ impl ReferenceFile {
         let file = path.as_ref().display().to_string();
         match File::open(path) {
             Ok(opened) => Self::read(opened, file),
-            Err(error) => Err(ReferenceError::Unreadable { file, source: error.into() }),
+            Err(error) => Err(ReferenceError::Unreadable {
+                file,
+                source: error.into(),
+            }),
         }
     }
 
     /// Reads from `source`, which errors will call `file`.
     pub fn read(source: impl Read, file: impl Into<String>) -> Result<Self, ReferenceError> {
         let file = file.into();
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
-        let unreadable = |source| ReferenceError::Unreadable { file: file.clone(), source };
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .from_reader(source);
+        let unreadable = |source| ReferenceError::Unreadable {
+            file: file.clone(),
+            source,
+        };
         let header = reader.headers().map_err(unreadable)?.clone();
         let mut reference = Self::with_header(&file, &header)?;
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(unreadable)? {
             reference.push(&record)?;
         }
-        if reference.times.is_empty() { Err(ReferenceError::Empty { file }) } else { Ok(reference) }
+        if reference.times.is_empty() {
+            Err(ReferenceError::Empty { file })
+        } else {
+            Ok(reference)
+        }
     }
 
     fn with_header(file: &str, header: &StringRecord) -> Result<Self, ReferenceError> {
@@ -134,9 +150,17 @@ impl ReferenceFile {
             Some(first) if first.eq_ignore_ascii_case("time") => {
                 let names: Vec<String> = header.iter().skip(1).map(String::from).collect();
                 let columns = vec![vec![]; names.len()];
-                Ok(Self { file: file.into(), names, times: vec![], columns })
+                Ok(Self {
+                    file: file.into(),
+                    names,
+                    times: vec![],
+                    columns,
+                })
             }
-            found => Err(ReferenceError::NoTime { file: file.into(), found: found.unwrap_or_default().into() }),
+            found => Err(ReferenceError::NoTime {
+                file: file.into(),
+                found: found.unwrap_or_default().into(),
+            }),
         }
     }
 
@@ -144,7 +168,12 @@ impl ReferenceFile {
         let line = record.position().map_or(0, csv::Position::line);
         let time = self.number(record, 0, line)?;
         if let Some(&previous) = self.times.last().filter(|&&previous| time <= previous) {
-            return Err(ReferenceError::NotIncreasing { file: self.file.clone(), line, time, previous });
+            return Err(ReferenceError::NotIncreasing {
+                file: self.file.clone(),
+                line,
+                time,
+                previous,
+            });
         }
         self.times.push(time);
         for i in 0..self.columns.len() {
@@ -154,13 +183,22 @@ impl ReferenceFile {
         Ok(())
     }
 
-    fn number(&self, record: &StringRecord, position: usize, line: u64) -> Result<f64, ReferenceError> {
+    fn number(
+        &self,
+        record: &StringRecord,
+        position: usize,
+        line: u64,
+    ) -> Result<f64, ReferenceError> {
         let text = &record[position];
         let finite = text.parse().ok().filter(|number: &f64| number.is_finite());
         finite.ok_or_else(|| ReferenceError::BadNumber {
             file: self.file.clone(),
             line,
-            column: if position == 0 { "time".into() } else { self.names[position - 1].clone() },
+            column: if position == 0 {
+                "time".into()
+            } else {
+                self.names[position - 1].clone()
+            },
             text: text.into(),
         })
     }
@@ -178,19 +216,26 @@ impl ReferenceFile {
     /// A variable at `times`: the row itself where there is one, elsewhere the cubic through the four rows around.
     pub fn evaluate(&self, variable: &str, times: &[f64]) -> Result<Vec<f64>, ReferenceError> {
         let Some(position) = self.names.iter().position(|name| name == variable) else {
-            let suggestion = nearest(variable, self.names.iter().map(String::as_str)).map(String::from);
+            let suggestion =
+                nearest(variable, self.names.iter().map(String::as_str)).map(String::from);
             return Err(ReferenceError::MissingVariable {
                 file: self.file.clone(),
                 variable: variable.into(),
                 suggestion,
             });
         };
-        times.iter().map(|&time| self.value_at(time, &self.columns[position])).collect()
+        times
+            .iter()
+            .map(|&time| self.value_at(time, &self.columns[position]))
+            .collect()
     }
 
     fn value_at(&self, time: f64, column: &[f64]) -> Result<f64, ReferenceError> {
         // The interval that contains the time, or is the nearest to it.
-        let right = self.times.partition_point(|&t| t <= time).min(self.times.len() - 1);
+        let right = self
+            .times
+            .partition_point(|&t| t <= time)
+            .min(self.times.len() - 1);
         let left = right.saturating_sub(1);
         let near = COINCIDENT * (self.times[right] - self.times[left]);
         for row in [left, right] {
@@ -200,9 +245,16 @@ impl ReferenceFile {
         }
         let (first, last) = (self.times[0], self.times[self.times.len() - 1]);
         if !(first..=last).contains(&time) {
-            return Err(ReferenceError::OutOfRange { file: self.file.clone(), time, first, last });
+            return Err(ReferenceError::OutOfRange {
+                file: self.file.clone(),
+                time,
+                first,
+                last,
+            });
         }
-        let from = left.saturating_sub(1).min(self.times.len().saturating_sub(4));
+        let from = left
+            .saturating_sub(1)
+            .min(self.times.len().saturating_sub(4));
         let rows = from..(from + 4).min(self.times.len());
         Ok(lagrange(&self.times[rows.clone()], &column[rows], time))
     }
@@ -212,9 +264,15 @@ impl ReferenceFile {
 fn lagrange(times: &[f64], values: &[f64], time: f64) -> f64 {
     let basis = |i: usize| -> f64 {
         let others = times.iter().enumerate().filter(|(j, _)| *j != i);
-        others.map(|(_, &other)| (time - other) / (times[i] - other)).product()
+        others
+            .map(|(_, &other)| (time - other) / (times[i] - other))
+            .product()
     };
-    values.iter().enumerate().map(|(i, value)| value * basis(i)).sum()
+    values
+        .iter()
+        .enumerate()
+        .map(|(i, value)| value * basis(i))
+        .sum()
 }
 
 #[cfg(test)]
@@ -234,7 +292,12 @@ mod tests {
         let reference = read("time,a.x,\"a.r[1,2]\"\n0,1,5\n0.3,0.1,6\n0.7,7,7\n").unwrap();
         assert_eq!(reference.names(), ["a.x", "a.r[1,2]"]);
         let nearly = 0.1 + 0.2; // 0.30000000000000004
-        assert_eq!(reference.evaluate("a.x", &[0.0, nearly, 0.7 + 1e-13]).unwrap(), [1.0, 0.1, 7.0]);
+        assert_eq!(
+            reference
+                .evaluate("a.x", &[0.0, nearly, 0.7 + 1e-13])
+                .unwrap(),
+            [1.0, 0.1, 7.0]
+        );
         assert_eq!(reference.evaluate("a.r[1,2]", &[0.7]).unwrap(), [7.0]);
     }
 
@@ -242,33 +305,59 @@ mod tests {
     fn cubics_are_reproduced_between_rows_and_lines_with_two_rows() {
         let cubic = |t: f64| 1.0 - 2.0 * t + 3.0 * t * t - t * t * t;
         let times = [0.0, 0.5, 0.9, 1.4, 2.0, 3.0];
-        let rows: String = times.iter().map(|&t| format!("{t:?},{:?}\n", cubic(t))).collect();
+        let rows: String = times
+            .iter()
+            .map(|&t| format!("{t:?},{:?}\n", cubic(t)))
+            .collect();
         let reference = read(&format!("time,x\n{rows}")).unwrap();
         for time in [0.1, 0.7, 1.0, 1.99, 2.9] {
             let found = reference.evaluate("x", &[time]).unwrap()[0];
             assert!((found - cubic(time)).abs() < 1e-12, "{found} at {time}");
         }
-        assert_eq!(read("time,x\n0,0\n2,4\n").unwrap().evaluate("x", &[0.5]).unwrap(), [1.0]);
-        assert_eq!(read("time,x\n1,3\n").unwrap().evaluate("x", &[1.0]).unwrap(), [3.0]);
+        assert_eq!(
+            read("time,x\n0,0\n2,4\n")
+                .unwrap()
+                .evaluate("x", &[0.5])
+                .unwrap(),
+            [1.0]
+        );
+        assert_eq!(
+            read("time,x\n1,3\n")
+                .unwrap()
+                .evaluate("x", &[1.0])
+                .unwrap(),
+            [3.0]
+        );
     }
 
     #[test]
     fn times_outside_the_file_are_refused_with_its_range() {
-        let error = read("time,x\n0,0\n2,4\n").unwrap().evaluate("x", &[2.5]).unwrap_err();
+        let error = read("time,x\n0,0\n2,4\n")
+            .unwrap()
+            .evaluate("x", &[2.5])
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "the reference ref.csv covers t = 0 s to 2 s, but a value at t = 2.5 s is needed"
         );
-        assert!(read("time,x\n1,3\n").unwrap().evaluate("x", &[1.5]).is_err());
+        assert!(
+            read("time,x\n1,3\n")
+                .unwrap()
+                .evaluate("x", &[1.5])
+                .is_err()
+        );
     }
 
     #[test]
     fn mistakes_are_told_with_their_line() {
         let bad = "line 3 of the reference ref.csv: `1,5` in column `x` is not a finite number";
         assert_eq!(message("time,x\n0,1\n1,\"1,5\"\n"), bad);
-        assert!(message("time,x\n0,\n").contains("line 2 of the reference ref.csv: `` in column `x`"));
         assert!(
-            message("time,x\n0,1\n\n1,1\n1,2\n").contains("line 5 of the reference ref.csv: the time 1 is not later")
+            message("time,x\n0,\n").contains("line 2 of the reference ref.csv: `` in column `x`")
+        );
+        assert!(
+            message("time,x\n0,1\n\n1,1\n1,2\n")
+                .contains("line 5 of the reference ref.csv: the time 1 is not later")
         );
         assert!(message("time,x\n0,1\n1\n").contains("line: 3"));
         assert!(message("time,x\nNaN,1\n").contains("`NaN` in column `time`"));
@@ -278,14 +367,28 @@ mod tests {
     fn an_empty_file_and_one_without_time_are_refused() {
         assert_eq!(message(""), "the reference ref.csv has no rows");
         assert_eq!(message("time,x\n"), "the reference ref.csv has no rows");
-        assert_eq!(message("t,x\n0,1\n"), "the reference ref.csv must have `time` as its first column, not `t`");
-        let missing = ReferenceFile::open("/nonexistent/ref.csv").unwrap_err().to_string();
-        assert!(missing.contains("/nonexistent/ref.csv cannot be read"), "{missing}");
+        assert_eq!(
+            message("t,x\n0,1\n"),
+            "the reference ref.csv must have `time` as its first column, not `t`"
+        );
+        let missing = ReferenceFile::open("/nonexistent/ref.csv")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            missing.contains("/nonexistent/ref.csv cannot be read"),
+            "{missing}"
+        );
     }
 
     #[test]
     fn a_missing_variable_gets_a_suggestion() {
-        let error = read("time,mass.x\n0,1\n").unwrap().evaluate("mas.x", &[0.0]).unwrap_err();
-        assert_eq!(error.to_string(), "the reference ref.csv has no column `mas.x`; did you mean `mass.x`?");
+        let error = read("time,mass.x\n0,1\n")
+            .unwrap()
+            .evaluate("mas.x", &[0.0])
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the reference ref.csv has no column `mas.x`; did you mean `mass.x`?"
+        );
     }
 }

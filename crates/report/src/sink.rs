@@ -120,7 +120,13 @@ mod tests {
         assert!(sinks.row(1.0, &[2.0]).is_err());
         assert!(sinks.close().is_ok());
         drop(sinks);
-        assert_eq!(last, LastRow { time: Some(1.0), values: vec![2.0] });
+        assert_eq!(
+            last,
+            LastRow {
+                time: Some(1.0),
+                values: vec![2.0]
+            }
+        );
     }
 
     #[test]

@@ -131,12 +131,18 @@ pub struct Comparison {
 impl Comparison {
     /// The errors of `variable`.
     pub fn error_of(&self, variable: &str) -> Option<ErrorMeasures> {
-        self.error.iter().find(|(name, _)| name == variable).map(|(_, error)| *error)
+        self.error
+            .iter()
+            .find(|(name, _)| name == variable)
+            .map(|(_, error)| *error)
     }
 
     /// The measured order of `variable`.
     pub fn order_of(&self, variable: &str) -> Option<f64> {
-        self.order.iter().find(|(name, _)| name == variable).map(|(_, order)| *order)
+        self.order
+            .iter()
+            .find(|(name, _)| name == variable)
+            .map(|(_, order)| *order)
     }
 }
 
@@ -172,7 +178,8 @@ impl SystemWork {
 impl RunSummary {
     /// Takes over the counts of the time loop.
     pub fn with_statistics(mut self, statistics: Statistics) -> Self {
-        (self.steps, self.rejected, self.iterations) = (statistics.steps, statistics.rejected, statistics.iterations);
+        (self.steps, self.rejected, self.iterations) =
+            (statistics.steps, statistics.rejected, statistics.iterations);
         self
     }
 
@@ -188,7 +195,10 @@ impl RunSummary {
 
     /// Linearisations of all systems.
     pub fn linearizations(&self) -> u64 {
-        self.systems.iter().map(|system| system.linearizations).sum()
+        self.systems
+            .iter()
+            .map(|system| system.linearizations)
+            .sum()
     }
 }
 
@@ -202,8 +212,18 @@ pub(crate) mod tests {
     pub(crate) fn example() -> RunSummary {
         let connections = spring_and_mass();
         let work = [
-            Work { integrations: 500, trials: 0, linearizations: 1, seconds: 0.0045 },
-            Work { integrations: 12500, trials: 12000, linearizations: 1, seconds: 0.0015 },
+            Work {
+                integrations: 500,
+                trials: 0,
+                linearizations: 1,
+                seconds: 0.0045,
+            },
+            Work {
+                integrations: 12500,
+                trials: 12000,
+                linearizations: 1,
+                seconds: 0.0015,
+            },
         ];
         let row = [0.25, 1e-9, -2.5, -2.5, 1.0 / 3.0, 0.25];
         RunSummary {
@@ -219,24 +239,41 @@ pub(crate) mod tests {
             final_values: FinalValue::of(&Variables::of(&connections).everything(), &row),
             quality: Quality {
                 verdict: Verdict::Good,
-                verdict_reason: "the estimated error of `mass.x` is 3.2e-6 % of its range at most".into(),
+                verdict_reason: "the estimated error of `mass.x` is 3.2e-6 % of its range at most"
+                    .into(),
                 diverged: false,
                 residual: 1.25e-9,
                 residual_variable: Some("mass.F".into()),
                 usual_residual: None,
                 verified_means: Vec::new(),
-                estimated_error: Some(vec![("mass.x".into(), EstimatedError { end: 1e-8, max: 3.25e-8 })]),
+                estimated_error: Some(vec![(
+                    "mass.x".into(),
+                    EstimatedError {
+                        end: 1e-8,
+                        max: 3.25e-8,
+                    },
+                )]),
                 verified_error: None,
                 interface_error: None,
                 warnings: vec!["`spring` takes its inputs as cubics, not quintics".into()],
                 remarks: vec![],
                 discrepancy: vec![("spring.F".into(), 2.5e-7), ("mass.x".into(), 1e-9)],
-                kept: Some(Kept { linearizations: 996, factorizations: 498 }),
-                refused: Some(Refused { before: 2, after: 0 }),
+                kept: Some(Kept {
+                    linearizations: 996,
+                    factorizations: 498,
+                }),
+                refused: Some(Refused {
+                    before: 2,
+                    after: 0,
+                }),
             },
             ..RunSummary::default()
         }
-        .with_statistics(Statistics { steps: 500, rejected: 2, iterations: 510 })
+        .with_statistics(Statistics {
+            steps: 500,
+            rejected: 2,
+            iterations: 510,
+        })
     }
 
     /// The same with errors.
@@ -244,16 +281,30 @@ pub(crate) mod tests {
         let measures = measure(&[0.0, 1.0], &[0.0, 1.0 + error], &[0.0, 1.0]);
         let names = ["spring.F", "mass.x"];
         let comparison = Comparison {
-            error: names.iter().map(|name| (name.to_string(), measures)).collect(),
-            order: names.iter().filter_map(|name| Some((name.to_string(), order?))).collect(),
+            error: names
+                .iter()
+                .map(|name| (name.to_string(), measures))
+                .collect(),
+            order: names
+                .iter()
+                .filter_map(|name| Some((name.to_string(), order?)))
+                .collect(),
         };
-        RunSummary { method: method.into(), step: Some(step), comparison: Some(comparison), ..example() }
+        RunSummary {
+            method: method.into(),
+            step: Some(step),
+            comparison: Some(comparison),
+            ..example()
+        }
     }
 
     #[test]
     fn totals_are_over_all_systems() {
         let run = example();
-        assert_eq!((run.integrations(), run.trials(), run.linearizations()), (13000, 12000, 2));
+        assert_eq!(
+            (run.integrations(), run.trials(), run.linearizations()),
+            (13000, 12000, 2)
+        );
     }
 
     #[test]

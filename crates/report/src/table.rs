@@ -27,12 +27,19 @@ impl Table {
 
     /// A table without heads.
     pub fn without_heads(alignments: &[Alignment]) -> Self {
-        Self { alignments: alignments.to_vec(), rows: vec![] }
+        Self {
+            alignments: alignments.to_vec(),
+            rows: vec![],
+        }
     }
 
     /// Adds a row.
     pub fn row(&mut self, cells: Vec<String>) {
-        assert_eq!(cells.len(), self.alignments.len(), "BUG: a row with another number of cells");
+        assert_eq!(
+            cells.len(),
+            self.alignments.len(),
+            "BUG: a row with another number of cells"
+        );
         self.rows.push(cells);
     }
 
@@ -46,14 +53,25 @@ impl Table {
         let widths = self.widths();
         let line = |cells: &Vec<String>| {
             let columns = cells.iter().zip(&widths).zip(&self.alignments);
-            let padded: Vec<String> = columns.map(|((cell, &width), &side)| pad(cell, width, side)).collect();
-            format!("{indent}{}", padded.join("  ")).trim_end().to_owned() + "\n"
+            let padded: Vec<String> = columns
+                .map(|((cell, &width), &side)| pad(cell, width, side))
+                .collect();
+            format!("{indent}{}", padded.join("  "))
+                .trim_end()
+                .to_owned()
+                + "\n"
         };
         self.rows.iter().map(line).collect()
     }
 
     fn widths(&self) -> Vec<usize> {
-        let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let width = |column: usize| {
+            self.rows
+                .iter()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        };
         (0..self.alignments.len()).map(width).collect()
     }
 }
@@ -74,7 +92,10 @@ mod tests {
         let mut table = Table::new(&[("name", Alignment::Left), ("value", Alignment::Right)]);
         table.row(vec!["φ".into(), "12.5".into()]);
         table.row(vec!["a long name".into(), "-3".into()]);
-        assert_eq!(table.render("  "), "  name         value\n  φ             12.5\n  a long name     -3\n");
+        assert_eq!(
+            table.render("  "),
+            "  name         value\n  φ             12.5\n  a long name     -3\n"
+        );
         assert_eq!(table.width(), 18);
     }
 }

@@ -4,7 +4,12 @@
 /// that no peak is lost; and the very first and last. Points that are not finite are left out.
 pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<(f64, f64)> {
     let finite = |(t, x): &(f64, f64)| t.is_finite() && x.is_finite();
-    let points: Vec<(f64, f64)> = times.iter().copied().zip(values.iter().copied()).filter(finite).collect();
+    let points: Vec<(f64, f64)> = times
+        .iter()
+        .copied()
+        .zip(values.iter().copied())
+        .filter(finite)
+        .collect();
     if points.len() <= most.max(4) {
         return points;
     }
@@ -23,8 +28,17 @@ pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<(f64, f64)> {
 
 fn keep_extremes(stretch: &[(f64, f64)], kept: &mut Vec<(f64, f64)>) {
     let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-    let (Some(&low), Some(&high)) = (stretch.iter().min_by(by_value), stretch.iter().max_by(by_value)) else { return };
-    let (earlier, later) = if low.0 <= high.0 { (low, high) } else { (high, low) };
+    let (Some(&low), Some(&high)) = (
+        stretch.iter().min_by(by_value),
+        stretch.iter().max_by(by_value),
+    ) else {
+        return;
+    };
+    let (earlier, later) = if low.0 <= high.0 {
+        (low, high)
+    } else {
+        (high, low)
+    };
     kept.push(earlier);
     if later.0 > earlier.0 {
         kept.push(later);
@@ -49,6 +63,9 @@ mod tests {
 
     #[test]
     fn few_points_stay_as_they_are_and_nan_is_left_out() {
-        assert_eq!(thinned(&[0.0, 1.0, 2.0], &[5.0, f64::NAN, 6.0], 2000), [(0.0, 5.0), (2.0, 6.0)]);
+        assert_eq!(
+            thinned(&[0.0, 1.0, 2.0], &[5.0, f64::NAN, 6.0], 2000),
+            [(0.0, 5.0), (2.0, 6.0)]
+        );
     }
 }

@@ -27,7 +27,12 @@ impl Axis {
         let spacing = round_spacing((high - low) / wanted as f64);
         let first = (low / spacing - 1e-9).ceil() as i64;
         let last = (high / spacing + 1e-9).floor() as i64;
-        Self { low, high, ticks: (first..=last).map(|k| k as f64 * spacing).collect(), spacing }
+        Self {
+            low,
+            high,
+            ticks: (first..=last).map(|k| k as f64 * spacing).collect(),
+            spacing,
+        }
     }
 
     /// An axis over decimal logarithms, with numbers at powers of ten, and at 2 and 5 times these where there is room.
@@ -35,20 +40,35 @@ impl Axis {
         let (low, high) = extent(logarithms);
         let free = (0.05 * (high - low)).max(0.1);
         let (low, high) = (low - free, high + free);
-        let factors: &[f64] = if high - low < 2.5 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let factors: &[f64] = if high - low < 2.5 {
+            &[1.0, 2.0, 5.0]
+        } else {
+            &[1.0]
+        };
         let stride = ((high - low) / 8.0).ceil().max(1.0);
         let (first, last) = ((low / stride).floor() as i64, (high / stride).ceil() as i64);
         let powers = (first..=last).map(|k| k as f64 * stride);
-        let ticks = powers.flat_map(|power| factors.iter().map(move |factor| power + factor.log10()));
-        Self { low, high, ticks: ticks.filter(|tick| (low..=high).contains(tick)).collect(), spacing: stride }
+        let ticks =
+            powers.flat_map(|power| factors.iter().map(move |factor| power + factor.log10()));
+        Self {
+            low,
+            high,
+            ticks: ticks.filter(|tick| (low..=high).contains(tick)).collect(),
+            spacing: stride,
+        }
     }
 
     /// The number to write at a tick: with the digits that tell it from the next, and no more.
     pub fn label(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
         if !(1e-3..1e5).contains(&largest) {
-            let digits = (largest.log10().floor() - self.spacing.log10().floor()).clamp(0.0, 12.0) as usize;
-            return if tick == 0.0 { "0".into() } else { format!("{tick:.digits$e}") };
+            let digits =
+                (largest.log10().floor() - self.spacing.log10().floor()).clamp(0.0, 12.0) as usize;
+            return if tick == 0.0 {
+                "0".into()
+            } else {
+                format!("{tick:.digits$e}")
+            };
         }
         let decimals = (-self.spacing.log10().floor()).clamp(0.0, 12.0) as usize;
         format!("{:.decimals$}", if tick == 0.0 { 0.0 } else { tick })
@@ -77,7 +97,9 @@ impl Ranged for Axis {
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) = values
         .filter(|value| value.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
     if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 
@@ -94,7 +116,9 @@ fn widened((low, high): (f64, f64)) -> (f64, f64) {
 /// The least of 1, 2, 5 times a power of ten that is not below `rough`.
 fn round_spacing(rough: f64) -> f64 {
     let power = 10_f64.powi(rough.log10().floor() as i32);
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * 0.999_999);
+    let factor = [1.0, 2.0, 5.0]
+        .into_iter()
+        .find(|factor| factor * power >= rough * 0.999_999);
     factor.unwrap_or(10.0) * power
 }
 
@@ -109,9 +133,18 @@ mod tests {
 
     #[test]
     fn numbers_are_round() {
-        assert_eq!(labels(&Axis::linear([0.0, 10.0].into_iter(), 5, 0.0)), ["0", "2", "4", "6", "8", "10"]);
-        assert_eq!(labels(&Axis::linear([-0.25, 0.25].into_iter(), 5, 0.0)), ["-0.2", "-0.1", "0.0", "0.1", "0.2"]);
-        assert_eq!(labels(&Axis::linear([0.0, 2e6].into_iter(), 4, 0.0)), ["0", "5.0e5", "1.0e6", "1.5e6", "2.0e6"]);
+        assert_eq!(
+            labels(&Axis::linear([0.0, 10.0].into_iter(), 5, 0.0)),
+            ["0", "2", "4", "6", "8", "10"]
+        );
+        assert_eq!(
+            labels(&Axis::linear([-0.25, 0.25].into_iter(), 5, 0.0)),
+            ["-0.2", "-0.1", "0.0", "0.1", "0.2"]
+        );
+        assert_eq!(
+            labels(&Axis::linear([0.0, 2e6].into_iter(), 4, 0.0)),
+            ["0", "5.0e5", "1.0e6", "1.5e6", "2.0e6"]
+        );
     }
 
     #[test]

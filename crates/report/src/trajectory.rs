@@ -16,7 +16,11 @@ impl Trajectory {
     /// No rows yet, columns with these names.
     pub fn new(names: Vec<String>) -> Self {
         let columns = vec![vec![]; names.len()];
-        Self { names, times: vec![], columns }
+        Self {
+            names,
+            times: vec![],
+            columns,
+        }
     }
 
     /// No rows yet, a column for each selected variable.
@@ -53,13 +57,20 @@ impl Trajectory {
 
     /// Names and values of all columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> {
-        self.names.iter().map(String::as_str).zip(self.columns.iter().map(Vec::as_slice))
+        self.names
+            .iter()
+            .map(String::as_str)
+            .zip(self.columns.iter().map(Vec::as_slice))
     }
 }
 
 impl Sink for Trajectory {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
-        assert_eq!(values.len(), self.columns.len(), "BUG: one value for each column");
+        assert_eq!(
+            values.len(),
+            self.columns.len(),
+            "BUG: one value for each column"
+        );
         self.times.push(time);
         for (column, &value) in self.columns.iter_mut().zip(values) {
             column.push(value);

@@ -52,7 +52,8 @@ mod tests {
         let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
         let mut bytes = vec![];
         let mut file = TubeFile::new(&mut bytes, &names).unwrap();
-        rows.iter().for_each(|(from, to, states)| file.row(*from, *to, states).unwrap());
+        rows.iter()
+            .for_each(|(from, to, states)| file.row(*from, *to, states).unwrap());
         file.close().unwrap();
         String::from_utf8(bytes).unwrap()
     }
@@ -63,7 +64,10 @@ mod tests {
         let expected = "t0,t1,a.x.lo,a.x.hi\n\
                         0.0000000000000000e0,0.0000000000000000e0,1.0000000000000001e-1,2.5000000000000000e-1\n\
                         0.0000000000000000e0,5.0000000000000000e-1,1.0000000000000001e-1,2.5000000000000000e-1\n";
-        assert_eq!(written(&["a.x"], &[(0.0, 0.0, &states), (0.0, 0.5, &states)]), expected);
+        assert_eq!(
+            written(&["a.x"], &[(0.0, 0.0, &states), (0.0, 0.5, &states)]),
+            expected
+        );
     }
 
     proptest! {

@@ -81,21 +81,39 @@ pub enum Caveat {
 }
 
 /// The verdict on a run whose variables have these errors, known in this way; and why. The flag says that it has diverged.
-pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Option<f64>) -> (Verdict, String, bool) {
-    let Some(worst) = errors.iter().max_by(|one, other| one.share.total_cmp(&other.share)) else {
-        return (Verdict::Unknown, "nothing was computed that could be judged".to_owned(), false);
+pub fn judge(
+    errors: &[Judged],
+    source: Source,
+    caveat: &Caveat,
+    tolerance: Option<f64>,
+) -> (Verdict, String, bool) {
+    let Some(worst) = errors
+        .iter()
+        .max_by(|one, other| one.share.total_cmp(&other.share))
+    else {
+        return (
+            Verdict::Unknown,
+            "nothing was computed that could be judged".to_owned(),
+            false,
+        );
     };
     let allowed = tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance));
-    let diverged = errors.iter().find(|error| !error.share.is_finite() || error.share > WRONG && error.grown > GROWN);
+    let diverged = errors
+        .iter()
+        .find(|error| !error.share.is_finite() || error.share > WRONG && error.grown > GROWN);
     if let Some(diverged) = diverged {
-        let reason =
-            format!("`{}` grows, and most of that is error; a shorter step or another method may help", diverged.name);
+        let reason = format!(
+            "`{}` grows, and most of that is error; a shorter step or another method may help",
+            diverged.name
+        );
         return (Verdict::Unusable, reason, true);
     }
     // An error that is large for a moment only does not make a result unusable.
     let lasting = errors.iter().map(|error| error.mean).fold(0.0, f64::max);
     let verdict = match (worst.share, caveat) {
-        (share, Caveat::None | Caveat::Coarse | Caveat::Corners(_)) if share <= allowed => Verdict::Good,
+        (share, Caveat::None | Caveat::Coarse | Caveat::Corners(_)) if share <= allowed => {
+            Verdict::Good
+        }
         (share, _) if share <= LARGEST || lasting <= LARGEST => Verdict::Doubtful,
         (_, Caveat::Coarse | Caveat::Corners(_)) => Verdict::Doubtful,
         _ => Verdict::Unusable,
@@ -125,7 +143,14 @@ pub fn judge(errors: &[Judged], source: Source, caveat: &Caveat, tolerance: Opti
         }
         Caveat::Coarse | Caveat::Corners(_) => String::new(),
     };
-    (verdict, format!("{known} of `{}` is {share} % of its range at most{but}", worst.name), false)
+    (
+        verdict,
+        format!(
+            "{known} of `{}` is {share} % of its range at most{but}",
+            worst.name
+        ),
+        false,
+    )
 }
 
 /// Takes in where the variables of a run have been.
@@ -142,7 +167,10 @@ pub struct Extent {
 impl Extent {
     /// Nothing yet of a run from `start` to `stop`.
     pub fn new(start: f64, stop: f64) -> Self {
-        Self { third: start + (stop - start) / 3.0, ..Self::default() }
+        Self {
+            third: start + (stop - start) / 3.0,
+            ..Self::default()
+        }
     }
 
     /// How far the variable in a column has moved.
@@ -153,14 +181,19 @@ impl Extent {
     /// By what factor it has grown since the first third of the run.
     pub fn growth(&self, column: usize) -> f64 {
         let most = self.high[column].abs().max(self.low[column].abs());
-        if self.early[column] > 0.0 { most / self.early[column] } else { 1.0 }
+        if self.early[column] > 0.0 {
+            most / self.early[column]
+        } else {
+            1.0
+        }
     }
 }
 
 impl Sink for Extent {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         if self.low.is_empty() {
-            (self.low, self.high, self.early) = (values.to_vec(), values.to_vec(), vec![0.0; values.len()]);
+            (self.low, self.high, self.early) =
+                (values.to_vec(), values.to_vec(), vec![0.0; values.len()]);
         }
         for (i, &value) in values.iter().enumerate() {
             (self.low[i], self.high[i]) = (self.low[i].min(value), self.high[i].max(value));
@@ -181,7 +214,12 @@ mod tests {
     use super::*;
 
     fn verdict(share: f64, tolerance: Option<f64>) -> Verdict {
-        let all = [Judged { name: "s.x".into(), share, mean: share, grown: 1.0 }];
+        let all = [Judged {
+            name: "s.x".into(),
+            share,
+            mean: share,
+            grown: 1.0,
+        }];
         judge(&all, Source::Estimated, &Caveat::None, tolerance).0
     }
 
@@ -193,27 +231,50 @@ mod tests {
         assert_eq!(verdict(2e-3, Some(1e-6)), Verdict::Doubtful);
         assert_eq!(verdict(0.06, Some(1e-6)), Verdict::Unusable);
         assert_eq!(verdict(f64::NAN, None), Verdict::Unusable);
-        assert_eq!(judge(&[], Source::Estimated, &Caveat::None, None).0, Verdict::Unknown);
+        assert_eq!(
+            judge(&[], Source::Estimated, &Caveat::None, None).0,
+            Verdict::Unknown
+        );
     }
 
     #[test]
     fn what_weakens_the_evidence_makes_a_result_doubtful() {
         let judged = |share: f64, mean: f64, caveat: &Caveat| {
-            let all = [Judged { name: "s.x".into(), share, mean, grown: 1.0 }];
+            let all = [Judged {
+                name: "s.x".into(),
+                share,
+                mean,
+                grown: 1.0,
+            }];
             judge(&all, Source::Interfaces, caveat, None)
         };
         let switches = Caveat::Switches("relay".into());
         assert_eq!(judged(1e-4, 1e-4, &switches).0, Verdict::Doubtful);
-        assert!(judged(1e-4, 1e-4, &switches).1.contains("`relay` has conditions"));
+        assert!(
+            judged(1e-4, 1e-4, &switches)
+                .1
+                .contains("`relay` has conditions")
+        );
         assert_eq!(judged(0.2, 0.2, &switches).0, Verdict::Unusable);
         assert_eq!(judged(1e-4, 1e-4, &Caveat::Coarse).0, Verdict::Good);
         assert_eq!(judged(0.2, 0.2, &Caveat::Coarse).0, Verdict::Doubtful);
-        assert_eq!(judged(0.2, 0.01, &Caveat::None).0, Verdict::Doubtful, "for a moment only");
+        assert_eq!(
+            judged(0.2, 0.01, &Caveat::None).0,
+            Verdict::Doubtful,
+            "for a moment only"
+        );
     }
 
     #[test]
     fn growth_that_is_error_is_a_divergence_and_growth_that_is_not_is_none() {
-        let grown = |share: f64| [Judged { name: "s.x".into(), share, mean: share, grown: 1e6 }];
+        let grown = |share: f64| {
+            [Judged {
+                name: "s.x".into(),
+                share,
+                mean: share,
+                grown: 1e6,
+            }]
+        };
         assert!(judge(&grown(0.5), Source::Interfaces, &Caveat::None, None).2);
         assert!(!judge(&grown(1e-4), Source::Interfaces, &Caveat::None, None).2);
     }

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dovetail_core::{Connections, Interface, Mapped, Mapping, Nature, Source, System, list_names, nearest};
+use dovetail_core::{
+    Connections, Interface, Mapped, Mapping, Nature, Source, System, list_names, nearest,
+};
 use toml::Spanned;
 
 use crate::diagnostic::Problem;
@@ -38,13 +40,21 @@ pub(crate) fn connect(
 ) -> Result<Connected, Vec<Problem>> {
     let interfaces: Vec<Interface> = parts.iter().map(Part::interface).collect();
     let mut resolver = Resolver::new(&interfaces, parts);
-    let mut problems: Vec<Problem> = tables.iter().filter_map(|table| resolver.take(table).err()).collect();
+    let mut problems: Vec<Problem> = tables
+        .iter()
+        .filter_map(|table| resolver.take(table).err())
+        .collect();
     resolver.hold_open_inputs(systems);
     problems.extend(resolver.missing(systems));
     if !problems.is_empty() {
         return Err(problems);
     }
-    let Resolver { fed, mappings, warnings, .. } = resolver;
+    let Resolver {
+        fed,
+        mappings,
+        warnings,
+        ..
+    } = resolver;
     let (sources, places) = fed.into_iter().flatten().unzip();
     Ok(finish(interfaces, sources, places, mappings, warnings))
 }
@@ -68,7 +78,12 @@ pub(crate) fn finish(
             mappings.push(own);
         }
     }
-    Connected { connections: Connections::new(faces, sources), places, mappings, warnings }
+    Connected {
+        connections: Connections::new(faces, sources),
+        places,
+        mappings,
+        warnings,
+    }
 }
 
 struct Resolver<'a> {
@@ -88,10 +103,21 @@ impl<'a> Resolver<'a> {
         let (mut systems, mut inputs, mut outputs) = (HashMap::new(), 0, 0);
         for (k, interface) in interfaces.iter().enumerate() {
             systems.insert(interface.name.as_str(), (k, inputs, outputs));
-            (inputs, outputs) = (inputs + interface.inputs.len(), outputs + interface.outputs.len());
+            (inputs, outputs) = (
+                inputs + interface.inputs.len(),
+                outputs + interface.outputs.len(),
+            );
         }
         let (mappings, warnings) = (vec![Mapping::Identity; inputs], Vec::new());
-        Self { interfaces, parts, systems, fed: vec![None; inputs], tried: vec![false; inputs], mappings, warnings }
+        Self {
+            interfaces,
+            parts,
+            systems,
+            fed: vec![None; inputs],
+            tried: vec![false; inputs],
+            mappings,
+            warnings,
+        }
     }
 
     fn take(&mut self, table: &Spanned<ConnectionTable>) -> Result<(), Problem> {
@@ -111,14 +137,27 @@ impl<'a> Resolver<'a> {
                 self.mappings[input.stacked] = self.check_units(output, input, from, to)?;
                 Source::Output(output.stacked)
             }
-            (None, Some(value)) if value.get_ref().is_finite() => Source::Constant(*value.get_ref()),
-            (None, Some(value)) => return Err(Problem::at(value.span(), "a constant must be a finite number")),
+            (None, Some(value)) if value.get_ref().is_finite() => {
+                Source::Constant(*value.get_ref())
+            }
+            (None, Some(value)) => {
+                return Err(Problem::at(
+                    value.span(),
+                    "a constant must be a finite number",
+                ));
+            }
             (Some(_), Some(_)) => {
-                return Err(Problem::at(table.span(), "a connection has `from` or `value`, not both"));
+                return Err(Problem::at(
+                    table.span(),
+                    "a connection has `from` or `value`, not both",
+                ));
             }
             (None, None) => {
-                return Err(Problem::at(to.span(), format!("nothing is connected to `{}` here", to.get_ref()))
-                    .help("add `from = \"system.output\"`, or `value = 1.0` for a constant"));
+                return Err(Problem::at(
+                    to.span(),
+                    format!("nothing is connected to `{}` here", to.get_ref()),
+                )
+                .help("add `from = \"system.output\"`, or `value = 1.0` for a constant"));
             }
         };
         if self.fed[input.stacked].is_some() {
@@ -133,7 +172,10 @@ impl<'a> Resolver<'a> {
     /// A connection whose target is misspelt may be meant for any input of that system, or of any system.
     fn excuse(&mut self, to: &str) {
         let system = to.split_once('.').map(|(system, _)| system);
-        let known = self.interfaces.iter().any(|i| Some(i.name.as_str()) == system);
+        let known = self
+            .interfaces
+            .iter()
+            .any(|i| Some(i.name.as_str()) == system);
         let mut input = 0;
         for interface in self.interfaces {
             for _ in &interface.inputs {
@@ -147,35 +189,69 @@ impl<'a> Resolver<'a> {
         let text = name.get_ref().as_str();
         let systems = || self.interfaces.iter().map(|i| i.name.as_str());
         let Some((system, variable)) = text.split_once('.') else {
-            return Err(Problem::at(name.span(), format!("`{text}` is not of the form system.variable")));
+            return Err(Problem::at(
+                name.span(),
+                format!("`{text}` is not of the form system.variable"),
+            ));
         };
         let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
-            return Err(Problem::at(name.span(), format!("there is no system `{system}`"))
-                .help(format!("the systems are {}", list_names(&systems().map(str::to_owned).collect::<Vec<_>>())))
-                .suggest(system, systems()));
+            return Err(
+                Problem::at(name.span(), format!("there is no system `{system}`"))
+                    .help(format!(
+                        "the systems are {}",
+                        list_names(&systems().map(str::to_owned).collect::<Vec<_>>())
+                    ))
+                    .suggest(system, systems()),
+            );
         };
-        let position = side.names(&self.interfaces[k]).iter().position(|n| *n == variable);
+        let position = side
+            .names(&self.interfaces[k])
+            .iter()
+            .position(|n| *n == variable);
         let before = match side {
             Side::From => outputs,
             Side::To => inputs,
         };
         match position {
-            Some(position) => Ok(Variable { system: k, position, stacked: before + position }),
+            Some(position) => Ok(Variable {
+                system: k,
+                position,
+                stacked: before + position,
+            }),
             None => Err(self.unknown(name, k, variable, side)),
         }
     }
 
-    fn unknown(&self, name: &Spanned<String>, system: usize, variable: &str, side: Side) -> Problem {
+    fn unknown(
+        &self,
+        name: &Spanned<String>,
+        system: usize,
+        variable: &str,
+        side: Side,
+    ) -> Problem {
         let interface = &self.interfaces[system];
-        let known: Vec<String> = side.names(interface).iter().map(|n| (*n).to_owned()).collect();
+        let known: Vec<String> = side
+            .names(interface)
+            .iter()
+            .map(|n| (*n).to_owned())
+            .collect();
         let (what, other) = match side {
             Side::From => ("output", Side::To),
             Side::To => ("input", Side::From),
         };
-        let problem = Problem::at(name.span(), format!("`{}` has no {what} `{variable}`", interface.name));
+        let problem = Problem::at(
+            name.span(),
+            format!("`{}` has no {what} `{variable}`", interface.name),
+        );
         if other.names(interface).contains(&variable) {
-            let is = if what == "output" { "an input" } else { "an output" };
-            return problem.help(format!("`{variable}` is {is}; a connection leads from an output to an input"));
+            let is = if what == "output" {
+                "an input"
+            } else {
+                "an output"
+            };
+            return problem.help(format!(
+                "`{variable}` is {is}; a connection leads from an output to an input"
+            ));
         }
         if interface.states.iter().any(|state| state == variable) {
             return problem.help(format!(
@@ -186,7 +262,9 @@ impl<'a> Resolver<'a> {
             return problem.help(format!("it has no {what}s at all"));
         }
         let listed = format!("its {what}s are {}", list_names(&known));
-        problem.help(listed).suggest(variable, known.iter().map(String::as_str))
+        problem
+            .help(listed)
+            .suggest(variable, known.iter().map(String::as_str))
     }
 
     /// What happens to the value between the two, where their units of measure differ and can be converted.
@@ -199,20 +277,31 @@ impl<'a> Resolver<'a> {
     ) -> Result<Mapping, Problem> {
         let given = &self.interfaces[output.system].outputs[output.position];
         let wanted = &self.interfaces[input.system].inputs[input.position];
-        let (Some(given_unit), Some(wanted_unit)) = (&given.unit, &wanted.unit) else { return Ok(Mapping::Identity) };
+        let (Some(given_unit), Some(wanted_unit)) = (&given.unit, &wanted.unit) else {
+            return Ok(Mapping::Identity);
+        };
         if given_unit == wanted_unit {
             return Ok(Mapping::Identity);
         }
-        let units = self.parts[output.system].unit().zip(self.parts[input.system].unit());
+        let units = self.parts[output.system]
+            .unit()
+            .zip(self.parts[input.system].unit());
         let converted = units.and_then(|(source, target)| {
             let relative = [(source, &given.name), (target, &wanted.name)]
                 .iter()
                 .any(|(unit, name)| shelf::variable(unit, name).is_some_and(|v| v.relative));
-            shelf::conversion(shelf::measure(source, &given.name)?, shelf::measure(target, &wanted.name)?, relative)
+            shelf::conversion(
+                shelf::measure(source, &given.name)?,
+                shelf::measure(target, &wanted.name)?,
+                relative,
+            )
         });
         converted.ok_or_else(|| {
-            let message =
-                format!("`{}` is in {given_unit}, but `{}` is in {wanted_unit}", from.get_ref(), to.get_ref());
+            let message = format!(
+                "`{}` is in {given_unit}, but `{}` is in {wanted_unit}",
+                from.get_ref(),
+                to.get_ref()
+            );
             Problem::at(to.span(), message).help("convert it in one of the two systems")
         })
     }
@@ -230,8 +319,20 @@ impl<'a> Resolver<'a> {
         if (given == Nature::Text) == (wanted == Nature::Text) {
             return Ok(());
         }
-        let what = |nature: Nature| if nature == Nature::Text { "a text" } else { "a number" };
-        let message = format!("`{}` is {}, but `{}` is {}", from.get_ref(), what(given), to.get_ref(), what(wanted));
+        let what = |nature: Nature| {
+            if nature == Nature::Text {
+                "a text"
+            } else {
+                "a number"
+            }
+        };
+        let message = format!(
+            "`{}` is {}, but `{}` is {}",
+            from.get_ref(),
+            what(given),
+            to.get_ref(),
+            what(wanted)
+        );
         Err(Problem::at(to.span(), message))
     }
 
@@ -243,7 +344,8 @@ impl<'a> Resolver<'a> {
             let mut held = Vec::new();
             for input in &interface.inputs {
                 if is_unit && self.fed[stacked].is_none() && !self.tried[stacked] {
-                    self.fed[stacked] = Some((Source::Constant(input.start), systems[system].clone()));
+                    self.fed[stacked] =
+                        Some((Source::Constant(input.start), systems[system].clone()));
                     held.push(interface.qualified(&input.name));
                 }
                 stacked += 1;
@@ -256,9 +358,15 @@ impl<'a> Resolver<'a> {
     }
 
     fn missing(&self, systems: &[Range<usize>]) -> Vec<Problem> {
-        let inputs =
-            self.interfaces.iter().enumerate().flat_map(|(k, i)| i.inputs.iter().map(move |input| (k, i, input)));
-        let open = inputs.zip(&self.fed).zip(&self.tried).filter(|((_, fed), tried)| fed.is_none() && !**tried);
+        let inputs = self
+            .interfaces
+            .iter()
+            .enumerate()
+            .flat_map(|(k, i)| i.inputs.iter().map(move |input| (k, i, input)));
+        let open = inputs
+            .zip(&self.fed)
+            .zip(&self.tried)
+            .filter(|((_, fed), tried)| fed.is_none() && !**tried);
         open.map(|(((system, interface, input), _), _)| {
             let name = interface.qualified(&input.name);
             Problem::at(systems[system].clone(), format!("nothing feeds the input `{name}`")).help(format!(
@@ -272,16 +380,29 @@ impl<'a> Resolver<'a> {
 
     /// An output whose name is that of the input, or near to it.
     fn likely_source(&self, input: &str) -> String {
-        let outputs: Vec<(&Interface, &str)> =
-            self.interfaces.iter().flat_map(|i| i.outputs.iter().map(move |o| (i, o.name.as_str()))).collect();
+        let outputs: Vec<(&Interface, &str)> = self
+            .interfaces
+            .iter()
+            .flat_map(|i| i.outputs.iter().map(move |o| (i, o.name.as_str())))
+            .collect();
         let near = nearest(input, outputs.iter().map(|(_, name)| *name));
         let found = outputs.iter().find(|(_, name)| Some(*name) == near);
-        found.map_or_else(|| "system.output".to_owned(), |(interface, name)| interface.qualified(name))
+        found.map_or_else(
+            || "system.output".to_owned(),
+            |(interface, name)| interface.qualified(name),
+        )
     }
 }
 
-fn table_span(from: &Option<Spanned<String>>, value: &Option<Spanned<f64>>, to: &Spanned<String>) -> Range<usize> {
-    from.as_ref().map(Spanned::span).or(value.as_ref().map(Spanned::span)).unwrap_or_else(|| to.span())
+fn table_span(
+    from: &Option<Spanned<String>>,
+    value: &Option<Spanned<f64>>,
+    to: &Spanned<String>,
+) -> Range<usize> {
+    from.as_ref()
+        .map(Spanned::span)
+        .or(value.as_ref().map(Spanned::span))
+        .unwrap_or_else(|| to.span())
 }
 
 #[derive(Clone, Copy)]
@@ -301,6 +422,10 @@ impl Side {
 
 /// Inputs that nothing feeds.
 pub(crate) fn held_inputs(names: &[String]) -> String {
-    let value = if names.len() > 1 { "held at their start values" } else { "held at its start value" };
+    let value = if names.len() > 1 {
+        "held at their start values"
+    } else {
+        "held at its start value"
+    };
     format!("nothing feeds {}: {value}", list_names(names))
 }

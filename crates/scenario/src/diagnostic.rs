@@ -26,12 +26,20 @@ pub struct Problem {
 impl Problem {
     /// A problem at a place.
     pub fn at(span: Range<usize>, message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: Some(span), help: None }
+        Self {
+            message: message.into(),
+            span: Some(span),
+            help: None,
+        }
     }
 
     /// A problem of the whole, or of the command line.
     pub fn general(message: impl Into<String>) -> Self {
-        Self { message: message.into(), span: None, help: None }
+        Self {
+            message: message.into(),
+            span: None,
+            help: None,
+        }
     }
 
     /// Adds what to try.
@@ -66,8 +74,14 @@ impl std::error::Error for BadModel {}
 impl BadModel {
     /// A file of which there is no text to point at.
     pub(crate) fn of_file(path: &std::path::Path, problem: Problem) -> Self {
-        let source = SourceText { path: path.display().to_string(), text: String::new() };
-        Self { source, problems: vec![problem] }
+        let source = SourceText {
+            path: path.display().to_string(),
+            text: String::new(),
+        };
+        Self {
+            source,
+            problems: vec![problem],
+        }
     }
 }
 
@@ -85,12 +99,28 @@ impl fmt::Display for BadModel {
 
 impl BadModel {
     fn show(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", problem.message.chars().map(printable_or_newline).collect::<String>())?;
+        write!(
+            f,
+            "error: {}",
+            problem
+                .message
+                .chars()
+                .map(printable_or_newline)
+                .collect::<String>()
+        )?;
         if let Some(span) = &problem.span {
             let place = Place::of(&self.source.text, span);
             let margin = " ".repeat(place.line.to_string().len());
-            write!(f, "\n{margin}--> {}:{}:{}", self.source.path, place.line, place.column)?;
-            write!(f, "\n{margin} |\n{} | {}\n{margin} | {}", place.line, place.text, place.underline)?;
+            write!(
+                f,
+                "\n{margin}--> {}:{}:{}",
+                self.source.path, place.line, place.column
+            )?;
+            write!(
+                f,
+                "\n{margin} |\n{} | {}\n{margin} | {}",
+                place.line, place.text, place.underline
+            )?;
         } else {
             write!(f, "\n --> {}", self.source.path)?;
         }
@@ -105,7 +135,10 @@ impl BadModel {
 pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let at = floor_boundary(text, at);
     let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    (text[..at].matches('\n').count() + 1, text[line_start..at].chars().count() + 1)
+    (
+        text[..at].matches('\n').count() + 1,
+        text[line_start..at].chars().count() + 1,
+    )
 }
 
 /// So many characters of a line are shown, before the place and from there on.
@@ -125,30 +158,55 @@ impl Place {
         let start = floor_boundary(text, span.start);
         let end = floor_boundary(text, span.end.max(start));
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let line_end = text[start..]
+            .find('\n')
+            .map_or(text.len(), |newline| start + newline);
         let (line, column) = line_and_column(text, start);
-        let (before, after) = (&text[line_start..start], text[start..line_end].trim_end_matches('\r'));
+        let (before, after) = (
+            &text[line_start..start],
+            text[start..line_end].trim_end_matches('\r'),
+        );
         let marked = text[start..end.min(line_end).max(start)].chars().count();
         let cut_before = before.chars().count().saturating_sub(SHOWN_BEFORE);
-        let mut shown: String = if cut_before > 0 { "…".into() } else { String::new() };
+        let mut shown: String = if cut_before > 0 {
+            "…".into()
+        } else {
+            String::new()
+        };
         shown.extend(before.chars().skip(cut_before).map(printable));
         // Tabs stay tabs, so that the marks stand under what they mark.
-        let indent: String = shown.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+        let indent: String = shown
+            .chars()
+            .map(|c| if c == '\t' { '\t' } else { ' ' })
+            .collect();
         shown.extend(after.chars().take(SHOWN_AFTER).map(printable));
         if after.chars().nth(SHOWN_AFTER).is_some() {
             shown.push('…');
         }
-        Self { line, column, text: shown, underline: indent + &"^".repeat(marked.clamp(1, SHOWN_AFTER)) }
+        Self {
+            line,
+            column,
+            text: shown,
+            underline: indent + &"^".repeat(marked.clamp(1, SHOWN_AFTER)),
+        }
     }
 }
 
 /// What a file says must not give orders to a terminal.
 pub(crate) fn printable(character: char) -> char {
-    if character.is_control() && character != '\t' { '\u{fffd}' } else { character }
+    if character.is_control() && character != '\t' {
+        '\u{fffd}'
+    } else {
+        character
+    }
 }
 
 fn printable_or_newline(character: char) -> char {
-    if character == '\n' { character } else { printable(character) }
+    if character == '\n' {
+        character
+    } else {
+        printable(character)
+    }
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -165,10 +223,18 @@ mod tests {
 
     #[test]
     fn a_problem_points_at_its_line() {
-        let source = SourceText { path: "model.toml".into(), text: "[model]\nname = \"ü\" # x\nstop = 1\n".into() };
+        let source = SourceText {
+            path: "model.toml".into(),
+            text: "[model]\nname = \"ü\" # x\nstop = 1\n".into(),
+        };
         let start = source.text.find("stop").unwrap();
-        let problem = Problem::at(start..start + 4, "unknown key `stop`").help("did you mean `stop-time`?");
-        let shown = BadModel { source, problems: vec![problem] }.to_string();
+        let problem =
+            Problem::at(start..start + 4, "unknown key `stop`").help("did you mean `stop-time`?");
+        let shown = BadModel {
+            source,
+            problems: vec![problem],
+        }
+        .to_string();
         let expected = "error: unknown key `stop`\n --> model.toml:3:1\n  |\n3 | stop = 1\n  | ^^^^\n help: did you mean `stop-time`?\n";
         assert_eq!(shown, expected);
     }
@@ -176,14 +242,27 @@ mod tests {
     #[test]
     fn a_long_line_is_shown_in_part_and_without_control_characters() {
         let text = format!("{}\u{1b}[31mx{}", "a".repeat(1000), "b".repeat(1000));
-        let source = SourceText { path: "m".into(), text };
-        let shown = BadModel { source, problems: vec![Problem::at(1005..1006, "odd")] }.to_string();
-        assert!(shown.len() < 600 && shown.contains("m:1:1006") && !shown.contains('\u{1b}'), "{shown}");
+        let source = SourceText {
+            path: "m".into(),
+            text,
+        };
+        let shown = BadModel {
+            source,
+            problems: vec![Problem::at(1005..1006, "odd")],
+        }
+        .to_string();
+        assert!(
+            shown.len() < 600 && shown.contains("m:1:1006") && !shown.contains('\u{1b}'),
+            "{shown}"
+        );
     }
 
     #[test]
     fn a_span_outside_the_text_is_no_panic() {
-        let source = SourceText { path: "m".into(), text: "é".into() };
+        let source = SourceText {
+            path: "m".into(),
+            text: "é".into(),
+        };
         let problems = vec![Problem::at(1..99, "odd"), Problem::at(50..60, "odd")];
         assert!(BadModel { source, problems }.to_string().contains("m:1:"));
     }

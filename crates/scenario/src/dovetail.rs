@@ -24,9 +24,13 @@ pub(crate) fn options(choices: &Choices) -> Result<DovetailOptions, Problem> {
     };
     Ok(DovetailOptions {
         inputs,
-        correction: choices.chosen("correction", CORRECTION)?.and_then(|text| text.parse().ok()),
+        correction: choices
+            .chosen("correction", CORRECTION)?
+            .and_then(|text| text.parse().ok()),
         relinearize,
-        corrected: choices.chosen("corrected", CORRECTED)?.is_some_and(|text| text == "true"),
+        corrected: choices
+            .chosen("corrected", CORRECTED)?
+            .is_some_and(|text| text == "true"),
         tolerance: None,
         bounds: StepBounds::default(),
     })

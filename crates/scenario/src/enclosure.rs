@@ -9,8 +9,14 @@ use crate::scenario::{NoEquations, Scenario};
 
 /// The methods of `dovetail enclose`, with one line about each.
 pub const ENCLOSURES: &[(&str, &str)] = &[
-    ("shared-symbols", "affine sets with symbols that all systems share; tight, also over long times"),
-    ("boxes", "systems exchange boxes, and each is integrated by a validated Runge-Kutta scheme"),
+    (
+        "shared-symbols",
+        "affine sets with symbols that all systems share; tight, also over long times",
+    ),
+    (
+        "boxes",
+        "systems exchange boxes, and each is integrated by a validated Runge-Kutta scheme",
+    ),
 ];
 
 impl Scenario {
@@ -18,17 +24,25 @@ impl Scenario {
     pub fn boxes(&self) -> Result<Vec<Boxes>, NoEquations> {
         let boxes = |part: &Part| match &part.model {
             PartModel::Equations { boxes, .. } => Ok(boxes.clone()),
-            PartModel::Unit { name, .. } => Err(NoEquations { system: name.clone() }),
+            PartModel::Unit { name, .. } => Err(NoEquations {
+                system: name.clone(),
+            }),
         };
         self.parts.iter().map(boxes).collect()
     }
 
     /// The coupled equations with their boxes; or why nothing can be proved about this model.
     pub fn to_enclose(&self) -> Result<guaranteed::Problem, BadModel> {
-        let definitions = self.definitions().map_err(|error| self.no_equations(&error))?;
+        let definitions = self
+            .definitions()
+            .map_err(|error| self.no_equations(&error))?;
         let boxes = self.boxes().map_err(|error| self.no_equations(&error))?;
-        let problem =
-            guaranteed::Problem::new(&definitions, &boxes, &self.connections, (self.start_time, self.stop_time));
+        let problem = guaranteed::Problem::new(
+            &definitions,
+            &boxes,
+            &self.connections,
+            (self.start_time, self.stop_time),
+        );
         problem.map_err(|refusal| self.bad(Problem::general(refusal.to_string())))
     }
 
@@ -43,11 +57,20 @@ impl Scenario {
     }
 
     fn no_equations(&self, error: &NoEquations) -> BadModel {
-        let position = self.parts.iter().position(|part| part.name() == error.system);
+        let position = self
+            .parts
+            .iter()
+            .position(|part| part.name() == error.system);
         let span = position.and_then(|k| self.system_places.get(k).cloned());
         let help = "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU, \
                     or compute single trajectories with `dovetail run`";
-        self.bad(Problem { span, ..Problem::general(error.to_string()) }.help(help))
+        self.bad(
+            Problem {
+                span,
+                ..Problem::general(error.to_string())
+            }
+            .help(help),
+        )
     }
 }
 
@@ -64,26 +87,51 @@ mod tests {
                          inputs = { u = 0.5 }\n[[connections]]\nvalue = 1.0\nto = \"one.u\"\n";
 
     fn read(text: &str, values: &[(&str, &str)]) -> Result<Scenario, BadModel> {
-        let values = values.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
-        let source = SourceText { path: "model.toml".into(), text: text.into() };
-        Scenario::parse(source, &Overrides { values, ..Overrides::default() })
+        let values = values
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect();
+        let source = SourceText {
+            path: "model.toml".into(),
+            text: text.into(),
+        };
+        Scenario::parse(
+            source,
+            &Overrides {
+                values,
+                ..Overrides::default()
+            },
+        )
     }
 
     #[test]
     fn boxes_are_kept_as_they_are_written_and_runs_take_their_middles() {
         let scenario = read(MODEL, &[]).unwrap();
         let boxes = &scenario.boxes().unwrap()[0];
-        assert_eq!(boxes.states, [Interval::new(0.9, 1.1), Interval::point(0.1)]);
-        assert_eq!(boxes.parameters, [Interval::new(1.0, 2.0), Interval::point(3.0)]);
+        assert_eq!(
+            boxes.states,
+            [Interval::new(0.9, 1.1), Interval::point(0.1)]
+        );
+        assert_eq!(
+            boxes.parameters,
+            [Interval::new(1.0, 2.0), Interval::point(3.0)]
+        );
         let definition = &scenario.definitions().unwrap()[0];
         assert_eq!((definition.states[0], definition.parameters[0]), (1.0, 1.5));
     }
 
     #[test]
     fn a_value_that_is_set_may_be_a_box() {
-        let values = [("one.y", "[-1e-3, 2]"), ("one.m", "[4,4.5]"), ("one.x", "7")];
+        let values = [
+            ("one.y", "[-1e-3, 2]"),
+            ("one.m", "[4,4.5]"),
+            ("one.x", "7"),
+        ];
         let boxes = &read(MODEL, &values).unwrap().boxes().unwrap()[0];
-        assert_eq!(boxes.states, [Interval::point(7.0), Interval::new(-1e-3, 2.0)]);
+        assert_eq!(
+            boxes.states,
+            [Interval::point(7.0), Interval::new(-1e-3, 2.0)]
+        );
         assert_eq!(boxes.parameters[1], Interval::new(4.0, 4.5));
     }
 
@@ -105,7 +153,13 @@ mod tests {
     fn what_restricts_a_run_has_no_meaning_for_bounds() {
         assert_eq!(read(MODEL, &[]).unwrap().without_meaning_for_bounds(), None);
         let restricted = MODEL.replace("inputs =", "imposed-step = 0.1\ninputs =");
-        let said = read(&restricted, &[]).unwrap().without_meaning_for_bounds().unwrap();
-        assert!(said.contains("one") && said.contains("imposed-step"), "{said}");
+        let said = read(&restricted, &[])
+            .unwrap()
+            .without_meaning_for_bounds()
+            .unwrap();
+        assert!(
+            said.contains("one") && said.contains("imposed-step"),
+            "{said}"
+        );
     }
 }

@@ -20,7 +20,11 @@ pub(crate) enum Errand {
 }
 
 /// Has it done, within a time limit.
-pub(crate) fn run<T: DeserializeOwned>(helper: &mut Helper, errand: &Errand, limit: Duration) -> Result<T, Refusal> {
+pub(crate) fn run<T: DeserializeOwned>(
+    helper: &mut Helper,
+    errand: &Errand,
+    limit: Duration,
+) -> Result<T, Refusal> {
     let answer = helper.run(&to_bytes(errand), limit)?;
     from_bytes(&answer).map_err(Refusal::Said)
 }
@@ -45,5 +49,6 @@ pub(crate) fn to_bytes<T: Serialize>(item: &T) -> Vec<u8> {
 }
 
 pub(crate) fn from_bytes<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    postcard::from_bytes(bytes).map_err(|error| format!("BUG: what another process sent cannot be read: {error}"))
+    postcard::from_bytes(bytes)
+        .map_err(|error| format!("BUG: what another process sent cannot be read: {error}"))
 }

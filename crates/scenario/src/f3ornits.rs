@@ -7,7 +7,11 @@ use crate::diagnostic::Problem;
 use crate::options::{Choices, RunOptions};
 
 const CALIBRATIONS: &[(&str, &str)] = &[("extrapolation", ""), ("least-squares", "")];
-const SCALES: &[(&str, &str)] = &[("damped-amplitude", ""), ("amplitude", ""), ("magnitude", "")];
+const SCALES: &[(&str, &str)] = &[
+    ("damped-amplitude", ""),
+    ("amplitude", ""),
+    ("magnitude", ""),
+];
 const SETTINGS: &[(&str, &str)] = &[("default", ""), ("paper", "")];
 const SMOOTH: &[(&str, &str)] = &[("false", ""), ("true", "")];
 
@@ -29,26 +33,33 @@ pub struct F3ornitsChoices {
 impl F3ornitsChoices {
     /// Reads them.
     pub(crate) fn of(choices: &Choices) -> Result<Self, Problem> {
-        let calibration = choices.chosen("calibration", CALIBRATIONS)?.map(|name| match name.as_str() {
-            "least-squares" => Calibration::LeastSquares,
-            _ => Calibration::Extrapolation,
-        });
-        let scale = choices.chosen("scale", SCALES)?.map(|name| match name.as_str() {
-            "magnitude" => Scale::Magnitude,
-            "amplitude" => Scale::Amplitude,
-            _ => Scale::DampedAmplitude,
-        });
+        let calibration =
+            choices
+                .chosen("calibration", CALIBRATIONS)?
+                .map(|name| match name.as_str() {
+                    "least-squares" => Calibration::LeastSquares,
+                    _ => Calibration::Extrapolation,
+                });
+        let scale = choices
+            .chosen("scale", SCALES)?
+            .map(|name| match name.as_str() {
+                "magnitude" => Scale::Magnitude,
+                "amplitude" => Scale::Amplitude,
+                _ => Scale::DampedAmplitude,
+            });
         let max_growth = choices.positive("max-growth")?;
         if max_growth.is_some_and(|growth| growth < 1.0) {
-            return Err(
-                choices.problem("max-growth", "`max-growth` is the factor by which a step may grow: at least 1")
-            );
+            return Err(choices.problem(
+                "max-growth",
+                "`max-growth` is the factor by which a step may grow: at least 1",
+            ));
         }
         let (min_step, max_step) = (choices.positive("min-step")?, choices.positive("max-step")?);
         if let (Some(shortest), Some(longest)) = (min_step, max_step)
             && shortest > longest
         {
-            let message = format!("`min-step`, {shortest} s, is longer than `max-step`, {longest} s");
+            let message =
+                format!("`min-step`, {shortest} s, is longer than `max-step`, {longest} s");
             return Err(choices.problem("min-step", &message));
         }
         Ok(Self {
@@ -67,22 +78,34 @@ impl F3ornitsChoices {
 }
 
 /// The options of a run of length `span`.
-pub(crate) fn options(run: &RunOptions, span: f64, capabilities: &[Capabilities]) -> F3ornitsOptions {
+pub(crate) fn options(
+    run: &RunOptions,
+    span: f64,
+    capabilities: &[Capabilities],
+) -> F3ornitsOptions {
     let chosen = &run.f3ornits;
     let tolerance = run.tolerance.unwrap_or(F3ornitsOptions::TOLERANCE);
     let base = match chosen.paper {
         true => F3ornitsOptions::of_paper(span, tolerance),
         // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of cubics.
-        false if capabilities.iter().any(|c| c.step_rule != StepRule::Free) => {
-            F3ornitsOptions { absolute_tolerance: 0.0, in_turn: true, ..F3ornitsOptions::of_paper(span, tolerance) }
-        }
+        false if capabilities.iter().any(|c| c.step_rule != StepRule::Free) => F3ornitsOptions {
+            absolute_tolerance: 0.0,
+            in_turn: true,
+            ..F3ornitsOptions::of_paper(span, tolerance)
+        },
         false => F3ornitsOptions::new(span, tolerance),
     };
     let unseen = !chosen.paper && capabilities.iter().any(|c| !c.trial);
     let base = if unseen { base.unseen(span) } else { base };
-    let max_step = chosen.max_step.unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
+    let max_step = chosen
+        .max_step
+        .unwrap_or(base.max_step.max(chosen.min_step.unwrap_or(0.0)));
     // Where only one of them is given, the other gives way.
-    let min_step = chosen.min_step.unwrap_or(base.min_step.min(max_step).min(run.step.unwrap_or(f64::INFINITY)));
+    let min_step = chosen.min_step.unwrap_or(
+        base.min_step
+            .min(max_step)
+            .min(run.step.unwrap_or(f64::INFINITY)),
+    );
     // The first step may be shorter than any other, but where a user says otherwise.
     let first_step = match (run.step, chosen.min_step) {
         (Some(step), _) => step.clamp(min_step, max_step),
@@ -113,7 +136,9 @@ mod tests {
 
     fn choices(given: &[(&str, &str)]) -> Choices {
         let mut choices = Choices::default();
-        given.iter().for_each(|(key, value)| choices.set(key, *value));
+        given
+            .iter()
+            .for_each(|(key, value)| choices.set(key, *value));
         choices
     }
 
@@ -123,20 +148,48 @@ mod tests {
 
     #[test]
     fn the_papers_setting_is_taken_where_it_is_asked_for() {
-        let given = [("step", "0.5"), ("tolerance", "1e-3"), ("max-step", "3"), ("smooth", "true"), ("damping", "0.1")];
+        let given = [
+            ("step", "0.5"),
+            ("tolerance", "1e-3"),
+            ("max-step", "3"),
+            ("smooth", "true"),
+            ("damping", "0.1"),
+        ];
         let ours = chosen(&given);
-        assert_eq!((ours.steering, ours.max_degree, ours.max_growth), (Steering::Averaged, 3, 1.5));
-        assert_eq!((ours.first_step, ours.max_step, ours.tolerance, ours.absolute_tolerance), (0.5, 3.0, 1e-3, 0.0));
+        assert_eq!(
+            (ours.steering, ours.max_degree, ours.max_growth),
+            (Steering::Averaged, 3, 1.5)
+        );
+        assert_eq!(
+            (
+                ours.first_step,
+                ours.max_step,
+                ours.tolerance,
+                ours.absolute_tolerance
+            ),
+            (0.5, 3.0, 1e-3, 0.0)
+        );
         let paper = chosen(&[("setting", "paper"), ("max-growth", "2")]);
-        assert_eq!((paper.steering, paper.max_degree, paper.max_growth), (Steering::Plain, 2, 2.0));
+        assert_eq!(
+            (paper.steering, paper.max_degree, paper.max_growth),
+            (Steering::Plain, 2, 2.0)
+        );
         assert_eq!(paper.absolute_tolerance, 1e-6);
     }
 
     #[test]
     fn bounds_of_steps_never_cross() {
-        for given in [("min-step", "50"), ("max-step", "1e-9"), ("step", "99"), ("step", "1e-12")] {
+        for given in [
+            ("min-step", "50"),
+            ("max-step", "1e-9"),
+            ("step", "99"),
+            ("step", "1e-12"),
+        ] {
             let found = chosen(&[given]);
-            assert!(found.min_step <= found.first_step && found.first_step <= found.max_step, "{given:?}: {found:?}");
+            assert!(
+                found.min_step <= found.first_step && found.first_step <= found.max_step,
+                "{given:?}: {found:?}"
+            );
         }
     }
 

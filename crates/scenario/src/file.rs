@@ -95,11 +95,18 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     pub fn point(value: f64) -> Self {
-        Self { lower: value, upper: value }
+        Self {
+            lower: value,
+            upper: value,
+        }
     }
 
     pub fn middle(&self) -> f64 {
-        if self.lower == self.upper { self.lower } else { self.lower + 0.5 * (self.upper - self.lower) }
+        if self.lower == self.upper {
+            self.lower
+        } else {
+            self.lower + 0.5 * (self.upper - self.lower)
+        }
     }
 }
 
@@ -129,9 +136,17 @@ impl Given {
             return Ok(Bounds::point(number));
         }
         let Self::List(items) = self else {
-            return Err(format!("wrong type: {}, expected a number, or a box [lower, upper]", self.shape()));
+            return Err(format!(
+                "wrong type: {}, expected a number, or a box [lower, upper]",
+                self.shape()
+            ));
         };
-        match items.iter().map(Self::number).collect::<Option<Vec<f64>>>().as_deref() {
+        match items
+            .iter()
+            .map(Self::number)
+            .collect::<Option<Vec<f64>>>()
+            .as_deref()
+        {
             Some(&[lower, upper]) => Ok(Bounds { lower, upper }),
             _ => Err("expected a box of two numbers, [lower, upper]".to_owned()),
         }
@@ -203,22 +218,32 @@ pub(crate) fn parse(source: &SourceText) -> Result<ModelFile, Problem> {
 
 /// What the reader of the file says, so that its author understands.
 fn in_words_of_the_model(message: &str, span: Range<usize>) -> Problem {
-    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.strip_suffix('`'));
+    let missing = message
+        .strip_prefix("missing field `")
+        .and_then(|rest| rest.strip_suffix('`'));
     match missing {
-        Some("model") => Problem::at(span, "there is no [model] table").help("begin with [model] and its stop-time"),
-        Some("to") => Problem::at(span, "this connection leads nowhere").help("add `to = \"system.input\"`"),
+        Some("model") => Problem::at(span, "there is no [model] table")
+            .help("begin with [model] and its stop-time"),
+        Some("to") => {
+            Problem::at(span, "this connection leads nowhere").help("add `to = \"system.input\"`")
+        }
         Some(key) => Problem::at(span, format!("`{key}` is missing")),
         None => {
             let plain = [
                 ("expected f64", "expected a number"),
                 ("expected usize", "expected a whole number from 0 on"),
                 ("expected a boolean", "expected true or false"),
-                ("expected a sequence", "expected a list (tables written as [[connections]])"),
+                (
+                    "expected a sequence",
+                    "expected a list (tables written as [[connections]])",
+                ),
                 ("invalid type: map", "wrong type: a table"),
                 ("invalid type:", "wrong type:"),
                 ("invalid length 0, ", ""),
             ];
-            let message = plain.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to));
+            let message = plain.iter().fold(message.to_owned(), |text, (from, to)| {
+                text.replace(from, to)
+            });
             Problem::at(span, message)
         }
     }
@@ -228,15 +253,31 @@ fn in_words_of_the_model(message: &str, span: Range<usize>) -> Problem {
 fn unknown_key(message: &str) -> Option<(String, Vec<String>)> {
     let rest = message.strip_prefix("unknown field `")?;
     let (key, expected) = rest.split_once('`')?;
-    let known = expected.split('`').skip(1).step_by(2).map(str::to_owned).collect();
+    let known = expected
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
     Some((key.to_owned(), known))
 }
 
 /// Where, in the file, a part of a TOML string stands: `span` is that of the string with its quotes, `offset` and `length`
 /// count bytes of its value. Falls back to the whole string where escapes make the two differ.
-pub(crate) fn within_string(text: &str, span: &Range<usize>, offset: usize, length: usize) -> Range<usize> {
-    let Some(raw) = text.get(span.clone()) else { return span.clone() };
-    let quotes = if raw.starts_with("\"\"\"") || raw.starts_with("'''") { 3 } else { 1 };
+pub(crate) fn within_string(
+    text: &str,
+    span: &Range<usize>,
+    offset: usize,
+    length: usize,
+) -> Range<usize> {
+    let Some(raw) = text.get(span.clone()) else {
+        return span.clone();
+    };
+    let quotes = if raw.starts_with("\"\"\"") || raw.starts_with("'''") {
+        3
+    } else {
+        1
+    };
     let escapes = raw.starts_with('"') && raw.contains('\\');
     // TOML drops a newline that follows the opening quotes at once, and reads \r\n as it stands.
     let newline = match raw.get(quotes..) {
@@ -245,7 +286,11 @@ pub(crate) fn within_string(text: &str, span: &Range<usize>, offset: usize, leng
         _ => 0,
     };
     let start = span.start + quotes + newline + offset;
-    if escapes || start > span.end { span.clone() } else { start..(start + length).min(span.end) }
+    if escapes || start > span.end {
+        span.clone()
+    } else {
+        start..(start + length).min(span.end)
+    }
 }
 
 #[cfg(test)]
@@ -253,13 +298,22 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<ModelFile, Problem> {
-        parse(&SourceText { path: "m.toml".into(), text: text.into() })
+        parse(&SourceText {
+            path: "m.toml".into(),
+            text: text.into(),
+        })
     }
 
     #[test]
     fn systems_keep_the_order_of_the_file() {
         let file = read("[model]\n[systems.z]\n[systems.a]\n[systems.m]\n").unwrap();
-        assert_eq!(file.systems.keys().map(|k| k.as_ref().as_str()).collect::<Vec<_>>(), ["z", "a", "m"]);
+        assert_eq!(
+            file.systems
+                .keys()
+                .map(|k| k.as_ref().as_str())
+                .collect::<Vec<_>>(),
+            ["z", "a", "m"]
+        );
     }
 
     #[test]
@@ -274,7 +328,11 @@ mod tests {
     fn a_wrong_type_is_told_with_its_place() {
         let text = "[model]\n[systems.a]\nstates = { x = { y = 1 } }\n";
         let problem = read(text).unwrap_err();
-        assert!(problem.message.contains("a number, a box [lower, upper]"), "{}", problem.message);
+        assert!(
+            problem.message.contains("a number, a box [lower, upper]"),
+            "{}",
+            problem.message
+        );
         assert_eq!(&text[problem.span.unwrap()], "{ y = 1 }");
     }
 

@@ -27,7 +27,8 @@ pub(crate) struct ProbeErrand {
 impl ProbeErrand {
     /// Carries it out in this process.
     pub fn carry_out(self) -> Result<Observation, Mishap> {
-        self.open()?.experiment(self.settings, self.step, &self.experiment)
+        self.open()?
+            .experiment(self.settings, self.step, &self.experiment)
     }
 
     /// The FMU; a process that tries one thing after the other opens it once.
@@ -37,7 +38,11 @@ impl ProbeErrand {
         if let Some(unit) = open.as_ref().filter(|unit| unit.path() == self.path) {
             return Ok(unit.clone());
         }
-        let strictness = if self.strict { Strictness::Strict } else { Strictness::Lenient };
+        let strictness = if self.strict {
+            Strictness::Strict
+        } else {
+            Strictness::Lenient
+        };
         Ok(open.insert(Unit::open(&self.path, strictness)?).clone())
     }
 }
@@ -67,25 +72,47 @@ impl<'a> ChildLaboratory<'a> {
     ) -> Self {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let (strict, settings) = (strictness == Strictness::Strict, settings.clone());
-        let experiment = Experiment::Start { early: true, offset: 0.0 };
-        let errand = ProbeErrand { path, strict, settings, step, experiment };
-        Self { fleet, errand, helper: None, single, found_single: false, silent: None }
+        let experiment = Experiment::Start {
+            early: true,
+            offset: 0.0,
+        };
+        let errand = ProbeErrand {
+            path,
+            strict,
+            settings,
+            step,
+            experiment,
+        };
+        Self {
+            fleet,
+            errand,
+            helper: None,
+            single,
+            found_single: false,
+            silent: None,
+        }
     }
 
     fn attempt(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
         let mut helper = match self.helper.take() {
             Some(helper) => helper,
-            None => self
-                .fleet
-                .helper()
-                .map_err(|error| Mishap::Refused(format!("no process could be started to try it out in: {error}")))?,
+            None => self.fleet.helper().map_err(|error| {
+                Mishap::Refused(format!(
+                    "no process could be started to try it out in: {error}"
+                ))
+            })?,
         };
-        let errand = ProbeErrand { experiment: experiment.clone(), ..self.errand.clone() };
+        let errand = ProbeErrand {
+            experiment: experiment.clone(),
+            ..self.errand.clone()
+        };
         let errand = Errand::Probe(Box::new(errand));
         let limit = self.fleet.limit().unwrap_or(LIMIT);
-        let done: Result<Observation, Mishap> = errand::run(&mut helper, &errand, limit).map_err(mishap)?;
-        let spoiled =
-            self.single || self.found_single || matches!(done, Err(Mishap::Crashed(_) | Mishap::NoInstance(_)));
+        let done: Result<Observation, Mishap> =
+            errand::run(&mut helper, &errand, limit).map_err(mishap)?;
+        let spoiled = self.single
+            || self.found_single
+            || matches!(done, Err(Mishap::Crashed(_) | Mishap::NoInstance(_)));
         self.helper = Some(helper).filter(|_| !spoiled);
         done
     }
@@ -95,10 +122,12 @@ impl<'a> ChildLaboratory<'a> {
 fn mishap(refusal: Refusal) -> Mishap {
     match refusal {
         Refusal::Said(why) => Mishap::Refused(why),
-        Refusal::Lost(lost @ (Lost::Silent { .. } | Lost::Interrupted { .. })) => {
-            Mishap::Silent(format!("{} while it was tried out, and was ended", lost.briefly()))
+        Refusal::Lost(lost @ (Lost::Silent { .. } | Lost::Interrupted { .. })) => Mishap::Silent(
+            format!("{} while it was tried out, and was ended", lost.briefly()),
+        ),
+        Refusal::Lost(lost) => {
+            Mishap::Crashed(format!("{} while it was tried out", lost.briefly()))
         }
-        Refusal::Lost(lost) => Mishap::Crashed(format!("{} while it was tried out", lost.briefly())),
     }
 }
 

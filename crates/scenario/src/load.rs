@@ -16,7 +16,9 @@ pub(crate) enum Format {
 
 /// By its ending, and where that says nothing by what is in it.
 pub(crate) fn format_of(path: &Path) -> Format {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {
         Some("fmu") => Format::Unit,
         Some("ssp" | "ssd") => Format::Structure,

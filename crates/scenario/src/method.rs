@@ -3,12 +3,13 @@
 use dovetail_core::{Capabilities, Grid, Method, StepRule, System};
 use dovetail_equations::Monolithic;
 use dovetail_methods::{
-    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, Fallback,
-    GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
+    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions,
+    Fallback, GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions,
+    StepBounds,
 };
 use dovetail_numerics::nonlinear::{
-    Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres, NgmresOptions,
-    NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
+    Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres,
+    NgmresOptions, NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
 };
 
 use crate::diagnostic::Problem;
@@ -39,8 +40,12 @@ pub(crate) fn choose<'o>(
     }
     let free = capabilities.iter().all(|c| c.step_rule == StepRule::Free);
     let (name, reason) = if !coupled {
-        ("jacobi", "no system feeds another, so that there is nothing to couple")
-    } else if let (true, Some(system)) = (free && capabilities.iter().all(|c| c.linearize), jumping) {
+        (
+            "jacobi",
+            "no system feeds another, so that there is nothing to couple",
+        )
+    } else if let (true, Some(system)) = (free && capabilities.iter().all(|c| c.linearize), jumping)
+    {
         let reason = format!(
             "every system can be linearised, and `{system}` has conditions or jumps that depend on more than time: their steps are \
              cut where they are met"
@@ -48,15 +53,29 @@ pub(crate) fn choose<'o>(
         return ("missiles", Some(reason));
     } else if free && capabilities.iter().all(|c| c.linearize) {
         let all = capabilities.iter().all(|c| c.trial);
-        let corrected = if all { ", and corrected, since all can roll back" } else { "" };
-        let reason = "every system can be linearised, so that the interface of a step can be predicted";
+        let corrected = if all {
+            ", and corrected, since all can roll back"
+        } else {
+            ""
+        };
+        let reason =
+            "every system can be linearised, so that the interface of a step can be predicted";
         return ("dovetail", Some(format!("{reason}{corrected}")));
     } else if free && capabilities.iter().all(|c| c.trial) {
-        ("ifosmondi", "every system can roll back, so that the interfaces can be made to agree")
+        (
+            "ifosmondi",
+            "every system can roll back, so that the interfaces can be made to agree",
+        )
     } else if free && capabilities.iter().all(|c| c.trial || c.linearize) {
-        ("ifosmondi", "every system can roll back or be linearised: what the latter would answer is estimated")
+        (
+            "ifosmondi",
+            "every system can roll back or be linearised: what the latter would answer is estimated",
+        )
     } else {
-        ("f3ornits", "not every system can roll back or be linearised and take any step, and this method needs neither")
+        (
+            "f3ornits",
+            "not every system can roll back or be linearised and take any step, and this method needs neither",
+        )
     };
     (name, Some(reason.to_owned()))
 }
@@ -73,7 +92,9 @@ pub(crate) fn estimated(
         let wanted = options.rollback_free.unwrap_or(poor);
         // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
         if wanted && !found.linearize && !poor {
-            let message = format!("rollback-free=true needs systems that can be linearised, and `{name}` cannot be");
+            let message = format!(
+                "rollback-free=true needs systems that can be linearised, and `{name}` cannot be"
+            );
             return Err(Problem::general(message).help("it can roll back: leave the option out"));
         }
         chosen.push(wanted && found.linearize);
@@ -87,9 +108,9 @@ pub(crate) fn estimated(
     let keys = ["control", "form", "laplace"].into_iter();
     let any = chosen.contains(&true);
     let unused = keys.filter(|key| !any && options.given.iter().any(|given| given == key));
-    warnings.extend(
-        unused.map(|key| format!("nothing was estimated, so that the option {key} was not used: see rollback-free")),
-    );
+    warnings.extend(unused.map(|key| {
+        format!("nothing was estimated, so that the option {key} was not used: see rollback-free")
+    }));
     Ok((chosen, warnings))
 }
 
@@ -117,7 +138,12 @@ pub(crate) fn make<'a>(
     let (options, capabilities) = (options.clone(), capabilities.to_vec());
     let auto = options.method == "auto";
     let other = move |name: &str| unwatched(scenario, &options, name, step, &capabilities).ok();
-    Ok(Box::new(Fallback::new(own, step, scenario.stop_time, auto.then(|| Box::new(other) as _))))
+    Ok(Box::new(Fallback::new(
+        own,
+        step,
+        scenario.stop_time,
+        auto.then(|| Box::new(other) as _),
+    )))
 }
 
 /// The method of this name on steps of `step`, for systems with these capabilities; or why it is not to be had.
@@ -136,14 +162,33 @@ fn unwatched<'a>(
         "jacobi" => Box::new(Jacobi::new(connections, grid)),
         "ifosmondi" => {
             let unknowns = Ifosmondi::unknowns(connections);
-            let default = if unknowns <= MOST_REMEMBERED { "quasi-newton" } else { "anderson" };
+            let default = if unknowns <= MOST_REMEMBERED {
+                "quasi-newton"
+            } else {
+                "anderson"
+            };
             let solver = options.solver.as_deref().unwrap_or(default);
             let chosen = is_adaptive(name, options).then_some(limits.steps);
-            let tolerance = if chosen.is_some() { tolerance.max(limits.tolerance) } else { tolerance };
+            let tolerance = if chosen.is_some() {
+                tolerance.max(limits.tolerance)
+            } else {
+                tolerance
+            };
             let extrapolate = solver == "quasi-newton";
-            let chosen = IfosmondiOptions { tolerance, extrapolate, criterion: options.criterion, chosen };
+            let chosen = IfosmondiOptions {
+                tolerance,
+                extrapolate,
+                criterion: options.criterion,
+                chosen,
+            };
             let solver = nonlinear_solver(solver, options, unknowns)?;
-            Box::new(Ifosmondi::new(connections, grid, chosen, solver, capabilities))
+            Box::new(Ifosmondi::new(
+                connections,
+                grid,
+                chosen,
+                solver,
+                capabilities,
+            ))
         }
         "f3ornits" => {
             let span = (scenario.start_time, scenario.stop_time);
@@ -157,12 +202,20 @@ fn unwatched<'a>(
         }
         "missiles" => {
             let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
-            let chosen = MissilesOptions { estimator: options.estimator, tolerance, bounds: limits.steps };
+            let chosen = MissilesOptions {
+                estimator: options.estimator,
+                tolerance,
+                bounds: limits.steps,
+            };
             Box::new(Missiles::new(connections, grid, chosen, capabilities))
         }
         "dovetail" => {
             let tolerance = is_adaptive(name, options).then_some(tolerance.max(limits.tolerance));
-            let chosen = DovetailOptions { tolerance, bounds: limits.steps, ..options.dovetail };
+            let chosen = DovetailOptions {
+                tolerance,
+                bounds: limits.steps,
+                ..options.dovetail
+            };
             Box::new(Dovetail::new(connections, grid, chosen, capabilities))
         }
         "monolithic" => {
@@ -171,8 +224,11 @@ fn unwatched<'a>(
                     "the other methods couple whatever there is; dovetail check lists those that this model permits",
                 )
             };
-            let definitions = scenario.definitions().map_err(|error| refuse(error.to_string()))?;
-            let equations = Monolithic::new(&definitions, connections).map_err(|error| refuse(error.to_string()))?;
+            let definitions = scenario
+                .definitions()
+                .map_err(|error| refuse(error.to_string()))?;
+            let equations = Monolithic::new(&definitions, connections)
+                .map_err(|error| refuse(error.to_string()))?;
             Box::new(MonolithicRun::new(connections, grid, equations))
         }
         _ => Box::new(GaussSeidel::new(connections, grid)),
@@ -191,13 +247,29 @@ pub(crate) struct Limits {
 impl Limits {
     /// For these systems, over a run of length `span`.
     pub fn of(capabilities: &[Capabilities], span: f64) -> Self {
-        let noise = capabilities.iter().map(|c| c.precision.noise).fold(0.0, f64::max);
-        let resolution = capabilities.iter().map(|c| c.precision.resolution).fold(0.0, f64::max);
+        let noise = capabilities
+            .iter()
+            .map(|c| c.precision.noise)
+            .fold(0.0, f64::max);
+        let resolution = capabilities
+            .iter()
+            .map(|c| c.precision.resolution)
+            .fold(0.0, f64::max);
         // Co-Simulation FMUs without event mode: their solvers are not made for next to nothing, and what switches in them goes unsaid.
         let silent = capabilities.iter().any(|c| !c.presence.responds);
-        let [least, longest] = if silent { [LEAST_STEP * span, LONGEST_STEP * span] } else { [0.0, f64::INFINITY] };
-        let steps = StepBounds { shortest: (ABOVE_RESOLUTION * resolution).max(least), longest };
-        Self { tolerance: ABOVE_NOISE * noise, steps }
+        let [least, longest] = if silent {
+            [LEAST_STEP * span, LONGEST_STEP * span]
+        } else {
+            [0.0, f64::INFINITY]
+        };
+        let steps = StepBounds {
+            shortest: (ABOVE_RESOLUTION * resolution).max(least),
+            longest,
+        };
+        Self {
+            tolerance: ABOVE_NOISE * noise,
+            steps,
+        }
     }
 }
 
@@ -212,7 +284,11 @@ const LONGEST_STEP: f64 = 1.0 / 500.0;
 /// What the solvers inside FMUs are asked for: far less than what the coupling is allowed to be off by, where a method of this name
 /// knows that; none: what an FMU itself proposes.
 pub(crate) fn fmu_tolerance(name: &str, options: &RunOptions) -> Option<f64> {
-    if options.given.iter().any(|key| key == "integrator-tolerance") {
+    if options
+        .given
+        .iter()
+        .any(|key| key == "integrator-tolerance")
+    {
         return Some(options.integrator_tolerance);
     }
     let default = match name {
@@ -245,8 +321,15 @@ pub(crate) fn is_adaptive(name: &str, options: &RunOptions) -> bool {
     }
 }
 
-fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {
-    let line_search = NgmresOptions { selection: Selection::LineSearch, ..NgmresOptions::default() };
+fn nonlinear_solver(
+    name: &str,
+    options: &RunOptions,
+    size: usize,
+) -> Result<Box<dyn NonlinearSolver>, Problem> {
+    let line_search = NgmresOptions {
+        selection: Selection::LineSearch,
+        ..NgmresOptions::default()
+    };
     Ok(match name {
         "newton" => Box::new(Newton::new(size, NewtonOptions::default())),
         "anderson" => Box::new(Anderson::new(size, AndersonOptions::default())),
@@ -262,7 +345,9 @@ fn nonlinear_solver(name: &str, options: &RunOptions, size: usize) -> Result<Box
 fn petsc(options: &str, size: usize) -> Result<Box<dyn NonlinearSolver>, Problem> {
     let solver = dovetail_petsc::Petsc::new(size, options);
     let refused = |error| Problem::general(format!("--solver petsc: {error}"));
-    solver.map(|solver| Box::new(solver) as Box<dyn NonlinearSolver>).map_err(refused)
+    solver
+        .map(|solver| Box::new(solver) as Box<dyn NonlinearSolver>)
+        .map_err(refused)
 }
 
 #[cfg(not(feature = "petsc"))]

@@ -1,7 +1,8 @@
 //! All equations as one system: no coupling at all, the truth that coupling methods are measured by, as a run.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past, Signal, Task, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past,
+    Signal, Task, Workers,
 };
 use dovetail_equations::{Course, Monolithic};
 
@@ -22,16 +23,31 @@ pub(crate) struct MonolithicRun<'a> {
 impl<'a> MonolithicRun<'a> {
     /// The equations, with rows at the times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid, equations: Monolithic) -> Self {
-        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let states = connections
+            .interfaces()
+            .iter()
+            .map(|interface| interface.states.len())
+            .sum();
         let (equations, tasks) = (Some(equations), connections.tasks(1));
-        Self { connections, grid, equations, course: None, tasks, slopes: vec![0.0; states] }
+        Self {
+            connections,
+            grid,
+            equations,
+            course: None,
+            tasks,
+            slopes: vec![0.0; states],
+        }
     }
 
     fn begin(&mut self, past: &Past) -> Result<(), Error> {
         if let Some(equations) = self.equations.take() {
             let outputs: Vec<f64> = past.latest().iter().map(|knot| knot.value).collect();
             let stop = self.grid.time(self.grid.count());
-            self.course = Some(equations.starting_at(&outputs).into_course(past.reached(), stop)?);
+            self.course = Some(
+                equations
+                    .starting_at(&outputs)
+                    .into_course(past.reached(), stop)?,
+            );
         }
         Ok(())
     }
@@ -45,13 +61,26 @@ impl<'a> MonolithicRun<'a> {
         let mut states = course.states().iter().zip(&self.slopes);
         for task in &mut self.tasks {
             task.step = step;
-            for (signal, input) in task.inputs.iter_mut().zip(self.connections.inputs_of(task.system)) {
+            for (signal, input) in task
+                .inputs
+                .iter_mut()
+                .zip(self.connections.inputs_of(task.system))
+            {
                 *signal = Signal::constant(inputs[input]);
             }
-            for (knot, output) in task.response.outputs.iter_mut().zip(self.connections.outputs_of(task.system)) {
+            for (knot, output) in task
+                .response
+                .outputs
+                .iter_mut()
+                .zip(self.connections.outputs_of(task.system))
+            {
                 *knot = Knot::value_only(outputs[output]);
             }
-            let places = task.response.states.iter_mut().zip(&mut task.response.motion);
+            let places = task
+                .response
+                .states
+                .iter_mut()
+                .zip(&mut task.response.motion);
             for ((state, motion), (value, slope)) in places.zip(&mut states) {
                 (*state, *motion) = (*value, [*slope, f64::NAN]);
             }
@@ -86,8 +115,16 @@ impl Method for MonolithicRun<'_> {
             course.advance(step.end)?;
             step
         };
-        let next_event = self.course.as_ref().map_or(f64::INFINITY, Course::next_switch);
+        let next_event = self
+            .course
+            .as_ref()
+            .map_or(f64::INFINITY, Course::next_switch);
         self.answer(step, next_event)?;
-        Ok(Outcome::Accepted(Exchange { tasks: &self.tasks, before: &[], iterations: 0, signals: &[] }))
+        Ok(Outcome::Accepted(Exchange {
+            tasks: &self.tasks,
+            before: &[],
+            iterations: 0,
+            signals: &[],
+        }))
     }
 }

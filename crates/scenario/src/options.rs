@@ -17,11 +17,26 @@ use crate::placement::Placement;
 
 /// The methods there are, with one line about each.
 pub const METHODS: &[(&str, &str)] = &[
-    ("jacobi", "all systems step in parallel, inputs held; order 1"),
-    ("gauss-seidel", "systems step one after the other, inputs held, newest values first; order 1"),
-    ("f3ornits", "continues outputs from their past, with the order, step and pace each system permits; needs nothing"),
-    ("ifosmondi", "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation"),
-    ("missiles", "solves one linear system a step for the interface, then integrates once; needs linearisation only"),
+    (
+        "jacobi",
+        "all systems step in parallel, inputs held; order 1",
+    ),
+    (
+        "gauss-seidel",
+        "systems step one after the other, inputs held, newest values first; order 1",
+    ),
+    (
+        "f3ornits",
+        "continues outputs from their past, with the order, step and pace each system permits; needs nothing",
+    ),
+    (
+        "ifosmondi",
+        "iterates until the interfaces agree in value and slope; order 4, needs rollback or linearisation",
+    ),
+    (
+        "missiles",
+        "solves one linear system a step for the interface, then integrates once; needs linearisation only",
+    ),
     (
         "dovetail",
         "the engine's own: predicts the interface, integrates once, knows its error; order 4 to 6, needs linearisation only",
@@ -57,7 +72,11 @@ pub const OPTIONS: &[RunOption] = &[
         meaning: "macro-step; dovetail, missiles and ifosmondi, which choose their own, keep to it; f3ornits begins with it",
         methods: &[],
     },
-    RunOption { key: "solver", meaning: "how ifosmondi solves the coupling", methods: &["ifosmondi"] },
+    RunOption {
+        key: "solver",
+        meaning: "how ifosmondi solves the coupling",
+        methods: &["ifosmondi"],
+    },
     RunOption {
         key: "petsc-options",
         meaning: "options of --solver petsc, as PETSc reads them; -snes_type anderson, say",
@@ -118,7 +137,11 @@ pub const OPTIONS: &[RunOption] = &[
         meaning: "highest degree of continued outputs, 0 to 4; 3 by default, 2 with setting=paper",
         methods: &["f3ornits"],
     },
-    RunOption { key: "min-step", meaning: "shortest step that is asked for", methods: &["f3ornits"] },
+    RunOption {
+        key: "min-step",
+        meaning: "shortest step that is asked for",
+        methods: &["f3ornits"],
+    },
     RunOption {
         key: "max-step",
         meaning: "longest step of a free system; by default 1/50 of the run, 1/1000 where a system cannot roll back",
@@ -169,24 +192,41 @@ pub const OPTIONS: &[RunOption] = &[
 
 /// The solvers of `ifosmondi`, with one line about each.
 pub const SOLVERS: &[(&str, &str)] = &[
-    ("quasi-newton", "remembers how the interface reacts from step to step; usually the fewest integrations"),
+    (
+        "quasi-newton",
+        "remembers how the interface reacts from step to step; usually the fewest integrations",
+    ),
     ("newton", "Newton with matrix-free GMRES and backtracking"),
     ("anderson", "Anderson mixing"),
     ("ngmres", "nonlinear GMRES"),
     ("ngmres-linesearch", "nonlinear GMRES with a line search"),
-    ("fixed-point", "the classical IFOSMONDI; converges only where the loop contracts"),
-    ("petsc", "PETSc's SNES, in programs built with the feature petsc; see petsc-options"),
+    (
+        "fixed-point",
+        "the classical IFOSMONDI; converges only where the loop contracts",
+    ),
+    (
+        "petsc",
+        "PETSc's SNES, in programs built with the feature petsc; see petsc-options",
+    ),
 ];
 
 /// When answers are estimated rather than tried.
-const ROLLBACK_FREE: &[(&str, &str)] =
-    &[("auto", "where a system cannot roll back"), ("true", "always"), ("false", "never")];
+const ROLLBACK_FREE: &[(&str, &str)] = &[
+    ("auto", "where a system cannot roll back"),
+    ("true", "always"),
+    ("false", "never"),
+];
 
 const CRITERIA: &[(&str, &str)] = &[("range", ""), ("paper", "")];
 
 const CONTROLS: &[(&str, &str)] = &[("flexible", ""), ("zero-order", ""), ("first-order", "")];
 
-const FORMS: &[(&str, &str)] = &[("full", ""), ("held", ""), ("degraded", ""), ("as-printed", "")];
+const FORMS: &[(&str, &str)] = &[
+    ("full", ""),
+    ("held", ""),
+    ("degraded", ""),
+    ("as-printed", ""),
+];
 
 const LAPLACE: &[(&str, &str)] = &[("exact", ""), ("gaver-stehfest", "")];
 
@@ -243,7 +283,10 @@ impl Choice {
     fn problem(&self, key: &str, message: String) -> Problem {
         match &self.span {
             Some(span) => Problem::at(span.clone(), message),
-            None => Problem::general(format!("{message} (given on the command line as `{key}={}`)", self.text)),
+            None => Problem::general(format!(
+                "{message} (given on the command line as `{key}={}`)",
+                self.text
+            )),
         }
     }
 }
@@ -258,22 +301,48 @@ impl Choices {
                 toml::Value::Integer(number) => number.to_string(),
                 toml::Value::Float(number) => number.to_string(),
                 toml::Value::Boolean(truth) => truth.to_string(),
-                _ => return Err(Problem::at(value.span(), "an option is a number, a word, true or false")),
+                _ => {
+                    return Err(Problem::at(
+                        value.span(),
+                        "an option is a number, a word, true or false",
+                    ));
+                }
             };
-            let name = if key.get_ref() == "name" { "method" } else { key.get_ref() };
-            choices.given.insert(name.to_owned(), Choice { text, span: Some(key.span().start..value.span().end) });
+            let name = if key.get_ref() == "name" {
+                "method"
+            } else {
+                key.get_ref()
+            };
+            choices.given.insert(
+                name.to_owned(),
+                Choice {
+                    text,
+                    span: Some(key.span().start..value.span().end),
+                },
+            );
         }
         Ok(choices)
     }
 
     /// A choice made on the command line.
     pub fn set(&mut self, key: &str, text: impl Into<String>) {
-        self.given.insert(key.to_owned(), Choice { text: text.into(), span: None });
+        self.given.insert(
+            key.to_owned(),
+            Choice {
+                text: text.into(),
+                span: None,
+            },
+        );
     }
 
     /// Later choices win.
     pub fn overridden_by(mut self, later: &Choices) -> Self {
-        self.given.extend(later.given.iter().map(|(key, choice)| (key.clone(), choice.clone())));
+        self.given.extend(
+            later
+                .given
+                .iter()
+                .map(|(key, choice)| (key.clone(), choice.clone())),
+        );
         self
     }
 
@@ -290,11 +359,18 @@ impl Choices {
         }
         Ok(RunOptions {
             method: self.method()?,
-            given: self.given.keys().filter(|key| *key != "method").cloned().collect(),
+            given: self
+                .given
+                .keys()
+                .filter(|key| *key != "method")
+                .cloned()
+                .collect(),
             step: self.positive("step")?,
             tolerance: self.positive("tolerance")?,
             solver: self.chosen("solver", SOLVERS)?,
-            rollback_free: self.chosen("rollback-free", ROLLBACK_FREE)?.and_then(|text| text.parse().ok()),
+            rollback_free: self
+                .chosen("rollback-free", ROLLBACK_FREE)?
+                .and_then(|text| text.parse().ok()),
             criterion: match self.chosen("criterion", CRITERIA)?.as_deref() {
                 Some("paper") => Criterion::Paper,
                 _ => Criterion::Range,
@@ -302,7 +378,10 @@ impl Choices {
             estimator: self.estimator()?,
             f3ornits: F3ornitsChoices::of(self)?,
             dovetail: dovetail::options(self)?,
-            petsc_options: self.given.get("petsc-options").map(|choice| choice.text.clone()),
+            petsc_options: self
+                .given
+                .get("petsc-options")
+                .map(|choice| choice.text.clone()),
             integrator_tolerance: self.integrator_tolerance()?,
             placement: Placement::default(),
             fmi_log: None,
@@ -314,10 +393,18 @@ impl Choices {
             && ENCLOSURES.iter().any(|(name, _)| *name == choice.text)
         {
             let name = &choice.text;
-            let message = format!("`{name}` proves bounds: it is a method of `dovetail enclose`, not of a run");
-            return Err(choice.problem("method", message).help(format!("dovetail enclose MODEL --method {name}")));
+            let message = format!(
+                "`{name}` proves bounds: it is a method of `dovetail enclose`, not of a run"
+            );
+            return Err(choice
+                .problem("method", message)
+                .help(format!("dovetail enclose MODEL --method {name}")));
         }
-        if self.given.contains_key("method") { self.one_of("method", METHODS, &["auto"]) } else { Ok("auto".into()) }
+        if self.given.contains_key("method") {
+            self.one_of("method", METHODS, &["auto"])
+        } else {
+            Ok("auto".into())
+        }
     }
 
     fn estimator(&self) -> Result<EstimatorOptions, Problem> {
@@ -335,24 +422,43 @@ impl Choices {
             Some("gaver-stehfest") => Laplace::GaverStehfest,
             _ => Laplace::Exact,
         };
-        Ok(EstimatorOptions { control, form, laplace })
+        Ok(EstimatorOptions {
+            control,
+            form,
+            laplace,
+        })
     }
 
     /// A choice among names, if it has been made.
-    pub(crate) fn chosen(&self, key: &str, listed: &[(&str, &str)]) -> Result<Option<String>, Problem> {
-        self.given.contains_key(key).then(|| self.one_of(key, listed, &[])).transpose()
+    pub(crate) fn chosen(
+        &self,
+        key: &str,
+        listed: &[(&str, &str)],
+    ) -> Result<Option<String>, Problem> {
+        self.given
+            .contains_key(key)
+            .then(|| self.one_of(key, listed, &[]))
+            .transpose()
     }
 
     /// A choice among names, which has been made.
     fn one_of(&self, key: &str, listed: &[(&str, &str)], also: &[&str]) -> Result<String, Problem> {
         let choice = &self.given[key];
-        let known = || listed.iter().map(|(name, _)| *name).chain(also.iter().copied());
+        let known = || {
+            listed
+                .iter()
+                .map(|(name, _)| *name)
+                .chain(also.iter().copied())
+        };
         if known().any(|name| name == choice.text) {
             return Ok(choice.text.clone());
         }
         Err(choice
             .problem(key, format!("unknown {key} `{}`", choice.text))
-            .help(format!("known are {}", known().collect::<Vec<_>>().join(", ")))
+            .help(format!(
+                "known are {}",
+                known().collect::<Vec<_>>().join(", ")
+            ))
             .suggest(&choice.text, known()))
     }
 
@@ -371,11 +477,21 @@ impl Choices {
         Ok(number.map(|value| value as usize))
     }
 
-    fn number(&self, key: &str, what: &str, fits: impl Fn(f64) -> bool) -> Result<Option<f64>, Problem> {
-        let Some(choice) = self.given.get(key) else { return Ok(None) };
+    fn number(
+        &self,
+        key: &str,
+        what: &str,
+        fits: impl Fn(f64) -> bool,
+    ) -> Result<Option<f64>, Problem> {
+        let Some(choice) = self.given.get(key) else {
+            return Ok(None);
+        };
         match choice.text.parse::<f64>() {
             Ok(value) if fits(value) && value.is_finite() => Ok(Some(value)),
-            _ => Err(choice.problem(key, format!("`{key}` must be {what}, not `{}`", choice.text))),
+            _ => Err(choice.problem(
+                key,
+                format!("`{key}` must be {what}, not `{}`", choice.text),
+            )),
         }
     }
 
@@ -389,10 +505,10 @@ impl Choices {
         match self.positive(KEY)? {
             None => Ok(1e-10),
             Some(value) if (TIGHTEST..=0.1).contains(&value) => Ok(value),
-            Some(value) => {
-                Err(self.given[KEY]
-                    .problem(KEY, format!("`{KEY}` must be between {TIGHTEST:e} and 0.1, not {value:e}")))
-            }
+            Some(value) => Err(self.given[KEY].problem(
+                KEY,
+                format!("`{KEY}` must be between {TIGHTEST:e} and 0.1, not {value:e}"),
+            )),
         }
     }
 }
@@ -404,7 +520,10 @@ mod tests {
     use crate::file::parse;
 
     fn choices(text: &str) -> Choices {
-        let source = SourceText { path: "m".into(), text: format!("[model]\n[method]\n{text}") };
+        let source = SourceText {
+            path: "m".into(),
+            text: format!("[model]\n[method]\n{text}"),
+        };
         Choices::of_file(&parse(&source).unwrap()).unwrap()
     }
 
@@ -412,18 +531,37 @@ mod tests {
     fn the_command_line_wins_over_the_file() {
         let mut later = Choices::default();
         later.set("step", "0.5");
-        let options = choices("name = \"jacobi\"\nstep = 0.1").overridden_by(&later).resolve().unwrap();
-        assert_eq!((options.method.as_str(), options.step), ("jacobi", Some(0.5)));
-        assert_eq!((options.given, options.integrator_tolerance), (vec!["step".to_owned()], 1e-10));
+        let options = choices("name = \"jacobi\"\nstep = 0.1")
+            .overridden_by(&later)
+            .resolve()
+            .unwrap();
+        assert_eq!(
+            (options.method.as_str(), options.step),
+            ("jacobi", Some(0.5))
+        );
+        assert_eq!(
+            (options.given, options.integrator_tolerance),
+            (vec!["step".to_owned()], 1e-10)
+        );
     }
 
     #[test]
     fn what_is_unknown_or_out_of_range_is_refused_with_a_hint() {
         let refused = |text: &str| choices(text).resolve().unwrap_err();
-        assert_eq!(refused("name = \"jacoby\"").help.as_deref(), Some("did you mean `jacobi`?"));
-        assert_eq!(refused("stepp = 1").help.as_deref(), Some("did you mean `step`?"));
+        assert_eq!(
+            refused("name = \"jacoby\"").help.as_deref(),
+            Some("did you mean `jacobi`?")
+        );
+        assert_eq!(
+            refused("stepp = 1").help.as_deref(),
+            Some("did you mean `step`?")
+        );
         assert!(refused("step = -1").message.contains("above zero"));
         assert!(refused("step = \"x\"").span.is_some());
-        assert!(refused("integrator-tolerance = 1e-20").message.contains("between 1e-14"));
+        assert!(
+            refused("integrator-tolerance = 1e-20")
+                .message
+                .contains("between 1e-14")
+        );
     }
 }

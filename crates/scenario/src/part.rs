@@ -63,7 +63,8 @@ impl Part {
             PartModel::Equations { .. } => NativeSystem::CAPABILITIES,
             PartModel::Unit { prepared, .. } => prepared.capabilities(step),
         };
-        self.restrictions.map_or(own, |restrictions| restrictions.restrict(own))
+        self.restrictions
+            .map_or(own, |restrictions| restrictions.restrict(own))
     }
 
     /// The system at its start values.
@@ -71,7 +72,13 @@ impl Part {
         let (system, monitor): Made = match &self.model {
             PartModel::Equations { definition, .. } => {
                 let tolerance = making.integrator_tolerance;
-                (Box::new(NativeSystem::new(&Definition { tolerance, ..definition.clone() })), None)
+                (
+                    Box::new(NativeSystem::new(&Definition {
+                        tolerance,
+                        ..definition.clone()
+                    })),
+                    None,
+                )
             }
             PartModel::Unit { name, prepared } => {
                 let experiment = prepared.unit().description().experiment;
@@ -104,7 +111,11 @@ impl Part {
         if self.mappings.is_empty() {
             return inputs.to_vec();
         }
-        inputs.iter().zip(&self.mappings).map(|(value, mapping)| mapping.value(*value)).collect()
+        inputs
+            .iter()
+            .zip(&self.mappings)
+            .map(|(value, mapping)| mapping.value(*value))
+            .collect()
     }
 }
 

@@ -43,10 +43,14 @@ impl Placement {
             // Systems in processes are placed when they are made.
             Self::SingleThread | Self::Processes(_) => Ok(Box::new(SingleThread::new(systems))),
             Self::Threads(asked) => {
-                let threads = asked.or_else(|| available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+                let threads = asked
+                    .or_else(|| available_parallelism().ok())
+                    .unwrap_or(NonZeroUsize::MIN);
                 let refused = |error| {
-                    Problem::general(format!("the threads of --worker-threads {threads} could not be started: {error}"))
-                        .help("choose fewer; more than there are cores bring nothing")
+                    Problem::general(format!(
+                        "the threads of --worker-threads {threads} could not be started: {error}"
+                    ))
+                    .help("choose fewer; more than there are cores bring nothing")
                 };
                 let workers = Threads::new(systems, threads).map_err(refused)?;
                 Ok(Box::new(workers))
@@ -57,11 +61,16 @@ impl Placement {
     /// What of the choice had no effect on a run of so many systems by this method.
     pub(crate) fn warning(&self, method: &str, systems: usize) -> Option<String> {
         match self {
-            Self::Threads(Some(threads)) if threads.get() > systems => {
-                Some(format!("--worker-threads {threads} was lowered to {systems}: there are no more systems"))
-            }
-            Self::Threads(threads) if method == "gauss-seidel" && *threads != Some(NonZeroUsize::MIN) => {
-                Some("gauss-seidel asks one system at a time: one thread did all the work".to_owned())
+            Self::Threads(Some(threads)) if threads.get() > systems => Some(format!(
+                "--worker-threads {threads} was lowered to {systems}: there are no more systems"
+            )),
+            Self::Threads(threads)
+                if method == "gauss-seidel" && *threads != Some(NonZeroUsize::MIN) =>
+            {
+                Some(
+                    "gauss-seidel asks one system at a time: one thread did all the work"
+                        .to_owned(),
+                )
             }
             _ => None,
         }

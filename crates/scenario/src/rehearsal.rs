@@ -46,8 +46,14 @@ impl RehearsalErrand {
     /// Carries it out in this process.
     pub fn carry_out(self) -> Result<Rehearsal, String> {
         let scenario = self.copy.read().map_err(|bad| bad.to_string())?;
-        let making: Vec<Making> = self.making.into_iter().map(RemoteMaking::here).collect::<Result<_, _>>()?;
-        let options = scenario.options(&Default::default()).map_err(|bad| bad.to_string())?;
+        let making: Vec<Making> = self
+            .making
+            .into_iter()
+            .map(RemoteMaking::here)
+            .collect::<Result<_, _>>()?;
+        let options = scenario
+            .options(&Default::default())
+            .map_err(|bad| bad.to_string())?;
         rehearse_here(&scenario, &options, making, &self.assumed)
     }
 }
@@ -65,7 +71,10 @@ pub(crate) struct Known {
 
 /// Finds out what FMUs must know before they are initialized, if any must.
 pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order) -> Known {
-    let mut known = Known { inputs: Some(first_guess(scenario)), ..Known::default() };
+    let mut known = Known {
+        inputs: Some(first_guess(scenario)),
+        ..Known::default()
+    };
     if !is_needed(scenario) {
         return known;
     }
@@ -73,7 +82,9 @@ pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order)
         let tried = match try_start(scenario, options, order, &known) {
             Ok(tried) => tried,
             Err(why) => {
-                known.remarks.push(format!("the start could not be found before the FMUs were made: {why}"));
+                known.remarks.push(format!(
+                    "the start could not be found before the FMUs were made: {why}"
+                ));
                 return known;
             }
         };
@@ -100,38 +111,69 @@ fn first_guess(scenario: &Scenario) -> Vec<Vec<f64>> {
     let connections = &scenario.connections;
     let of_system = |(system, interface): (usize, &dovetail_core::Interface)| {
         let inputs = connections.inputs_of(system).zip(&interface.inputs);
-        let value = |(input, face): (usize, &dovetail_core::Input)| match connections.sources()[input] {
-            Source::Constant(value) => value,
-            Source::Output(_) => face.start,
-        };
+        let value =
+            |(input, face): (usize, &dovetail_core::Input)| match connections.sources()[input] {
+                Source::Constant(value) => value,
+                Source::Output(_) => face.start,
+            };
         inputs.map(value).collect()
     };
-    connections.interfaces().iter().enumerate().map(of_system).collect()
+    connections
+        .interfaces()
+        .iter()
+        .enumerate()
+        .map(of_system)
+        .collect()
 }
 
 /// Whether an FMU that others feed starts from what it knows before, or one that shows its outputs late feeds another.
 fn is_needed(scenario: &Scenario) -> bool {
     let connections = &scenario.connections;
-    let unit = |system: usize| scenario.parts[system].unit().map(|prepared| prepared.abilities());
-    let feeders = |system: usize| {
-        let sources = connections.inputs_of(system).filter_map(|input| connections.sources()[input].output());
-        sources.map(|output| connections.owner(output)).collect::<Vec<usize>>()
+    let unit = |system: usize| {
+        scenario.parts[system]
+            .unit()
+            .map(|prepared| prepared.abilities())
     };
-    let fmus = (0..scenario.parts.len()).filter_map(|system| Some((unit(system)?, feeders(system))));
+    let feeders = |system: usize| {
+        let sources = connections
+            .inputs_of(system)
+            .filter_map(|input| connections.sources()[input].output());
+        sources
+            .map(|output| connections.owner(output))
+            .collect::<Vec<usize>>()
+    };
+    let fmus =
+        (0..scenario.parts.len()).filter_map(|system| Some((unit(system)?, feeders(system))));
     let late = |feeder: &usize| unit(*feeder).is_some_and(|abilities| abilities.late_outputs);
-    fmus.into_iter()
-        .any(|(abilities, feeders)| !feeders.is_empty() && abilities.enters_with_inputs || feeders.iter().any(late))
+    fmus.into_iter().any(|(abilities, feeders)| {
+        !feeders.is_empty() && abilities.enters_with_inputs || feeders.iter().any(late)
+    })
 }
 
 /// One start, in another process where there is one.
-fn try_start(scenario: &Scenario, options: &RunOptions, order: &Order, known: &Known) -> Result<Rehearsal, String> {
-    let making: Vec<Making> = with_inputs(order, known).into_iter().map(|m| Making { log: None, ..m }).collect();
+fn try_start(
+    scenario: &Scenario,
+    options: &RunOptions,
+    order: &Order,
+    known: &Known,
+) -> Result<Rehearsal, String> {
+    let making: Vec<Making> = with_inputs(order, known)
+        .into_iter()
+        .map(|m| Making { log: None, ..m })
+        .collect();
     if let Placement::Processes(_) = options.placement {
         return rehearse_here(scenario, options, making, &known.assumed);
     }
     let Some(fleet) = &scenario.changes.helpers else {
-        if scenario.parts.iter().filter_map(Part::unit).any(|prepared| prepared.only_once()) {
-            return Err("an FMU can be made only once in this process, and there is no other".to_owned());
+        if scenario
+            .parts
+            .iter()
+            .filter_map(Part::unit)
+            .any(|prepared| prepared.only_once())
+        {
+            return Err(
+                "an FMU can be made only once in this process, and there is no other".to_owned(),
+            );
         }
         return rehearse_here(scenario, options, making, &known.assumed);
     };
@@ -142,18 +184,25 @@ fn try_start(scenario: &Scenario, options: &RunOptions, order: &Order, known: &K
     };
     let mut helper = fleet.helper().map_err(|error| error.to_string())?;
     let limit = fleet.limit().unwrap_or(LIMIT);
-    let done: Result<Rehearsal, String> = errand::run(&mut helper, &Errand::Rehearse(Box::new(errand)), limit)
-        .map_err(|refusal| match refusal {
-            dovetail_workers::Refusal::Said(why) => why,
-            dovetail_workers::Refusal::Lost(lost) => lost.briefly(),
-        })?;
+    let done: Result<Rehearsal, String> =
+        errand::run(&mut helper, &Errand::Rehearse(Box::new(errand)), limit).map_err(
+            |refusal| match refusal {
+                dovetail_workers::Refusal::Said(why) => why,
+                dovetail_workers::Refusal::Lost(lost) => lost.briefly(),
+            },
+        )?;
     done
 }
 
 /// How systems are made that know their inputs.
 pub(crate) fn with_inputs(order: &Order, known: &Known) -> Vec<Making> {
     let making = order.making.iter().enumerate();
-    making.map(|(k, m)| Making { inputs: known.inputs.as_ref().map(|all| all[k].clone()), ..m.clone() }).collect()
+    making
+        .map(|(k, m)| Making {
+            inputs: known.inputs.as_ref().map(|all| all[k].clone()),
+            ..m.clone()
+        })
+        .collect()
 }
 
 fn rehearse_here(
@@ -163,34 +212,73 @@ fn rehearse_here(
     assumed: &[(usize, f64)],
 ) -> Result<Rehearsal, String> {
     let estimated = vec![false; making.len()];
-    let inputs: Vec<Vec<f64>> = making.iter().map(|m| m.inputs.clone().unwrap_or_default()).collect();
-    let systems =
-        Systems::of(scenario, options, &Order { making, estimated }).map_err(|bad: BadModel| bad.to_string())?;
+    let inputs: Vec<Vec<f64>> = making
+        .iter()
+        .map(|m| m.inputs.clone().unwrap_or_default())
+        .collect();
+    let systems = Systems::of(scenario, options, &Order { making, estimated })
+        .map_err(|bad: BadModel| bad.to_string())?;
     let mut workers: Box<dyn Workers> = match systems {
         Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
-        there @ Systems::There(_) => there.place(&options.placement).map_err(|problem| problem.message)?.0,
+        there @ Systems::There(_) => {
+            there
+                .place(&options.placement)
+                .map_err(|problem| problem.message)?
+                .0
+        }
     };
-    let known = Beforehand { assumed, inputs: Some(&inputs) };
-    let start = start_values(&scenario.connections, workers.as_mut(), scenario.start_time, 0, &known);
+    let known = Beforehand {
+        assumed,
+        inputs: Some(&inputs),
+    };
+    let start = start_values(
+        &scenario.connections,
+        workers.as_mut(),
+        scenario.start_time,
+        0,
+        &known,
+    );
     let start = start.map_err(|error| error.to_string())?;
-    let inputs = start.tasks.iter().map(|task| task.inputs.iter().map(|signal| signal.value(0.0)).collect());
-    let late = start.late.iter().map(|late| (late.output, late.value, late.before));
-    Ok(Rehearsal { inputs: inputs.collect(), late: late.collect() })
+    let inputs = start
+        .tasks
+        .iter()
+        .map(|task| task.inputs.iter().map(|signal| signal.value(0.0)).collect());
+    let late = start
+        .late
+        .iter()
+        .map(|late| (late.output, late.value, late.before));
+    Ok(Rehearsal {
+        inputs: inputs.collect(),
+        late: late.collect(),
+    })
 }
 
 fn is_settled(known: &Known, tried: &Rehearsal) -> bool {
-    let same =
-        |a: f64, b: f64| (a - b).abs() <= SETTLED * a.abs().max(b.abs()).max(LEAST) || (a.is_nan() && b.is_nan());
+    let same = |a: f64, b: f64| {
+        (a - b).abs() <= SETTLED * a.abs().max(b.abs()).max(LEAST) || (a.is_nan() && b.is_nan())
+    };
     let before = known.inputs.iter().flatten().flatten();
-    let inputs = before.zip(tried.inputs.iter().flatten()).all(|(before, now)| same(*before, *now));
-    inputs && tried.late.iter().all(|(_, value, before)| same(*value, *before))
+    let inputs = before
+        .zip(tried.inputs.iter().flatten())
+        .all(|(before, now)| same(*before, *now));
+    inputs
+        && tried
+            .late
+            .iter()
+            .all(|(_, value, before)| same(*value, *before))
 }
 
 fn unsettled(scenario: &Scenario, late: &[(usize, f64, f64)]) -> String {
-    let worst = late.iter().max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()));
+    let worst = late
+        .iter()
+        .max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()));
     let off = worst.map_or_else(String::new, |(output, value, before)| {
         let name = scenario.connections.output_name(*output);
-        format!(": `{name}` is {} after initialization mode and {} in it", readable(*value), readable(*before))
+        format!(
+            ": `{name}` is {} after initialization mode and {} in it",
+            readable(*value),
+            readable(*before)
+        )
     });
     format!("the start did not settle in {MOST_ROUNDS} tries{off}")
 }

@@ -61,7 +61,8 @@ impl Scenario {
     pub fn load(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
         let format = load::format_of(path);
         if changes.interface.is_some() && format != Format::Unit {
-            let problem = Problem::general("--interface is for a single FMU, and this is a model of several");
+            let problem =
+                Problem::general("--interface is for a single FMU, and this is a model of several");
             let help = "write interface = \"model-exchange\" into the table of its system";
             return Err(BadModel::of_file(path, problem.help(help)));
         }
@@ -80,11 +81,20 @@ impl Scenario {
         let read = file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
         read.map_err(|error| refuse(format!("the model cannot be read: {error}")))?;
         if bytes.len() as u64 > LARGEST_FILE {
-            return Err(refuse(format!("the file has over {LARGEST_FILE} bytes, far too many for a model")));
+            return Err(refuse(format!(
+                "the file has over {LARGEST_FILE} bytes, far too many for a model"
+            )));
         }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| refuse("the file is not text (UTF-8); a model is a TOML file".to_owned()))?;
-        Self::parse(SourceText { path: path.display().to_string(), text }, changes)
+        let text = String::from_utf8(bytes).map_err(|_| {
+            refuse("the file is not text (UTF-8); a model is a TOML file".to_owned())
+        })?;
+        Self::parse(
+            SourceText {
+                path: path.display().to_string(),
+                text,
+            },
+            changes,
+        )
     }
 
     /// Checks the text of a model file.
@@ -94,18 +104,32 @@ impl Scenario {
             overrides::apply(changes, &mut file).map_err(|problem| vec![problem])?;
             Self::build(&source, &file, changes)
         };
-        build().map_err(|problems| BadModel { source: source.clone(), problems })
+        build().map_err(|problems| BadModel {
+            source: source.clone(),
+            problems,
+        })
     }
 
-    fn build(source: &SourceText, file: &ModelFile, changes: &Overrides) -> Result<Self, Vec<Problem>> {
+    fn build(
+        source: &SourceText,
+        file: &ModelFile,
+        changes: &Overrides,
+    ) -> Result<Self, Vec<Problem>> {
         let mut problems = Vec::new();
-        let times = times(&file.model, changes).map_err(|problem| problems.push(problem)).ok();
-        let choices = Choices::of_file(file).map_err(|problem| problems.push(problem)).unwrap_or_default();
+        let times = times(&file.model, changes)
+            .map_err(|problem| problems.push(problem))
+            .ok();
+        let choices = Choices::of_file(file)
+            .map_err(|problem| problems.push(problem))
+            .unwrap_or_default();
         if let Err(problem) = choices.resolve() {
             problems.push(problem);
         }
         if file.systems.is_empty() {
-            problems.push(Problem::general("the model has no systems").help("add a table such as [systems.prey]"));
+            problems.push(
+                Problem::general("the model has no systems")
+                    .help("add a table such as [systems.prey]"),
+            );
         }
         let (parts, warnings) = Self::parts(source, file, times, changes, &mut problems);
         if parts.len() < file.systems.len() {
@@ -114,8 +138,13 @@ impl Scenario {
         let names: Vec<Range<usize>> = file.systems.keys().map(toml::Spanned::span).collect();
         match (connect(&parts, &names, &file.connections), times) {
             (Ok(connected), Some(times)) if problems.is_empty() => {
-                let scenario = Self::assemble(source, file, times, choices, (parts, warnings), connected);
-                Ok(Self { system_places: names, changes: changes.clone(), ..scenario })
+                let scenario =
+                    Self::assemble(source, file, times, choices, (parts, warnings), connected);
+                Ok(Self {
+                    system_places: names,
+                    changes: changes.clone(),
+                    ..scenario
+                })
             }
             (Ok(_), _) => Err(problems),
             (Err(wrong), _) => Err([problems, wrong].concat()),
@@ -159,9 +188,19 @@ impl Scenario {
         connected: Connected,
     ) -> Self {
         warnings.extend(connected.warnings);
-        parts.iter_mut().zip(connected.mappings).for_each(|(part, mappings)| part.mappings = mappings);
+        parts
+            .iter_mut()
+            .zip(connected.mappings)
+            .for_each(|(part, mappings)| part.mappings = mappings);
         Self {
-            name: file.model.name.as_ref().unwrap_or(&source.path).chars().map(printable).collect(),
+            name: file
+                .model
+                .name
+                .as_ref()
+                .unwrap_or(&source.path)
+                .chars()
+                .map(printable)
+                .collect(),
             start_time,
             stop_time,
             connections: connected.connections,
@@ -180,19 +219,28 @@ impl Scenario {
     pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
         let definition = |part: &Part| match &part.model {
             PartModel::Equations { definition, .. } => Ok(definition.clone()),
-            PartModel::Unit { name, .. } => Err(NoEquations { system: name.clone() }),
+            PartModel::Unit { name, .. } => Err(NoEquations {
+                system: name.clone(),
+            }),
         };
         self.parts.iter().map(definition).collect()
     }
 
     /// The options of a run: those of the file, and over them those of the command line.
     pub fn options(&self, command_line: &Choices) -> Result<RunOptions, BadModel> {
-        self.choices.clone().overridden_by(command_line).resolve().map_err(|problem| self.bad(problem))
+        self.choices
+            .clone()
+            .overridden_by(command_line)
+            .resolve()
+            .map_err(|problem| self.bad(problem))
     }
 
     /// The FMUs among the systems, with the names of their systems.
     pub fn units(&self) -> Vec<(&str, &Prepared)> {
-        self.parts.iter().filter_map(|part| Some((part.name(), part.unit()?.as_ref()))).collect()
+        self.parts
+            .iter()
+            .filter_map(|part| Some((part.name(), part.unit()?.as_ref())))
+            .collect()
     }
 
     /// Whether the model has several systems of an FMU of which only one can live in a process.
@@ -202,14 +250,21 @@ impl Scenario {
 
     /// Whether the model has an FMU of which only one instance may be made in a process, one run after the other included.
     pub fn has_single_units(&self) -> bool {
-        self.units().iter().any(|(_, prepared)| prepared.only_once())
+        self.units()
+            .iter()
+            .any(|(_, prepared)| prepared.only_once())
     }
 
     /// Patterns of variables as they are meant: where the model is a single FMU its variables may be named without its name.
     pub fn patterns(&self, given: &[String]) -> Vec<String> {
-        let ([part], true) = (&self.parts[..], self.source.text.is_empty()) else { return given.to_vec() };
+        let ([part], true) = (&self.parts[..], self.source.text.is_empty()) else {
+            return given.to_vec();
+        };
         let name = part.name();
-        let qualified = |pattern: &String| match pattern.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')) {
+        let qualified = |pattern: &String| match pattern
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with('.'))
+        {
             false if !pattern.contains(['*', '$']) => format!("{name}.{pattern}"),
             _ => pattern.clone(),
         };
@@ -219,14 +274,23 @@ impl Scenario {
     /// An error of a model's start as a problem of its file, where it is one: a loop without a solution.
     pub fn blame(&self, error: &Error) -> BadModel {
         let variables = match error {
-            Error::SingularLoop { variables, .. } | Error::UnsolvedLoop { variables, .. } => variables.as_slice(),
+            Error::SingularLoop { variables, .. } | Error::UnsolvedLoop { variables, .. } => {
+                variables.as_slice()
+            }
             _ => &[],
         };
         let on_the_loop = |output: usize| variables.contains(&self.connections.output_name(output));
-        let place = self.connections.sources().iter().zip(&self.places).find_map(|(source, place)| match source {
-            dovetail_core::Source::Output(output) if on_the_loop(*output) => Some(place.clone()),
-            _ => None,
-        });
+        let place = self
+            .connections
+            .sources()
+            .iter()
+            .zip(&self.places)
+            .find_map(|(source, place)| match source {
+                dovetail_core::Source::Output(output) if on_the_loop(*output) => {
+                    Some(place.clone())
+                }
+                _ => None,
+            });
         self.bad(match place {
             Some(place) => Problem::at(place, error.to_string()),
             None => Problem::general(error.to_string()),
@@ -236,24 +300,48 @@ impl Scenario {
     /// The loops through feedthrough, each as a list of names.
     pub fn algebraic_loops(&self) -> Vec<String> {
         let loops = dovetail_methods::algebraic_loops(&self.connections);
-        let names = |members: &Vec<usize>| members.iter().map(|&o| self.connections.output_name(o)).collect::<Vec<_>>();
-        loops.iter().map(|members| list_names(&names(members))).collect()
+        let names = |members: &Vec<usize>| {
+            members
+                .iter()
+                .map(|&o| self.connections.output_name(o))
+                .collect::<Vec<_>>()
+        };
+        loops
+            .iter()
+            .map(|members| list_names(&names(members)))
+            .collect()
     }
 
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {
-        BadModel { source: self.source.clone(), problems: vec![problem] }
+        BadModel {
+            source: self.source.clone(),
+            problems: vec![problem],
+        }
     }
 }
 
 /// Start and end of the run, from the command line or else from the file.
 fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
-    let start = changes.start_time.or(header.start_time.as_ref().map(|t| *t.get_ref())).unwrap_or(0.0);
-    let Some(stop) = changes.stop_time.or(header.stop_time.as_ref().map(|t| *t.get_ref())) else {
+    let start = changes
+        .start_time
+        .or(header.start_time.as_ref().map(|t| *t.get_ref()))
+        .unwrap_or(0.0);
+    let Some(stop) = changes
+        .stop_time
+        .or(header.stop_time.as_ref().map(|t| *t.get_ref()))
+    else {
         return Err(Problem::general("the model does not say when to stop")
             .help("add `stop-time = 10.0` to [model], or give --stop-time"));
     };
-    let place = header.stop_time.as_ref().filter(|_| changes.stop_time.is_none()).map(toml::Spanned::span);
-    possible(start, stop).map_err(|problem| Problem { span: place, ..problem })
+    let place = header
+        .stop_time
+        .as_ref()
+        .filter(|_| changes.stop_time.is_none())
+        .map(toml::Spanned::span);
+    possible(start, stop).map_err(|problem| Problem {
+        span: place,
+        ..problem
+    })
 }
 
 /// A run needs times in their order.
@@ -261,6 +349,8 @@ pub(crate) fn possible(start: f64, stop: f64) -> Result<(f64, f64), Problem> {
     if start.is_finite() && stop.is_finite() && start < stop {
         return Ok((start, stop));
     }
-    let message = format!("a run from {start} to {stop} is not possible: the stop time must come after the start time");
+    let message = format!(
+        "a run from {start} to {stop} is not possible: the stop time must come after the start time"
+    );
     Err(Problem::general(message))
 }

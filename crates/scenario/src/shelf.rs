@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_core::{Mapping, glob};
-use dovetail_fmi::description::{Causality, Description, Strictness, UnitDefinition, Value, Variable};
+use dovetail_fmi::description::{
+    Causality, Description, Strictness, UnitDefinition, Value, Variable,
+};
 use dovetail_fmi::{Knowledge, Prepared, Probing, Settings, Unit, UnitError, Use};
 use dovetail_workers::Fleet;
 
@@ -52,7 +54,11 @@ pub(crate) struct Usage {
 
 impl Shelf {
     pub fn new(changes: &Overrides, span: (f64, f64)) -> Self {
-        let strictness = if changes.strict { Strictness::Strict } else { Strictness::Lenient };
+        let strictness = if changes.strict {
+            Strictness::Strict
+        } else {
+            Strictness::Lenient
+        };
         let (known, helpers) = (changes.known.clone().into(), changes.helpers.clone());
         Self {
             strictness,
@@ -97,7 +103,11 @@ impl Shelf {
             return Ok(prepared.clone());
         }
         let (start, stop) = self.span;
-        let step = unit.description().experiment.step_size.filter(|size| *size > 0.0 && *size < stop - start);
+        let step = unit
+            .description()
+            .experiment
+            .step_size
+            .filter(|size| *size > 0.0 && *size < stop - start);
         let settings = Settings {
             interface: usage.interface,
             values: usage.values,
@@ -117,9 +127,12 @@ impl Shelf {
             (None, None) => unit.prepare(settings, step, Probing::Here)?,
             (None, Some(fleet)) => {
                 let single = unit.choose(settings.interface)?.1.only_once_per_process;
-                let mut laboratory = ChildLaboratory::new(fleet, path, self.strictness, &settings, step, single);
+                let mut laboratory =
+                    ChildLaboratory::new(fleet, path, self.strictness, &settings, step, single);
                 match unit.prepare(settings.clone(), step, Probing::There(&mut laboratory)) {
-                    Err(UnitError::Other(why)) if self.inspecting => unit.describe(settings, step, &why)?,
+                    Err(UnitError::Other(why)) if self.inspecting => {
+                        unit.describe(settings, step, &why)?
+                    }
                     prepared => prepared?,
                 }
             }
@@ -132,22 +145,42 @@ impl Shelf {
 
 /// The variables of an FMU that are asked for by these patterns and that no run shows by itself. A pattern with wildcards that fits
 /// an input, an output or a state means those. A single FMU's variables can be named without its name.
-pub(crate) fn recorded(name: &str, description: &Description, patterns: &[String], alone: bool) -> Vec<String> {
+pub(crate) fn recorded(
+    name: &str,
+    description: &Description,
+    patterns: &[String],
+    alone: bool,
+) -> Vec<String> {
     let shown = |v: &Variable| matches!(v.causality, Causality::Input | Causality::Output);
     let states = description.structure.derivatives.iter();
-    let states: Vec<usize> = states.filter_map(|u| description.variables[u.variable].derivative_of).collect();
-    let hidden = description.variables.iter().enumerate().filter(|(k, v)| !shown(v) && !states.contains(k));
+    let states: Vec<usize> = states
+        .filter_map(|u| description.variables[u.variable].derivative_of)
+        .collect();
+    let hidden = description
+        .variables
+        .iter()
+        .enumerate()
+        .filter(|(k, v)| !shown(v) && !states.contains(k));
     let hidden: Vec<&str> = hidden.map(|(_, v)| v.name.as_str()).collect();
     let fits = |pattern: &str, variable: &str| {
-        glob::matches(pattern, &format!("{name}.{variable}")) || (alone && glob::matches(pattern, variable))
+        glob::matches(pattern, &format!("{name}.{variable}"))
+            || (alone && glob::matches(pattern, variable))
     };
     let known = |pattern: &&String| {
-        let mut all = description.variables.iter().enumerate().filter(|(k, v)| shown(v) || states.contains(k));
+        let mut all = description
+            .variables
+            .iter()
+            .enumerate()
+            .filter(|(k, v)| shown(v) || states.contains(k));
         !all.any(|(_, v)| fits(pattern, &v.name))
     };
     let wanted: Vec<&String> = patterns.iter().filter(known).collect();
     let is_wanted = |variable: &&&str| wanted.iter().any(|pattern| fits(pattern, variable));
-    hidden.iter().filter(is_wanted).map(|variable| (*variable).to_owned()).collect()
+    hidden
+        .iter()
+        .filter(is_wanted)
+        .map(|variable| (*variable).to_owned())
+        .collect()
 }
 
 /// What is to be said of a unit before a run.
@@ -162,23 +195,42 @@ pub(crate) fn variable<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a 
     let exact = variables.iter().find(|v| v.name == element);
     exact.or_else(|| {
         let (array, _) = element.rsplit_once('[')?;
-        variables.iter().find(|v| v.name == array && !v.dimensions.is_empty())
+        variables
+            .iter()
+            .find(|v| v.name == array && !v.dimensions.is_empty())
     })
 }
 
 /// The definition of the unit of measure of a variable.
 pub(crate) fn measure<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a UnitDefinition> {
     let unit = variable(prepared, element)?.unit.as_ref()?;
-    prepared.unit().description().units.iter().find(|definition| definition.name == *unit)
+    prepared
+        .unit()
+        .description()
+        .units
+        .iter()
+        .find(|definition| definition.name == *unit)
 }
 
 /// From one unit of measure to another of the same kind; none where they are of different kinds.
-pub(crate) fn conversion(from: &UnitDefinition, to: &UnitDefinition, relative: bool) -> Option<Mapping> {
+pub(crate) fn conversion(
+    from: &UnitDefinition,
+    to: &UnitDefinition,
+    relative: bool,
+) -> Option<Mapping> {
     if from.exponents.is_none() || from.exponents != to.exponents || to.factor == 0.0 {
         return None;
     }
     let factor = from.factor / to.factor;
-    let offset = if relative { 0.0 } else { (from.offset - to.offset) / to.factor };
+    let offset = if relative {
+        0.0
+    } else {
+        (from.offset - to.offset) / to.factor
+    };
     let same = factor == 1.0 && offset == 0.0;
-    Some(if same { Mapping::Identity } else { Mapping::Affine { factor, offset } })
+    Some(if same {
+        Mapping::Identity
+    } else {
+        Mapping::Affine { factor, offset }
+    })
 }

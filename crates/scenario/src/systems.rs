@@ -47,7 +47,9 @@ impl Witness {
         match self {
             Self::Nobody => None,
             Self::Here(monitor) => Some((monitor.costs(), monitor.notes())),
-            Self::There(told) => worker::read_told(&told.lock().unwrap_or_else(PoisonError::into_inner)),
+            Self::There(told) => {
+                worker::read_told(&told.lock().unwrap_or_else(PoisonError::into_inner))
+            }
         }
     }
 }
@@ -60,12 +62,24 @@ impl Systems {
         }
         let problems = only_once(scenario);
         if !problems.is_empty() {
-            return Err(BadModel { source: scenario.source.clone(), problems });
+            return Err(BadModel {
+                source: scenario.source.clone(),
+                problems,
+            });
         }
         let (mut systems, mut witnesses) = (Vec::new(), Vec::new());
-        for ((part, making), estimated) in scenario.parts.iter().zip(&order.making).zip(&order.estimated) {
+        for ((part, making), estimated) in scenario
+            .parts
+            .iter()
+            .zip(&order.making)
+            .zip(&order.estimated)
+        {
             let (system, monitor) = make(part, making).map_err(|problem| scenario.bad(problem))?;
-            systems.push(if *estimated { method::estimate(system, options.estimator) } else { system });
+            systems.push(if *estimated {
+                method::estimate(system, options.estimator)
+            } else {
+                system
+            });
             witnesses.push(monitor.map_or(Witness::Nobody, Witness::Here));
         }
         Ok(Self::Here(systems, witnesses))
@@ -75,7 +89,10 @@ impl Systems {
     pub fn into_boxes(self) -> Vec<Box<dyn System>> {
         match self {
             Self::Here(systems, _) => systems,
-            Self::There(remotes) => remotes.into_iter().map(|remote| Box::new(remote) as Box<dyn System>).collect(),
+            Self::There(remotes) => remotes
+                .into_iter()
+                .map(|remote| Box::new(remote) as Box<dyn System>)
+                .collect(),
         }
     }
 
@@ -84,7 +101,10 @@ impl Systems {
         match self {
             Self::Here(systems, witnesses) => Ok((placement.place(systems)?, witnesses)),
             Self::There(remotes) => {
-                let witnesses = remotes.iter().map(|remote| Witness::There(remote.told())).collect();
+                let witnesses = remotes
+                    .iter()
+                    .map(|remote| Witness::There(remote.told()))
+                    .collect();
                 Ok((Box::new(Processes::new(remotes)), witnesses))
             }
         }
@@ -97,7 +117,12 @@ pub(crate) fn make(part: &Part, making: &Making) -> Result<Made, Problem> {
     part.system(making).map_err(refused)
 }
 
-fn remotes(fleet: &Fleet, scenario: &Scenario, options: &RunOptions, order: &Order) -> Result<Vec<Remote>, BadModel> {
+fn remotes(
+    fleet: &Fleet,
+    scenario: &Scenario,
+    options: &RunOptions,
+    order: &Order,
+) -> Result<Vec<Remote>, BadModel> {
     let orders = worker::orders(scenario, options, order);
     Remote::make(fleet, &orders).map_err(|error| scenario.bad(Problem::general(error.to_string())))
 }
@@ -106,8 +131,14 @@ fn remotes(fleet: &Fleet, scenario: &Scenario, options: &RunOptions, order: &Ord
 pub(crate) fn only_once(scenario: &Scenario) -> Vec<Problem> {
     let (parts, mut problems) = (&scenario.parts, Vec::new());
     for (k, part) in parts.iter().enumerate() {
-        let Some(prepared) = part.unit().filter(|prepared| prepared.only_once()) else { continue };
-        let same = |other: &&Part| other.unit().is_some_and(|unit| unit.unit().path() == prepared.unit().path());
+        let Some(prepared) = part.unit().filter(|prepared| prepared.only_once()) else {
+            continue;
+        };
+        let same = |other: &&Part| {
+            other
+                .unit()
+                .is_some_and(|unit| unit.unit().path() == prepared.unit().path())
+        };
         if let Some(first) = parts[..k].iter().find(same) {
             let file = prepared.unit().path().display();
             let message = format!(
@@ -121,7 +152,13 @@ pub(crate) fn only_once(scenario: &Scenario) -> Vec<Problem> {
                 "it was found to fail at its second instantiation; with --workers processes each has a process of its own"
             };
             let span = scenario.system_places.get(k).cloned();
-            problems.push(Problem { span, ..Problem::general(message) }.help(help));
+            problems.push(
+                Problem {
+                    span,
+                    ..Problem::general(message)
+                }
+                .help(help),
+            );
         }
     }
     problems

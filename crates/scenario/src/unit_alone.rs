@@ -15,7 +15,9 @@ use crate::unit::texts;
 /// Makes a model of the FMU in a file.
 pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, BadModel> {
     let bad = |problem: Problem| BadModel::of_file(path, problem);
-    let refused = |error: dovetail_fmi::UnitError| BadModel::of_file(path, Problem::general(error.to_string()));
+    let refused = |error: dovetail_fmi::UnitError| {
+        BadModel::of_file(path, Problem::general(error.to_string()))
+    };
     let mut shelf = Shelf::new(changes, (0.0, 1.0));
     let unit = shelf.open(path).map_err(refused)?;
     let experiment = unit.description().experiment;
@@ -24,10 +26,19 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
     let name = system_name(&unit.description().model_name, path);
     let values = own_values(&name, changes).map_err(bad)?;
     let recorded = recorded(&name, unit.description(), &changes.record, true);
-    let usage = Usage { interface: changes.interface, values, recorded, ..Usage::default() };
+    let usage = Usage {
+        interface: changes.interface,
+        values,
+        recorded,
+        ..Usage::default()
+    };
     let prepared = shelf.prepare(path, usage).map_err(refused)?;
     let interface = prepared.interface(&name);
-    let sources = interface.inputs.iter().map(|input| Source::Constant(input.start)).collect();
+    let sources = interface
+        .inputs
+        .iter()
+        .map(|input| Source::Constant(input.start))
+        .collect();
     let warnings = warnings(&name, &prepared);
     Ok(Scenario {
         name: unit.description().model_name.clone(),
@@ -35,10 +46,19 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
         stop_time: stop,
         connections: Connections::new(vec![interface], sources),
         warnings,
-        parts: vec![Part { model: PartModel::Unit { name, prepared }, mappings: Vec::new(), restrictions: None }],
-        proposed_step: experiment.step_size.filter(|size| *size > 0.0 && *size < stop - start),
+        parts: vec![Part {
+            model: PartModel::Unit { name, prepared },
+            mappings: Vec::new(),
+            restrictions: None,
+        }],
+        proposed_step: experiment
+            .step_size
+            .filter(|size| *size > 0.0 && *size < stop - start),
         choices: Choices::default(),
-        source: SourceText { path: path.display().to_string(), text: String::new() },
+        source: SourceText {
+            path: path.display().to_string(),
+            text: String::new(),
+        },
         places: Vec::new(),
         system_places: Vec::new(),
         changes: changes.clone(),
@@ -46,24 +66,44 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
 }
 
 /// Start and end of the run, from the command line or else as the file proposes them.
-pub(crate) fn times(changes: &Overrides, start: Option<f64>, stop: Option<f64>) -> Result<(f64, f64), Problem> {
+pub(crate) fn times(
+    changes: &Overrides,
+    start: Option<f64>,
+    stop: Option<f64>,
+) -> Result<(f64, f64), Problem> {
     let start = changes.start_time.or(start).unwrap_or(0.0);
     let unless_given = changes.stop_time_unless_given.map(|size| start + size);
     // A default experiment that ends where it begins says nothing.
-    let stop = changes.stop_time.or(stop.filter(|stop| *stop > start)).or(unless_given).ok_or_else(|| {
-        Problem::general("the file does not say when to stop: it has no default experiment").help("give --stop-time")
-    })?;
+    let stop = changes
+        .stop_time
+        .or(stop.filter(|stop| *stop > start))
+        .or(unless_given)
+        .ok_or_else(|| {
+            Problem::general("the file does not say when to stop: it has no default experiment")
+                .help("give --stop-time")
+        })?;
     possible(start, stop)
 }
 
 /// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.
 fn system_name(model: &str, path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
     // Tools name models by their packages, `Modelica.Mechanics.Example`: the last part is what people call it.
-    let last = model.rsplit('.').next().filter(|last| !last.is_empty()).unwrap_or(&stem);
+    let last = model
+        .rsplit('.')
+        .next()
+        .filter(|last| !last.is_empty())
+        .unwrap_or(&stem);
     let plain = |c: char| if c.is_alphanumeric() { c } else { '_' };
     let name: String = last.chars().map(plain).collect();
-    if name.is_empty() { "unit".to_owned() } else { name }
+    if name.is_empty() {
+        "unit".to_owned()
+    } else {
+        name
+    }
 }
 
 type Values = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
@@ -71,7 +111,10 @@ type Values = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
 /// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
 fn own_values(system: &str, changes: &Overrides) -> Result<Values, Problem> {
     let value = |(name, text): &(String, String)| {
-        let variable = name.strip_prefix(system).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
+        let variable = name
+            .strip_prefix(system)
+            .and_then(|rest| rest.strip_prefix('.'))
+            .unwrap_or(name);
         (variable.to_owned(), texts(text))
     };
     Ok(changes.values.iter().map(value).collect())

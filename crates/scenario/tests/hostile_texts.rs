@@ -7,8 +7,15 @@ use std::time::{Duration, Instant};
 use dovetail_scenario::{BadModel, Choices, Overrides, Scenario, SourceText};
 use proptest::prelude::*;
 
-const EXAMPLES: [&str; 7] =
-    ["behaviour-change", "car", "damping-reaction", "lotka-volterra", "mechanical", "rooms", "spring"];
+const EXAMPLES: [&str; 7] = [
+    "behaviour-change",
+    "car",
+    "damping-reaction",
+    "lotka-volterra",
+    "mechanical",
+    "rooms",
+    "spring",
+];
 
 /// Pieces of models, whole and broken.
 const TOKENS: &[&str] = &[
@@ -91,7 +98,13 @@ fn example(name: &str) -> String {
 }
 
 fn parse(text: String) -> Result<Scenario, BadModel> {
-    Scenario::parse(SourceText { path: "model.toml".into(), text }, &Overrides::default())
+    Scenario::parse(
+        SourceText {
+            path: "model.toml".into(),
+            text,
+        },
+        &Overrides::default(),
+    )
 }
 
 /// Reads the text as `check` does. What is wrong can be shown.
@@ -105,7 +118,11 @@ fn read(text: String) {
     if let Err(bad) = started {
         assert!(!bad.problems.is_empty() && bad.to_string().contains("model.toml"));
     }
-    assert!(clock.elapsed() < Duration::from_secs(5), "it took {:?}", clock.elapsed());
+    assert!(
+        clock.elapsed() < Duration::from_secs(5),
+        "it took {:?}",
+        clock.elapsed()
+    );
 }
 
 fn some_example() -> impl Strategy<Value = String> {
@@ -202,7 +219,19 @@ proptest! {
 
 #[test]
 fn garbage_of_any_length_is_refused() {
-    for text in ["", "\0", "\u{feff}", "[", "[[", "\"", "=", "[model", "[model]\r", "💥", "a.b.c.d = 1"] {
+    for text in [
+        "",
+        "\0",
+        "\u{feff}",
+        "[",
+        "[[",
+        "\"",
+        "=",
+        "[model",
+        "[model]\r",
+        "💥",
+        "a.b.c.d = 1",
+    ] {
         assert!(parse(text.to_owned()).is_err(), "{text:?}");
         read(text.to_owned());
     }
@@ -230,8 +259,14 @@ fn ring(systems: usize) -> String {
 fn a_thousand_systems_are_read_in_reasonable_time() {
     let clock = Instant::now();
     let scenario = parse(ring(1000)).unwrap();
-    scenario.start(&scenario.options(&Choices::default()).unwrap()).unwrap();
-    assert!(clock.elapsed() < Duration::from_secs(10), "it took {:?}", clock.elapsed());
+    scenario
+        .start(&scenario.options(&Choices::default()).unwrap())
+        .unwrap();
+    assert!(
+        clock.elapsed() < Duration::from_secs(10),
+        "it took {:?}",
+        clock.elapsed()
+    );
 }
 
 #[test]
@@ -244,14 +279,22 @@ fn reading_grows_in_proportion_to_the_number_of_systems() {
     };
     time(100);
     let (few, many) = (time(400), time(3200));
-    assert!(many < few * 30 + Duration::from_millis(200), "400 systems took {few:?}, 3200 took {many:?}");
+    assert!(
+        many < few * 30 + Duration::from_millis(200),
+        "400 systems took {few:?}, 3200 took {many:?}"
+    );
 }
 
 #[test]
 fn a_hundred_states_are_read_in_reasonable_time() {
     let states: Vec<String> = (0..100).map(|i| format!("x{i} = 1.0")).collect();
-    let sum = (0..100).map(|i| format!("x{i}")).collect::<Vec<_>>().join(" + ");
-    let equations: String = (0..100).map(|i| format!("der(x{i}) = total - {i} * x{i}\n")).collect();
+    let sum = (0..100)
+        .map(|i| format!("x{i}"))
+        .collect::<Vec<_>>()
+        .join(" + ");
+    let equations: String = (0..100)
+        .map(|i| format!("der(x{i}) = total - {i} * x{i}\n"))
+        .collect();
     let text = format!(
         "[model]\nstop-time = 1.0\n[systems.a]\nstates = {{ {} }}\nequations = '''\ntotal = {sum}\n{equations}'''\n",
         states.join(", ")

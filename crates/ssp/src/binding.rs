@@ -20,9 +20,16 @@ pub(crate) struct Binding {
 }
 
 /// The bindings of an element.
-pub(crate) fn bindings(reader: &mut Reader, outer: &Rc<Declarations>, node: Node) -> Result<Vec<Binding>, SspError> {
+pub(crate) fn bindings(
+    reader: &mut Reader,
+    outer: &Rc<Declarations>,
+    node: Node,
+) -> Result<Vec<Binding>, SspError> {
     let nodes = listed(node, "ParameterBindings", "ParameterBinding");
-    nodes.into_iter().map(|node| binding(reader, outer, node)).collect()
+    nodes
+        .into_iter()
+        .map(|node| binding(reader, outer, node))
+        .collect()
 }
 
 fn binding(reader: &mut Reader, outer: &Rc<Declarations>, node: Node) -> Result<Binding, SspError> {
@@ -38,9 +45,16 @@ fn binding(reader: &mut Reader, outer: &Rc<Declarations>, node: Node) -> Result<
             Reference::Inline(values)
         }
     };
-    let mapping = child(node, "ParameterMapping").map(|node| mapping(reader, node)).transpose()?;
+    let mapping = child(node, "ParameterMapping")
+        .map(|node| mapping(reader, node))
+        .transpose()?;
     let prefix = node.attribute("prefix").unwrap_or("").into();
-    Ok(Binding { prefix, values, mapping, place: reader.place(node) })
+    Ok(Binding {
+        prefix,
+        values,
+        mapping,
+        place: reader.place(node),
+    })
 }
 
 fn mapping(reader: &mut Reader, node: Node) -> Result<Reference<Vec<MappingEntry>>, SspError> {
@@ -61,11 +75,13 @@ fn mapping(reader: &mut Reader, node: Node) -> Result<Reference<Vec<MappingEntry
 /// Values in a format that is not known cannot be left out in silence: the results would be others.
 fn only(reader: &Reader, node: Node, media_type: &str) -> Result<(), SspError> {
     match node.attribute("type") {
-        Some(other) if other.split(';').next().unwrap_or("").trim() != media_type => Err(SspError::Unsupported {
-            place: reader.place(node),
-            what: format!("the type `{}`", crate::xml::shortened(other)),
-            help: "give the parameters as .ssv and their mapping as .ssm",
-        }),
+        Some(other) if other.split(';').next().unwrap_or("").trim() != media_type => {
+            Err(SspError::Unsupported {
+                place: reader.place(node),
+                what: format!("the type `{}`", crate::xml::shortened(other)),
+                help: "give the parameters as .ssv and their mapping as .ssm",
+            })
+        }
         _ => Ok(()),
     }
 }

@@ -22,7 +22,11 @@ enum Handle {
 }
 
 impl Flattener<'_> {
-    pub fn connect(&mut self, scope: usize, connection: &ConnectionElement) -> Result<(), SspError> {
+    pub fn connect(
+        &mut self,
+        scope: usize,
+        connection: &ConnectionElement,
+    ) -> Result<(), SspError> {
         let place = &connection.place;
         let (start, start_role) = self.end(scope, &connection.start, place)?;
         let (end, end_role) = self.end(scope, &connection.end, place)?;
@@ -30,8 +34,15 @@ impl Flattener<'_> {
         let (from, to) = if forward { (start, end) } else { (end, start) };
         let (from, to) = (self.node(from, false, place)?, self.node(to, true, place)?);
         self.refuse_clocks([from, to], place)?;
-        let (first, second) = (connection.start.indices.clone(), connection.end.indices.clone());
-        let (from_indices, to_indices) = if forward { (first, second) } else { (second, first) };
+        let (first, second) = (
+            connection.start.indices.clone(),
+            connection.end.indices.clone(),
+        );
+        let (from_indices, to_indices) = if forward {
+            (first, second)
+        } else {
+            (second, first)
+        };
         let added = self.graph.connect(Edge {
             from,
             from_indices,
@@ -42,7 +53,10 @@ impl Flattener<'_> {
             place: place.clone(),
         })?;
         if !added {
-            self.library.warnings.at(place, "this connection is there already; the first one counts");
+            self.library.warnings.at(
+                place,
+                "this connection is there already; the first one counts",
+            );
         }
         Ok(())
     }
@@ -50,33 +64,52 @@ impl Flattener<'_> {
     /// A connector of the component that only stands outside.
     pub fn placeholder(&mut self, scope: usize, connector: &Connector) {
         let path = self.scopes[scope].path.clone();
-        let node = self.graph.add(Node::new(owner_of(connector.kind), &path, connector));
-        self.scopes[scope].connectors.insert(connector.name.clone(), (node, connector.kind));
+        let node = self
+            .graph
+            .add(Node::new(owner_of(connector.kind), &path, connector));
+        self.scopes[scope]
+            .connectors
+            .insert(connector.name.clone(), (node, connector.kind));
     }
 
-    fn forward(&mut self, start: Role, end: Role, connection: &ConnectionElement) -> Result<bool, SspError> {
+    fn forward(
+        &mut self,
+        start: Role,
+        end: Role,
+        connection: &ConnectionElement,
+    ) -> Result<bool, SspError> {
         match (start, end) {
             (Role::Source, Role::Sink | Role::Either) | (Role::Either, Role::Sink) => Ok(true),
             (Role::Sink, Role::Source | Role::Either) | (Role::Either, Role::Source) => Ok(false),
             (Role::Either, Role::Either) => {
-                let message = "neither connector says which way values flow; from start to end was taken";
+                let message =
+                    "neither connector says which way values flow; from start to end was taken";
                 self.library.warnings.at(&connection.place, message);
                 Ok(true)
             }
             (Role::Source, Role::Source) | (Role::Sink, Role::Sink) => {
-                let what = if start == Role::Source { "give values" } else { "take values" };
+                let what = if start == Role::Source {
+                    "give values"
+                } else {
+                    "take values"
+                };
                 let message = format!(
                     "`{}` and `{}` both {what} here; correct the kind of one of them, or the connection",
                     label(&connection.start),
                     label(&connection.end),
                 );
-                Err(SspError::Connection { place: connection.place.clone(), message })
+                Err(SspError::Connection {
+                    place: connection.place.clone(),
+                    message,
+                })
             }
         }
     }
 
     fn end(&mut self, scope: usize, end: &End, place: &Place) -> Result<(Handle, Role), SspError> {
-        let Some(element) = &end.element else { return self.own(scope, end, place) };
+        let Some(element) = &end.element else {
+            return self.own(scope, end, place);
+        };
         match self.scopes[scope].elements.get(element).copied() {
             Some(Member::Component(component)) => Ok(self.component_end(component, end, place)),
             Some(Member::System(inner)) => {
@@ -85,7 +118,10 @@ impl Flattener<'_> {
                 Ok((Handle::Node(node), outside(kind)))
             }
             Some(Member::Dictionary(reference)) => {
-                let kind = self.references[reference].connectors.get(&end.connector).map(|connector| connector.kind);
+                let kind = self.references[reference]
+                    .connectors
+                    .get(&end.connector)
+                    .map(|connector| connector.kind);
                 let role = kind.map_or(Role::Either, outside);
                 Ok((Handle::Dictionary(reference, end.connector.clone()), role))
             }
@@ -118,9 +154,14 @@ impl Flattener<'_> {
             return (Handle::Node(node), kind.map_or(Role::Either, outside));
         }
         let name = self.components[component].name.clone();
-        let message = format!("`{name}` does not declare its connector `{}`", end.connector);
+        let message = format!(
+            "`{name}` does not declare its connector `{}`",
+            end.connector
+        );
         self.library.warnings.at(place, &message);
-        let node = self.graph.add(Node::undeclared(component, &name, &end.connector));
+        let node = self
+            .graph
+            .add(Node::undeclared(component, &name, &end.connector));
         self.connectors[component].insert(end.connector.clone(), node);
         (Handle::Node(node), Role::Either)
     }
@@ -128,12 +169,17 @@ impl Flattener<'_> {
     fn node(&mut self, handle: Handle, is_sink: bool, place: &Place) -> Result<usize, SspError> {
         match handle {
             Handle::Node(node) => Ok(node),
-            Handle::Dictionary(reference, name) => self.reference_node(reference, name, is_sink, place),
+            Handle::Dictionary(reference, name) => {
+                self.reference_node(reference, name, is_sink, place)
+            }
         }
     }
 
     fn refuse_clocks(&self, ends: [usize; 2], place: &Place) -> Result<(), SspError> {
-        let Some(clock) = ends.iter().find(|&&node| self.graph.nodes[node].data_type == Some(DataType::Clock)) else {
+        let Some(clock) = ends
+            .iter()
+            .find(|&&node| self.graph.nodes[node].data_type == Some(DataType::Clock))
+        else {
             return Ok(());
         };
         Err(SspError::Unsupported {
@@ -171,5 +217,8 @@ fn outside(kind: Kind) -> Role {
 }
 
 fn label(end: &End) -> String {
-    end.element.as_ref().map_or_else(|| end.connector.clone(), |element| format!("{element}.{}", end.connector))
+    end.element.as_ref().map_or_else(
+        || end.connector.clone(),
+        |element| format!("{element}.{}", end.connector),
+    )
 }

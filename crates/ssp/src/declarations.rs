@@ -31,22 +31,31 @@ impl Declarations {
         }
         for node in listed(root, "Enumerations", "Enumeration") {
             let enumeration = enumeration(reader, node)?;
-            declarations.enumerations.insert(enumeration.name.clone(), enumeration);
+            declarations
+                .enumerations
+                .insert(enumeration.name.clone(), enumeration);
         }
         Ok(declarations)
     }
 
     /// Looks in `outer` too.
     pub fn within(self, outer: &Rc<Self>) -> Self {
-        Self { outer: Some(outer.clone()), ..self }
+        Self {
+            outer: Some(outer.clone()),
+            ..self
+        }
     }
 
     fn unit_named(&self, name: &str) -> Option<&UnitDef> {
-        self.units.get(name).or_else(|| self.outer.as_ref()?.unit_named(name))
+        self.units
+            .get(name)
+            .or_else(|| self.outer.as_ref()?.unit_named(name))
     }
 
     fn enumeration_named(&self, name: &str) -> Option<&Enumeration> {
-        self.enumerations.get(name).or_else(|| self.outer.as_ref()?.enumeration_named(name))
+        self.enumerations
+            .get(name)
+            .or_else(|| self.outer.as_ref()?.enumeration_named(name))
     }
 
     /// The unit that a type or a value names.
@@ -54,8 +63,16 @@ impl Declarations {
         let name = node.attribute("unit").filter(|name| !name.is_empty())?;
         let unit = self.unit_named(name).cloned();
         Some(unit.unwrap_or_else(|| {
-            reader.warn(node, format!("the unit `{name}` is not defined in this file and is converted to no other"));
-            UnitDef { name: name.into(), base: None }
+            reader.warn(
+                node,
+                format!(
+                    "the unit `{name}` is not defined in this file and is converted to no other"
+                ),
+            );
+            UnitDef {
+                name: name.into(),
+                base: None,
+            }
         }))
     }
 
@@ -64,7 +81,10 @@ impl Declarations {
         let name = node.attribute("name").filter(|name| !name.is_empty())?;
         let enumeration = self.enumeration_named(name).cloned();
         if enumeration.is_none() {
-            reader.warn(node, format!("the enumeration `{name}` is not defined in this file"));
+            reader.warn(
+                node,
+                format!("the enumeration `{name}` is not defined in this file"),
+            );
         }
         enumeration
     }
@@ -79,11 +99,24 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
     for (exponent, attribute) in exponents.iter_mut().zip(BASE_UNITS) {
         *exponent = reader.number(base, attribute)?.unwrap_or(0);
     }
-    let (factor, offset) = (reader.finite(base, "factor", 1.0)?, reader.finite(base, "offset", 0.0)?);
+    let (factor, offset) = (
+        reader.finite(base, "factor", 1.0)?,
+        reader.finite(base, "offset", 0.0)?,
+    );
     if factor == 0.0 {
-        return Err(reader.malformed(base, format!("the factor of the unit `{name}` is 0; give another")));
+        return Err(reader.malformed(
+            base,
+            format!("the factor of the unit `{name}` is 0; give another"),
+        ));
     }
-    Ok(UnitDef { name, base: Some(BaseUnit { exponents, factor, offset }) })
+    Ok(UnitDef {
+        name,
+        base: Some(BaseUnit {
+            exponents,
+            factor,
+            offset,
+        }),
+    })
 }
 
 fn enumeration(reader: &mut Reader, node: Node) -> Result<Enumeration, SspError> {
@@ -127,15 +160,31 @@ pub(crate) struct Typing {
 }
 
 /// The type of a connector or an entry: the first child that is one. A later `Clock` only names a clock.
-pub(crate) fn typing(reader: &mut Reader, declarations: &Declarations, node: Node) -> Result<Typing, SspError> {
-    let mut typing = Typing { data_type: None, unit: None, enumeration: None, dimensions: Vec::new() };
+pub(crate) fn typing(
+    reader: &mut Reader,
+    declarations: &Declarations,
+    node: Node,
+) -> Result<Typing, SspError> {
+    let mut typing = Typing {
+        data_type: None,
+        unit: None,
+        enumeration: None,
+        dimensions: Vec::new(),
+    };
     for child in ssp_children(node) {
         match child.tag_name().name() {
             "Dimension" => typing.dimensions.push(dimension(reader, child)?),
             name => {
-                let Some(found) = data_type(name) else { continue };
-                if typing.data_type.is_some() || (found == DataType::Clock && child.has_attribute("name")) {
-                    reader.warn(child, format!("a second type or a clock, `{name}`, was ignored"));
+                let Some(found) = data_type(name) else {
+                    continue;
+                };
+                if typing.data_type.is_some()
+                    || (found == DataType::Clock && child.has_attribute("name"))
+                {
+                    reader.warn(
+                        child,
+                        format!("a second type or a clock, `{name}`, was ignored"),
+                    );
                     continue;
                 }
                 typing.data_type = Some(found);
@@ -153,7 +202,9 @@ fn dimension(reader: &mut Reader, node: Node) -> Result<Dimension, SspError> {
     if let Some(size) = reader.number(node, "size")? {
         return Ok(Dimension::Fixed(size));
     }
-    Ok(node.attribute("sizeConnector").map_or(Dimension::Unknown, |name| Dimension::Connector(name.into())))
+    Ok(node
+        .attribute("sizeConnector")
+        .map_or(Dimension::Unknown, |name| Dimension::Connector(name.into())))
 }
 
 /// The elements that are transformations.
@@ -176,13 +227,20 @@ pub(crate) fn transformation(reader: &mut Reader, node: Node) -> Result<Option<M
 fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
     let kind = node.tag_name().name();
     if kind == "LinearTransformation" {
-        let (factor, offset) = (reader.finite(node, "factor", 1.0)?, reader.finite(node, "offset", 0.0)?);
+        let (factor, offset) = (
+            reader.finite(node, "factor", 1.0)?,
+            reader.finite(node, "offset", 0.0)?,
+        );
         return Ok(Map::Linear { factor, offset });
     }
     let entries = reader.children(node, &["MapEntry"]);
     let mut pairs = Vec::with_capacity(entries.len());
     for entry in entries {
-        pairs.push((entry, reader.required(entry, "source")?, reader.required(entry, "target")?));
+        pairs.push((
+            entry,
+            reader.required(entry, "source")?,
+            reader.required(entry, "target")?,
+        ));
     }
     match kind {
         "BooleanMappingTransformation" => {
@@ -195,13 +253,29 @@ fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
         }
         "IntegerMappingTransformation" => {
             let pair = |(entry, source, target): (Node, &str, &str)| {
-                Ok((reader.parse(entry, "source", source)?, reader.parse(entry, "target", target)?))
+                Ok((
+                    reader.parse(entry, "source", source)?,
+                    reader.parse(entry, "target", target)?,
+                ))
             };
-            Ok(Map::Integer(pairs.into_iter().map(pair).collect::<Result<_, SspError>>()?))
+            Ok(Map::Integer(
+                pairs
+                    .into_iter()
+                    .map(pair)
+                    .collect::<Result<_, SspError>>()?,
+            ))
         }
         _ => {
-            let item = |name: &str| EnumerationItem { name: name.into(), value: None };
-            Ok(Map::Enumeration(pairs.into_iter().map(|(_, source, target)| (item(source), item(target))).collect()))
+            let item = |name: &str| EnumerationItem {
+                name: name.into(),
+                value: None,
+            };
+            Ok(Map::Enumeration(
+                pairs
+                    .into_iter()
+                    .map(|(_, source, target)| (item(source), item(target)))
+                    .collect(),
+            ))
         }
     }
 }

@@ -20,13 +20,31 @@ pub(crate) struct DictionaryReference {
 
 impl Flattener<'_> {
     /// Makes the dictionaries of a system known to the references in it.
-    pub fn declare_dictionaries(&mut self, at: &Located, system: &System, path: &str) -> Result<(), SspError> {
+    pub fn declare_dictionaries(
+        &mut self,
+        at: &Located,
+        system: &System,
+        path: &str,
+    ) -> Result<(), SspError> {
         let mut named = HashMap::new();
         for dictionary in &system.dictionaries {
-            let site = Site { folder: &at.folder, place: &dictionary.place, component: None };
+            let site = Site {
+                folder: &at.folder,
+                place: &dictionary.place,
+                component: None,
+            };
             let entries = self.library.dictionary(&dictionary.content, &site)?;
-            let path = if path.is_empty() { dictionary.name.clone() } else { format!("{path}.{}", dictionary.name) };
-            let add = |entry: &Connector| (entry.name.clone(), self.graph.add(Node::new(Owner::OutOf, &path, entry)));
+            let path = if path.is_empty() {
+                dictionary.name.clone()
+            } else {
+                format!("{path}.{}", dictionary.name)
+            };
+            let add = |entry: &Connector| {
+                (
+                    entry.name.clone(),
+                    self.graph.add(Node::new(Owner::OutOf, &path, entry)),
+                )
+            };
             let nodes = entries.iter().map(add).collect();
             named.insert(dictionary.name.clone(), self.dictionaries.len());
             self.dictionaries.push(nodes);
@@ -36,18 +54,40 @@ impl Flattener<'_> {
     }
 
     /// An element that stands for a dictionary.
-    pub fn reference(&mut self, path: &str, element: &Element, dictionary: &str) -> Result<Member, SspError> {
-        let found = self.visible.iter().rev().find_map(|named| named.get(dictionary).copied());
+    pub fn reference(
+        &mut self,
+        path: &str,
+        element: &Element,
+        dictionary: &str,
+    ) -> Result<Member, SspError> {
+        let found = self
+            .visible
+            .iter()
+            .rev()
+            .find_map(|named| named.get(dictionary).copied());
         let dictionary = found.ok_or_else(|| SspError::Unknown {
             place: element.place.clone(),
             what: "signal dictionary",
             name: dictionary.into(),
             owner: "the systems around".into(),
-            help: known(self.visible.iter().flat_map(HashMap::keys).map(String::as_str)),
+            help: known(
+                self.visible
+                    .iter()
+                    .flat_map(HashMap::keys)
+                    .map(String::as_str),
+            ),
         })?;
-        let connectors =
-            element.connectors.iter().map(|connector| (connector.name.clone(), connector.clone())).collect();
-        let reference = DictionaryReference { path: path.into(), dictionary, connectors, nodes: HashMap::new() };
+        let connectors = element
+            .connectors
+            .iter()
+            .map(|connector| (connector.name.clone(), connector.clone()))
+            .collect();
+        let reference = DictionaryReference {
+            path: path.into(),
+            dictionary,
+            connectors,
+            nodes: HashMap::new(),
+        };
         self.references.push(reference);
         Ok(Member::Dictionary(self.references.len() - 1))
     }
@@ -68,9 +108,15 @@ impl Flattener<'_> {
         let declared = reference.connectors.get(&name).cloned();
         let connector = declared.unwrap_or_else(|| undeclared(&name, place));
         let node = self.graph.add(Node::new(Owner::OutOf, &path, &connector));
-        self.references[index].nodes.insert((name.clone(), is_sink), node);
+        self.references[index]
+            .nodes
+            .insert((name.clone(), is_sink), node);
         let entry = self.entry(dictionary, &path, &name, place);
-        let (from, to) = if is_sink { (node, entry) } else { (entry, node) };
+        let (from, to) = if is_sink {
+            (node, entry)
+        } else {
+            (entry, node)
+        };
         self.graph.connect(Edge {
             from,
             from_indices: None,
@@ -87,9 +133,12 @@ impl Flattener<'_> {
         if let Some(&node) = self.dictionaries[dictionary].get(name) {
             return node;
         }
-        let message = format!("the signal dictionary behind `{path}` has no entry `{name}`; one was assumed");
+        let message =
+            format!("the signal dictionary behind `{path}` has no entry `{name}`; one was assumed");
         self.library.warnings.at(place, &message);
-        let node = self.graph.add(Node::new(Owner::OutOf, path, &undeclared(name, place)));
+        let node = self
+            .graph
+            .add(Node::new(Owner::OutOf, path, &undeclared(name, place)));
         self.dictionaries[dictionary].insert(name.into(), node);
         node
     }

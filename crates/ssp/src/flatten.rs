@@ -50,7 +50,9 @@ pub(crate) struct Bound {
 impl Bound {
     pub fn bindings(&self) -> &[Binding] {
         let system = &self.description.systems[self.system];
-        self.element.map_or(&system.bindings, |element| &system.elements[element].bindings)
+        self.element.map_or(&system.bindings, |element| {
+            &system.elements[element].bindings
+        })
     }
 }
 
@@ -89,11 +91,19 @@ pub(crate) struct Flattener<'u> {
     elements: usize,
 }
 
-pub(crate) fn read<'u>(ssd: &Path, root: &Path, unpack: &'u mut Unpack<'u>) -> Result<Structure, SspError> {
+pub(crate) fn read<'u>(
+    ssd: &Path,
+    root: &Path,
+    unpack: &'u mut Unpack<'u>,
+) -> Result<Structure, SspError> {
     let (file, folder) = located(ssd, root);
     let mut library = Library::new(unpack);
     let description = library.description(&file, &folder)?;
-    let at = Located { file, folder, description };
+    let at = Located {
+        file,
+        folder,
+        description,
+    };
     let mut flattener = Flattener {
         library,
         graph: Graph::default(),
@@ -129,7 +139,12 @@ fn located(ssd: &Path, root: &Path) -> (PathBuf, Folder) {
 impl Flattener<'_> {
     fn finish(mut self, description: &Description) -> Result<Structure, SspError> {
         let connections = connections(&self.graph)?;
-        let mut parameters = Parameters::new(&self.graph, &self.scopes, &self.connectors, &mut self.components);
+        let mut parameters = Parameters::new(
+            &self.graph,
+            &self.scopes,
+            &self.connectors,
+            &mut self.components,
+        );
         for bound in &self.bound {
             parameters.apply(bound, &mut self.library)?;
         }
@@ -144,7 +159,13 @@ impl Flattener<'_> {
     }
 
     /// Adds a system with all that is in it; returns its scope.
-    pub fn system(&mut self, at: &Located, index: usize, path: &str, place: &Place) -> Result<usize, SspError> {
+    pub fn system(
+        &mut self,
+        at: &Located,
+        index: usize,
+        path: &str,
+        place: &Place,
+    ) -> Result<usize, SspError> {
         self.enter(at, index, place)?;
         let description = at.description.clone();
         let system = &description.systems[index];
@@ -152,7 +173,11 @@ impl Flattener<'_> {
         self.declare_dictionaries(at, system, path)?;
         for (number, element) in system.elements.iter().enumerate() {
             let member = self.element(at, (index, number), path, element)?;
-            if self.scopes[scope].elements.insert(element.name.clone(), member).is_some() {
+            if self.scopes[scope]
+                .elements
+                .insert(element.name.clone(), member)
+                .is_some()
+            {
                 return Err(SspError::Malformed {
                     place: element.place.clone(),
                     element: element.name.clone(),
@@ -175,32 +200,55 @@ impl Flattener<'_> {
     fn enter(&mut self, at: &Located, index: usize, place: &Place) -> Result<(), SspError> {
         let key = (at.file.clone(), index);
         let problem = if self.stack.contains(&key) {
-            Some(format!("the system `{}` contains itself; remove the reference", at.description.systems[index].name))
+            Some(format!(
+                "the system `{}` contains itself; remove the reference",
+                at.description.systems[index].name
+            ))
         } else if self.stack.len() >= DEEPEST {
-            Some(format!("systems are nested more than {DEEPEST} levels deep; join some of them"))
+            Some(format!(
+                "systems are nested more than {DEEPEST} levels deep; join some of them"
+            ))
         } else {
             None
         };
         self.stack.push(key);
-        problem.map_or(Ok(()), |message| Err(SspError::Nesting { place: place.clone(), message }))
+        problem.map_or(Ok(()), |message| {
+            Err(SspError::Nesting {
+                place: place.clone(),
+                message,
+            })
+        })
     }
 
     /// A system without its content.
     pub fn scope(&mut self, path: &str, name: &str, connectors: &[Connector]) -> usize {
         let mut nodes = HashMap::with_capacity(connectors.len());
         for connector in connectors {
-            let node = self.graph.add(Node::new(owner_of(connector.kind), path, connector));
-            if nodes.insert(connector.name.clone(), (node, connector.kind)).is_some() {
+            let node = self
+                .graph
+                .add(Node::new(owner_of(connector.kind), path, connector));
+            if nodes
+                .insert(connector.name.clone(), (node, connector.kind))
+                .is_some()
+            {
                 self.warn_twice(connector);
             }
         }
-        let scope = Scope { path: path.into(), name: name.into(), connectors: nodes, elements: HashMap::new() };
+        let scope = Scope {
+            path: path.into(),
+            name: name.into(),
+            connectors: nodes,
+            elements: HashMap::new(),
+        };
         self.scopes.push(scope);
         self.scopes.len() - 1
     }
 
     fn warn_twice(&mut self, connector: &Connector) {
-        let message = format!("the connector `{}` is declared twice; the later counts", connector.name);
+        let message = format!(
+            "the connector `{}` is declared twice; the later counts",
+            connector.name
+        );
         self.library.warnings.at(&connector.place, &message);
     }
 
@@ -213,12 +261,26 @@ impl Flattener<'_> {
     ) -> Result<Member, SspError> {
         self.elements += 1;
         if self.elements > MOST_ELEMENTS {
-            let message = format!("there are more than {MOST_ELEMENTS} elements; do packages here contain each other?");
-            return Err(SspError::Nesting { place: element.place.clone(), message });
+            let message = format!(
+                "there are more than {MOST_ELEMENTS} elements; do packages here contain each other?"
+            );
+            return Err(SspError::Nesting {
+                place: element.place.clone(),
+                message,
+            });
         }
-        let path = if path.is_empty() { element.name.clone() } else { format!("{path}.{}", element.name) };
+        let path = if path.is_empty() {
+            element.name.clone()
+        } else {
+            format!("{path}.{}", element.name)
+        };
         match &element.content {
-            Content::System(inner) => Ok(Member::System(self.system(at, *inner, &path, &element.place)?)),
+            Content::System(inner) => Ok(Member::System(self.system(
+                at,
+                *inner,
+                &path,
+                &element.place,
+            )?)),
             Content::Component { .. } => {
                 let (member, source) = component::instantiate(self, at, &path, element)?;
                 if !element.bindings.is_empty() {
@@ -238,7 +300,14 @@ impl Flattener<'_> {
         source: Option<PathBuf>,
     ) {
         let (description, folder) = (at.description.clone(), at.folder.clone());
-        self.bound.push(Bound { member, description, system, element, folder, source });
+        self.bound.push(Bound {
+            member,
+            description,
+            system,
+            element,
+            folder,
+            source,
+        });
     }
 
     /// Adds a component; its name becomes unique.
@@ -251,12 +320,19 @@ impl Flattener<'_> {
             number += 1;
         }
         if component.name != wanted {
-            let message = format!("two components are called `{wanted}`; this one is called `{}` here", component.name);
+            let message = format!(
+                "two components are called `{wanted}`; this one is called `{}` here",
+                component.name
+            );
             self.library.warnings.at(&component.place, &message);
         }
         let (mut nodes, mut kinds) = (HashMap::new(), HashMap::new());
         for connector in &component.connectors {
-            let node = self.graph.add(Node::new(Owner::Component(index), &component.name, connector));
+            let node = self.graph.add(Node::new(
+                Owner::Component(index),
+                &component.name,
+                connector,
+            ));
             kinds.insert(connector.name.clone(), connector.kind);
             if nodes.insert(connector.name.clone(), node).is_some() {
                 self.warn_twice(connector);

@@ -61,7 +61,11 @@ impl Node {
 
     /// Its name for messages.
     pub fn full_name(&self) -> String {
-        if self.path.is_empty() { self.name.clone() } else { format!("{}.{}", self.path, self.name) }
+        if self.path.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}.{}", self.path, self.name)
+        }
     }
 }
 
@@ -108,7 +112,9 @@ impl Graph {
         };
         if let Some(&other) = clashing {
             let other = &self.edges[other];
-            if other.from == edge.from && other.from_indices == edge.from_indices && other.to_indices == edge.to_indices
+            if other.from == edge.from
+                && other.from_indices == edge.from_indices
+                && other.to_indices == edge.to_indices
             {
                 return Ok(false);
             }
@@ -119,10 +125,14 @@ impl Graph {
                 other.place,
                 self.nodes[other.from].full_name(),
             );
-            return Err(SspError::Connection { place: edge.place, message });
+            return Err(SspError::Connection {
+                place: edge.place,
+                message,
+            });
         }
         let index = self.edges.len();
-        self.feeding.insert((edge.to, edge.to_indices.clone()), index);
+        self.feeding
+            .insert((edge.to, edge.to_indices.clone()), index);
         self.nodes[edge.from].outgoing.push(index);
         self.nodes[edge.to].incoming.push(index);
         self.edges.push(edge);

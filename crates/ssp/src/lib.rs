@@ -32,8 +32,8 @@ use std::path::{Path, PathBuf};
 
 pub use error::{Place, SspError};
 pub use structure::{
-    Component, Connection, Connector, DataType, Dimension, Endpoint, Experiment, Implementation, Kind, Parameter,
-    Structure,
+    Component, Connection, Connector, DataType, Dimension, Endpoint, Experiment, Implementation,
+    Kind, Parameter, Structure,
 };
 pub use transform::{Map, Route, Step, Transform};
 pub use unit::{BASE_UNITS, BaseUnit, UnitDef, UnitMismatch};

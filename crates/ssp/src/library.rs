@@ -59,7 +59,11 @@ impl<'u> Library<'u> {
         }
     }
 
-    pub fn description(&mut self, file: &Path, folder: &Folder) -> Result<Rc<Description>, SspError> {
+    pub fn description(
+        &mut self,
+        file: &Path,
+        folder: &Folder,
+    ) -> Result<Rc<Description>, SspError> {
         if let Some(known) = self.descriptions.get(file) {
             return Ok(known.clone());
         }
@@ -69,11 +73,20 @@ impl<'u> Library<'u> {
     }
 
     /// The folder of an unpacked archive.
-    pub fn package(&mut self, archive: &Path, uri: &str, place: &Place) -> Result<PathBuf, SspError> {
+    pub fn package(
+        &mut self,
+        archive: &Path,
+        uri: &str,
+        place: &Place,
+    ) -> Result<PathBuf, SspError> {
         if let Some(known) = self.packages.get(archive) {
             return Ok(known.clone());
         }
-        let unpacked = if archive.is_dir() { Ok(archive.into()) } else { (self.unpack)(archive) };
+        let unpacked = if archive.is_dir() {
+            Ok(archive.into())
+        } else {
+            (self.unpack)(archive)
+        };
         let folder = unpacked.map_err(|reason| {
             source_error(
                 place,
@@ -134,7 +147,9 @@ impl<'u> Library<'u> {
             Reference::External(external) => external,
         };
         let (file, folder) = match site.component {
-            Some(component) if external.of_component => self.inside(component, &external.source, site)?,
+            Some(component) if external.of_component => {
+                self.inside(component, &external.source, site)?
+            }
             _ => (site.resolve(&external.source)?.path, site.folder.clone()),
         };
         if let Some(known) = kept(self).get(&file) {
@@ -149,7 +164,12 @@ impl<'u> Library<'u> {
     }
 
     /// A file beside a component, which is what RFC 3986 makes of the URI, or else inside it, which is what SSP means.
-    fn inside(&mut self, component: &Path, uri: &str, site: &Site) -> Result<(PathBuf, Folder), SspError> {
+    fn inside(
+        &mut self,
+        component: &Path,
+        uri: &str,
+        site: &Site,
+    ) -> Result<(PathBuf, Folder), SspError> {
         let beside = Folder::of(component, &site.folder.root);
         if let Ok(target) = beside.resolve(uri)
             && target.path.is_file()
@@ -157,9 +177,13 @@ impl<'u> Library<'u> {
             return Ok((target.path, beside));
         }
         let root = self.package(component, uri, site.place)?;
-        let folder = Folder { base: root.clone(), root };
-        let target =
-            folder.resolve(uri).map_err(|refusal| source_error(site.place, uri, refusal.reason, refusal.help))?;
+        let folder = Folder {
+            base: root.clone(),
+            root,
+        };
+        let target = folder
+            .resolve(uri)
+            .map_err(|refusal| source_error(site.place, uri, refusal.reason, refusal.help))?;
         Ok((target.path, folder))
     }
 }
@@ -174,26 +198,40 @@ pub(crate) struct Site<'a> {
 
 impl Site<'_> {
     pub fn resolve(&self, uri: &str) -> Result<Target, SspError> {
-        self.folder.resolve(uri).map_err(|refusal| source_error(self.place, uri, refusal.reason, refusal.help))
+        self.folder
+            .resolve(uri)
+            .map_err(|refusal| source_error(self.place, uri, refusal.reason, refusal.help))
     }
 }
 
 pub(crate) fn source_error(place: &Place, uri: &str, reason: String, help: &str) -> SspError {
-    SspError::Source { place: place.clone(), source_uri: crate::xml::shortened(uri), reason, help: help.into() }
+    SspError::Source {
+        place: place.clone(),
+        source_uri: crate::xml::shortened(uri),
+        reason,
+        help: help.into(),
+    }
 }
 
 /// A file that is not where a reference says.
 pub(crate) fn missing(place: &Place, uri: &str, file: &Path, folder: &Folder) -> SspError {
     let reason = format!("there is no file `{}`", folder.name(file));
-    source_error(place, uri, reason, "add it, or correct the path, which is relative to the .ssd")
+    source_error(
+        place,
+        uri,
+        reason,
+        "add it, or correct the path, which is relative to the .ssd",
+    )
 }
 
 fn expect(reader: &Reader, root: Node, name: &str, ending: &str) -> Result<(), SspError> {
     if root.tag_name().name() == name {
         return Ok(());
     }
-    Err(reader
-        .malformed(root, format!("a file that begins with `{name}` was expected here; refer to an {ending} file")))
+    Err(reader.malformed(
+        root,
+        format!("a file that begins with `{name}` was expected here; refer to an {ending} file"),
+    ))
 }
 
 fn parse<T>(
@@ -206,7 +244,10 @@ fn parse<T>(
     let text = text.trim_start_matches('\u{feff}');
     let name: std::sync::Arc<str> = folder.name(file).into();
     let document = Document::parse(text).map_err(|error| SspError::Syntax {
-        place: Place { file: name.clone(), line: error.pos().row },
+        place: Place {
+            file: name.clone(),
+            line: error.pos().row,
+        },
         reason: error.to_string(),
     })?;
     let mut reader = Reader::new(name, text, warnings);
@@ -215,11 +256,22 @@ fn parse<T>(
 }
 
 fn text(file: &Path) -> Result<String, SspError> {
-    let unreadable = |reason: String, help| SspError::Unreadable { file: file.into(), reason, help };
-    let size = std::fs::metadata(file).map_err(|error| unreadable(error.to_string(), "check the path"))?.len();
+    let unreadable = |reason: String, help| SspError::Unreadable {
+        file: file.into(),
+        reason,
+        help,
+    };
+    let size = std::fs::metadata(file)
+        .map_err(|error| unreadable(error.to_string(), "check the path"))?
+        .len();
     if size > LARGEST {
-        return Err(unreadable(format!("it has {size} bytes"), "check that this is the right file"));
+        return Err(unreadable(
+            format!("it has {size} bytes"),
+            "check that this is the right file",
+        ));
     }
-    let bytes = std::fs::read(file).map_err(|error| unreadable(error.to_string(), "check the path"))?;
-    String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".into(), "SSP has UTF-8 only; save it so"))
+    let bytes =
+        std::fs::read(file).map_err(|error| unreadable(error.to_string(), "check the path"))?;
+    String::from_utf8(bytes)
+        .map_err(|_| unreadable("it is not UTF-8".into(), "SSP has UTF-8 only; save it so"))
 }

@@ -42,15 +42,29 @@ impl<'a> Parameters<'a> {
         components: &'a mut [Component],
     ) -> Self {
         let known = vec![HashMap::new(); components.len()];
-        Self { graph, scopes, connectors, components, known }
+        Self {
+            graph,
+            scopes,
+            connectors,
+            components,
+            known,
+        }
     }
 
     /// Applies the bindings of one element.
     pub fn apply(&mut self, bound: &Bound, library: &mut Library) -> Result<(), SspError> {
         for binding in bound.bindings() {
-            let site = Site { folder: &bound.folder, place: &binding.place, component: bound.source.as_deref() };
+            let site = Site {
+                folder: &bound.folder,
+                place: &binding.place,
+                component: bound.source.as_deref(),
+            };
             let set = library.set(&binding.values, &site)?;
-            let mapping = binding.mapping.as_ref().map(|mapping| library.mapping(mapping, &site)).transpose()?;
+            let mapping = binding
+                .mapping
+                .as_ref()
+                .map(|mapping| library.mapping(mapping, &site))
+                .transpose()?;
             let assignments = match &mapping {
                 Some(mapping) => mapped(&set, mapping, &binding.prefix, library),
                 None => named(&set, &binding.prefix, library),
@@ -96,14 +110,30 @@ impl<'a> Parameters<'a> {
         Ok(found)
     }
 
-    fn assign_variable(&mut self, component: usize, name: &str, assignment: &Assignment) -> Result<(), SspError> {
+    fn assign_variable(
+        &mut self,
+        component: usize,
+        name: &str,
+        assignment: &Assignment,
+    ) -> Result<(), SspError> {
         let owner = Owner::Component(component);
         let (map, suppressed) = (assignment.map, assignment.suppress_unit_conversion);
         let leg = match self.connectors[component].get(name) {
             Some(&node) => Leg::to(&self.graph.nodes[node], map, suppressed),
-            None => Leg { owner: &owner, unit: None, enumeration: None, map, suppress_unit_conversion: suppressed },
+            None => Leg {
+                owner: &owner,
+                unit: None,
+                enumeration: None,
+                map,
+                suppress_unit_conversion: suppressed,
+            },
         };
-        let value = parameter(name, assignment, &[leg], &format!("{}.{name}", self.components[component].name))?;
+        let value = parameter(
+            name,
+            assignment,
+            &[leg],
+            &format!("{}.{name}", self.components[component].name),
+        )?;
         self.store(component, value);
         Ok(())
     }
@@ -116,14 +146,23 @@ impl<'a> Parameters<'a> {
         library: &mut Library,
     ) -> Result<(), SspError> {
         let graph = self.graph;
-        let first = Leg::to(&graph.nodes[start], assignment.map, assignment.suppress_unit_conversion);
+        let first = Leg::to(
+            &graph.nodes[start],
+            assignment.map,
+            assignment.suppress_unit_conversion,
+        );
         let mut legs = vec![first];
         // Edges still to be followed, and how many legs come before them.
-        let mut open: Vec<(usize, usize)> = graph.nodes[start].outgoing.iter().map(|&edge| (edge, 1)).collect();
+        let mut open: Vec<(usize, usize)> = graph.nodes[start]
+            .outgoing
+            .iter()
+            .map(|&edge| (edge, 1))
+            .collect();
         while let Some((index, before)) = open.pop() {
             let edge = &graph.edges[index];
             if edge.from_indices.is_some() || edge.to_indices.is_some() {
-                let message = "the value of a system's connector does not reach single elements of arrays";
+                let message =
+                    "the value of a system's connector does not reach single elements of arrays";
                 library.warnings.at(&edge.place, message);
                 continue;
             }
@@ -153,7 +192,12 @@ impl<'a> Parameters<'a> {
 }
 
 /// The parameter of a component that comes of a value and its way.
-fn parameter(name: &str, assignment: &Assignment, legs: &[Leg], full_name: &str) -> Result<Parameter, SspError> {
+fn parameter(
+    name: &str,
+    assignment: &Assignment,
+    legs: &[Leg],
+    full_name: &str,
+) -> Result<Parameter, SspError> {
     let given = assignment.parameter;
     let start = given.unit.as_ref().map(Symbol::Unit);
     let first: Option<&Enumeration> = legs.first().and_then(|leg| leg.enumeration);
@@ -175,7 +219,12 @@ fn parameter(name: &str, assignment: &Assignment, legs: &[Leg], full_name: &str)
         place: given.place.clone(),
     };
     // Where no unit is left to the variable, the value can be said at once.
-    if !parameter.route.steps.iter().any(|step| matches!(step, Step::Convert { .. })) {
+    if !parameter
+        .route
+        .steps
+        .iter()
+        .any(|step| matches!(step, Step::Convert { .. }))
+    {
         if let Ok(value) = parameter.value_in(None) {
             parameter.value = value.numbered_by(target);
         }
@@ -213,12 +262,18 @@ fn mapped<'a>(
             if entry.source.is_empty() {
                 continue; // a blank that some tools leave
             }
-            let message = format!("the parameter set has no `{}` to map to `{}`", entry.source, entry.target);
+            let message = format!(
+                "the parameter set has no `{}` to map to `{}`",
+                entry.source, entry.target
+            );
             library.warnings.at(&entry.place, &message);
             continue;
         };
         if let Some(other) = targets.insert(&entry.target, &entry.place) {
-            let message = format!("`{}` is mapped to at {other} already; the later entry counts", entry.target);
+            let message = format!(
+                "`{}` is mapped to at {other} already; the later entry counts",
+                entry.target
+            );
             library.warnings.at(&entry.place, &message);
         }
         assignments.push(Assignment {
@@ -231,11 +286,21 @@ fn mapped<'a>(
     assignments
 }
 
-fn by_name<'a>(set: &'a [SetParameter], prefix: &str, library: &mut Library) -> HashMap<String, &'a SetParameter> {
+fn by_name<'a>(
+    set: &'a [SetParameter],
+    prefix: &str,
+    library: &mut Library,
+) -> HashMap<String, &'a SetParameter> {
     let mut parameters = HashMap::with_capacity(set.len());
     for parameter in set {
-        if parameters.insert(format!("{prefix}{}", parameter.name), parameter).is_some() {
-            let message = format!("the parameter `{}` is given twice in one set; the later counts", parameter.name);
+        if parameters
+            .insert(format!("{prefix}{}", parameter.name), parameter)
+            .is_some()
+        {
+            let message = format!(
+                "the parameter `{}` is given twice in one set; the later counts",
+                parameter.name
+            );
             library.warnings.at(&parameter.place, &message);
         }
     }
@@ -249,7 +314,9 @@ fn report(unmatched: &[&str], of: usize, place: &Place, library: &mut Library) {
     }
     let shown = unmatched[..unmatched.len().min(5)].join("`, `");
     let more = if unmatched.len() > 5 { ", …" } else { "" };
-    let message =
-        format!("{} of {of} parameter values match nothing and were ignored: `{shown}`{more}", unmatched.len());
+    let message = format!(
+        "{} of {of} parameter values match nothing and were ignored: `{shown}`{more}",
+        unmatched.len()
+    );
     library.warnings.at(place, &message);
 }

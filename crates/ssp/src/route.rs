@@ -32,7 +32,12 @@ struct Position {
 }
 
 fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Result<(), SspError> {
-    let mut open = vec![Position { node: sink, wanted: None, fed: None, passed: Vec::new() }];
+    let mut open = vec![Position {
+        node: sink,
+        wanted: None,
+        fed: None,
+        passed: Vec::new(),
+    }];
     while let Some(mut position) = open.pop() {
         let node = &graph.nodes[position.node];
         if let (Owner::Component(_), false) = (&node.owner, position.passed.is_empty()) {
@@ -43,11 +48,22 @@ fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Resul
             return Err(circular(graph, &position));
         }
         for (number, &index) in node.incoming.iter().enumerate().rev() {
-            let Some((wanted, fed)) = elements(&graph.edges[index], &position)? else { continue };
+            let Some((wanted, fed)) = elements(&graph.edges[index], &position)? else {
+                continue;
+            };
             // Only arrays that are fed element by element have more than one. The last takes the list along.
-            let mut passed = if number == 0 { take(&mut position.passed) } else { position.passed.clone() };
+            let mut passed = if number == 0 {
+                take(&mut position.passed)
+            } else {
+                position.passed.clone()
+            };
             passed.push(index);
-            open.push(Position { node: graph.edges[index].from, wanted, fed, passed });
+            open.push(Position {
+                node: graph.edges[index].from,
+                wanted,
+                fed,
+                passed,
+            });
         }
     }
     Ok(())
@@ -56,8 +72,13 @@ fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Resul
 fn circular(graph: &Graph, position: &Position) -> SspError {
     let name = graph.nodes[position.node].full_name();
     let last = position.passed[position.passed.len() - 1];
-    let message = format!("`{name}` feeds itself and no component's output is on the way; remove a connection");
-    SspError::Connection { place: graph.edges[last].place.clone(), message }
+    let message = format!(
+        "`{name}` feeds itself and no component's output is on the way; remove a connection"
+    );
+    SspError::Connection {
+        place: graph.edges[last].place.clone(),
+        message,
+    }
 }
 
 type Indices = Option<Vec<u64>>;
@@ -84,22 +105,34 @@ fn elements(edge: &Edge, position: &Position) -> Result<Option<(Indices, Indices
 
 fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connection, SspError> {
     let endpoint = |node: &Node, indices| {
-        let Owner::Component(component) = node.owner else { unreachable!("BUG: a connection ends at a system") };
-        Endpoint { component, variable: node.name.clone(), indices }
+        let Owner::Component(component) = node.owner else {
+            unreachable!("BUG: a connection ends at a system")
+        };
+        Endpoint {
+            component,
+            variable: node.name.clone(),
+            indices,
+        }
     };
     let (source, target) = (&graph.nodes[position.node], &graph.nodes[sink]);
-    let legs: Vec<Leg> = position.passed.iter().rev().map(|&edge| Leg::of(graph, edge)).collect();
+    let legs: Vec<Leg> = position
+        .passed
+        .iter()
+        .rev()
+        .map(|&edge| Leg::of(graph, edge))
+        .collect();
     let start = source.unit.as_ref().map_or(Symbol::Source, Symbol::Unit);
-    let route = compile(Some(start), source.enumeration.as_ref(), &legs).map_err(|(leg, mismatch)| {
-        let edge = &graph.edges[position.passed[position.passed.len() - 1 - leg]];
-        SspError::Units {
-            place: edge.place.clone(),
-            from_name: graph.nodes[edge.from].full_name(),
-            from: mismatch.from,
-            to_name: graph.nodes[edge.to].full_name(),
-            to: mismatch.to,
-        }
-    })?;
+    let route =
+        compile(Some(start), source.enumeration.as_ref(), &legs).map_err(|(leg, mismatch)| {
+            let edge = &graph.edges[position.passed[position.passed.len() - 1 - leg]];
+            SspError::Units {
+                place: edge.place.clone(),
+                from_name: graph.nodes[edge.from].full_name(),
+                from: mismatch.from,
+                to_name: graph.nodes[edge.to].full_name(),
+                to: mismatch.to,
+            }
+        })?;
     Ok(Connection {
         from: endpoint(source, position.wanted),
         to: endpoint(target, position.fed),
@@ -128,7 +161,13 @@ impl<'a> Leg<'a> {
 
     pub fn to(node: &'a Node, map: Option<&'a Map>, suppress_unit_conversion: bool) -> Self {
         let enumeration = node.enumeration.as_ref();
-        Self { owner: &node.owner, unit: node.unit.as_ref(), enumeration, map, suppress_unit_conversion }
+        Self {
+            owner: &node.owner,
+            unit: node.unit.as_ref(),
+            enumeration,
+            map,
+            suppress_unit_conversion,
+        }
     }
 }
 
@@ -165,10 +204,14 @@ pub(crate) fn compile<'a>(
     for (index, leg) in legs.iter().enumerate() {
         let (from, to) = (units[index], units[index + 1]);
         if from != to && !leg.suppress_unit_conversion {
-            route.convert(from.unit(), to.unit()).map_err(|mismatch| (index, mismatch))?;
+            route
+                .convert(from.unit(), to.unit())
+                .map_err(|mismatch| (index, mismatch))?;
         }
         if let Some(map) = leg.map {
-            route.steps.push(Step::Map(numbered(map, before, leg.enumeration)));
+            route
+                .steps
+                .push(Step::Map(numbered(map, before, leg.enumeration)));
         }
         before = leg.enumeration;
     }
@@ -183,7 +226,9 @@ fn units<'a>(start: Option<Symbol<'a>>, legs: &[Leg<'a>]) -> Vec<Symbol<'a>> {
         (None, Owner::Component(_)) => Some(Symbol::Target),
         (None, _) => None,
     };
-    let mut units: Vec<Option<Symbol>> = std::iter::once(start).chain(legs.iter().map(declared)).collect();
+    let mut units: Vec<Option<Symbol>> = std::iter::once(start)
+        .chain(legs.iter().map(declared))
+        .collect();
     for (index, leg) in legs.iter().enumerate().rev() {
         if *leg.owner == Owner::Into && units[index + 1].is_none() {
             units[index + 1] = units.get(index + 2).copied().flatten();
@@ -195,15 +240,25 @@ fn units<'a>(start: Option<Symbol<'a>>, legs: &[Leg<'a>]) -> Vec<Symbol<'a>> {
     for index in (0..legs.len()).rev() {
         units[index] = units[index].or(units[index + 1]);
     }
-    units.into_iter().map(|unit| unit.unwrap_or(Symbol::Target)).collect()
+    units
+        .into_iter()
+        .map(|unit| unit.unwrap_or(Symbol::Target))
+        .collect()
 }
 
 /// The table of an enumeration with the numbers of its items on both sides.
 fn numbered(map: &Map, source: Option<&Enumeration>, target: Option<&Enumeration>) -> Map {
-    let Map::Enumeration(table) = map else { return map.clone() };
+    let Map::Enumeration(table) = map else {
+        return map.clone();
+    };
     let item = |item: &EnumerationItem, enumeration: Option<&Enumeration>| EnumerationItem {
         name: item.name.clone(),
         value: enumeration.and_then(|enumeration| enumeration.number(&item.name)),
     };
-    Map::Enumeration(table.iter().map(|(from, to)| (item(from, source), item(to, target))).collect())
+    Map::Enumeration(
+        table
+            .iter()
+            .map(|(from, to)| (item(from, source), item(to, target)))
+            .collect(),
+    )
 }

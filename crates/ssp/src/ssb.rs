@@ -10,10 +10,16 @@ use crate::structure::{Connector, Kind};
 use crate::xml::Reader;
 
 /// Reads a `SignalDictionary` of the namespace of dictionaries. Its entries are connectors that can be used both ways.
-pub(crate) fn read(reader: &mut Reader, root: Node, outer: &Rc<Declarations>) -> Result<Vec<Connector>, SspError> {
+pub(crate) fn read(
+    reader: &mut Reader,
+    root: Node,
+    outer: &Rc<Declarations>,
+) -> Result<Vec<Connector>, SspError> {
     let declarations = Declarations::read(reader, root)?.within(outer);
     let entries = reader.children(root, &["DictionaryEntry", "Units", "Enumerations"]);
-    let entries = entries.into_iter().filter(|node| node.tag_name().name() == "DictionaryEntry");
+    let entries = entries
+        .into_iter()
+        .filter(|node| node.tag_name().name() == "DictionaryEntry");
     entries
         .map(|node| {
             let typing = typing(reader, &declarations, node)?;

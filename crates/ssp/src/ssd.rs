@@ -50,7 +50,11 @@ pub(crate) struct Element {
 
 pub(crate) enum Content {
     System(usize),
-    Component { media_type: Option<String>, source: Option<String>, implementation: Implementation },
+    Component {
+        media_type: Option<String>,
+        source: Option<String>,
+        implementation: Implementation,
+    },
     DictionaryReference(String),
 }
 
@@ -80,31 +84,49 @@ pub(crate) struct Dictionary {
 /// Reads a `SystemStructureDescription`.
 pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspError> {
     if root.tag_name().name() != "SystemStructureDescription" {
-        return Err(
-            reader.malformed(root, "the file does not begin with `SystemStructureDescription`; give an .ssd file")
-        );
+        return Err(reader.malformed(
+            root,
+            "the file does not begin with `SystemStructureDescription`; give an .ssd file",
+        ));
     }
     let version = root.attribute("version").unwrap_or("");
     if !version.starts_with("1.") && !version.starts_with("2.") {
-        reader.warn(root, format!("the version `{version}` of SSP is not known; the file was read as one of 2.0"));
+        reader.warn(
+            root,
+            format!("the version `{version}` of SSP is not known; the file was read as one of 2.0"),
+        );
     }
     let declarations = Rc::new(Declarations::read(reader, root)?);
     let known = ["System", "Units", "Enumerations", "DefaultExperiment"];
     reader.children(root, &known);
-    let system =
-        child(root, "System").ok_or_else(|| reader.malformed(root, "it has no `System`; add the root system"))?;
-    let mut parser = Parser { reader, declarations, systems: Vec::new(), ids: HashMap::new() };
+    let system = child(root, "System")
+        .ok_or_else(|| reader.malformed(root, "it has no `System`; add the root system"))?;
+    let mut parser = Parser {
+        reader,
+        declarations,
+        systems: Vec::new(),
+        ids: HashMap::new(),
+    };
     parser.system(system, 1)?;
     let (systems, ids) = (parser.systems, parser.ids);
     let mut experiment = Experiment::default();
     if let Some(node) = child(root, "DefaultExperiment") {
         experiment.start_time = reader.number(node, "startTime")?;
         experiment.stop_time = reader.number(node, "stopTime")?;
-        let mut algorithms = node.descendants().filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
-        experiment.step_size = algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
+        let mut algorithms = node
+            .descendants()
+            .filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
+        experiment.step_size =
+            algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
     }
     let name = root.attribute("name").unwrap_or("").to_string();
-    Ok(Description { name, description: root.attribute("description").map(String::from), experiment, systems, ids })
+    Ok(Description {
+        name,
+        description: root.attribute("description").map(String::from),
+        experiment,
+        systems,
+        ids,
+    })
 }
 
 struct Parser<'r, 'w> {
@@ -118,7 +140,8 @@ impl Parser<'_, '_> {
     fn system(&mut self, node: Node, depth: usize) -> Result<usize, SspError> {
         let place = self.reader.place(node);
         if depth > DEEPEST {
-            let message = format!("systems are nested more than {DEEPEST} levels deep; join some of them");
+            let message =
+                format!("systems are nested more than {DEEPEST} levels deep; join some of them");
             return Err(SspError::Nesting { place, message });
         }
         let known = [
@@ -133,7 +156,10 @@ impl Parser<'_, '_> {
         self.reader.children(node, &known);
         let mut elements = Vec::new();
         if let Some(list) = child(node, "Elements") {
-            for element in self.reader.children(list, &["System", "Component", "SignalDictionaryReference"]) {
+            for element in self
+                .reader
+                .children(list, &["System", "Component", "SignalDictionaryReference"])
+            {
                 elements.push(self.element(element, depth)?);
             }
         }
@@ -144,8 +170,14 @@ impl Parser<'_, '_> {
             connectors: self.connectors(node)?,
             bindings: bindings(self.reader, &self.declarations, node)?,
             elements,
-            connections: connections.into_iter().map(|node| self.connection(node)).collect::<Result<_, _>>()?,
-            dictionaries: dictionaries.into_iter().map(|node| self.dictionary(node)).collect::<Result<_, _>>()?,
+            connections: connections
+                .into_iter()
+                .map(|node| self.connection(node))
+                .collect::<Result<_, _>>()?,
+            dictionaries: dictionaries
+                .into_iter()
+                .map(|node| self.dictionary(node))
+                .collect::<Result<_, _>>()?,
             place,
         };
         self.systems.push(system);
@@ -159,22 +191,39 @@ impl Parser<'_, '_> {
     fn element(&mut self, node: Node, depth: usize) -> Result<Element, SspError> {
         let name = self.reader.required(node, "name")?.to_string();
         if name.is_empty() {
-            return Err(self.reader.malformed(node, "its name is empty; give it one"));
+            return Err(self
+                .reader
+                .malformed(node, "its name is empty; give it one"));
         }
         let place = self.reader.place(node);
         let (connectors, bound, content) = match node.tag_name().name() {
-            "System" => (Vec::new(), Vec::new(), Content::System(self.system(node, depth + 1)?)),
+            "System" => (
+                Vec::new(),
+                Vec::new(),
+                Content::System(self.system(node, depth + 1)?),
+            ),
             "Component" => {
-                self.reader.children(node, &["Connectors", "ParameterBindings"]);
+                self.reader
+                    .children(node, &["Connectors", "ParameterBindings"]);
                 let bound = bindings(self.reader, &self.declarations, node)?;
                 (self.connectors(node)?, bound, self.component(node))
             }
             _ => {
                 let dictionary = self.reader.required(node, "dictionary")?.to_string();
-                (self.connectors(node)?, Vec::new(), Content::DictionaryReference(dictionary))
+                (
+                    self.connectors(node)?,
+                    Vec::new(),
+                    Content::DictionaryReference(dictionary),
+                )
             }
         };
-        Ok(Element { name, content, connectors, bindings: bound, place })
+        Ok(Element {
+            name,
+            content,
+            connectors,
+            bindings: bound,
+            place,
+        })
     }
 
     fn component(&mut self, node: Node) -> Content {
@@ -190,7 +239,11 @@ impl Parser<'_, '_> {
             }
         };
         let text = |attribute| node.attribute(attribute).map(String::from);
-        Content::Component { media_type: text("type"), source: text("source"), implementation }
+        Content::Component {
+            media_type: text("type"),
+            source: text("source"),
+            implementation,
+        }
     }
 
     fn connectors(&mut self, node: Node) -> Result<Vec<Connector>, SspError> {
@@ -223,7 +276,10 @@ impl Parser<'_, '_> {
             Some("inout") => Kind::Inout,
             Some("unspecified") | None => Kind::Unspecified,
             Some(other) => {
-                self.reader.warn(node, format!("the kind `{other}` of a connector is not known; taken as unspecified"));
+                self.reader.warn(
+                    node,
+                    format!("the kind `{other}` of a connector is not known; taken as unspecified"),
+                );
                 Kind::Unspecified
             }
         }
@@ -239,14 +295,25 @@ impl Parser<'_, '_> {
         })
     }
 
-    fn end(&mut self, node: Node, [element, connector, indices]: [&str; 3]) -> Result<End, SspError> {
+    fn end(
+        &mut self,
+        node: Node,
+        [element, connector, indices]: [&str; 3],
+    ) -> Result<End, SspError> {
         let list = |text: &str| {
-            let words = text.split([' ', '\t', '\n', ',']).filter(|word| !word.is_empty());
-            words.map(|word| self.reader.parse(node, indices, word)).collect::<Result<Vec<u64>, _>>()
+            let words = text
+                .split([' ', '\t', '\n', ','])
+                .filter(|word| !word.is_empty());
+            words
+                .map(|word| self.reader.parse(node, indices, word))
+                .collect::<Result<Vec<u64>, _>>()
         };
         let found = node.attribute(indices).map(list).transpose()?;
         Ok(End {
-            element: node.attribute(element).filter(|name| !name.is_empty()).map(String::from),
+            element: node
+                .attribute(element)
+                .filter(|name| !name.is_empty())
+                .map(String::from),
             connector: self.reader.required(node, connector)?.into(),
             indices: found.filter(|list| !list.is_empty()),
         })
@@ -257,10 +324,16 @@ impl Parser<'_, '_> {
         let content = match node.attribute("source") {
             Some(source) => Reference::external(source, node),
             None => match child(node, "SignalDictionary") {
-                Some(inner) => Reference::Inline(crate::ssb::read(self.reader, inner, &self.declarations)?),
+                Some(inner) => {
+                    Reference::Inline(crate::ssb::read(self.reader, inner, &self.declarations)?)
+                }
                 None => Reference::Inline(Vec::new()),
             },
         };
-        Ok(Dictionary { name, content, place: self.reader.place(node) })
+        Ok(Dictionary {
+            name,
+            content,
+            place: self.reader.place(node),
+        })
     }
 }

@@ -19,7 +19,10 @@ pub(crate) struct MappingEntry {
 /// Reads a `ParameterMapping` of the namespace of mappings.
 pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Vec<MappingEntry>, SspError> {
     let entries = reader.children(root, &["MappingEntry"]);
-    entries.into_iter().map(|node| entry(reader, node)).collect()
+    entries
+        .into_iter()
+        .map(|node| entry(reader, node))
+        .collect()
 }
 
 fn entry(reader: &mut Reader, node: Node) -> Result<MappingEntry, SspError> {

@@ -21,17 +21,32 @@ pub(crate) struct SetParameter {
 }
 
 /// Reads a `ParameterSet`. Inside another file its units may be defined there.
-pub(crate) fn read(reader: &mut Reader, root: Node, outer: &Rc<Declarations>) -> Result<Vec<SetParameter>, SspError> {
+pub(crate) fn read(
+    reader: &mut Reader,
+    root: Node,
+    outer: &Rc<Declarations>,
+) -> Result<Vec<SetParameter>, SspError> {
     let declarations = Declarations::read(reader, root)?.within(outer);
     let parameters = listed(root, "Parameters", "Parameter");
-    parameters.into_iter().filter_map(|node| parameter(reader, &declarations, node).transpose()).collect()
+    parameters
+        .into_iter()
+        .filter_map(|node| parameter(reader, &declarations, node).transpose())
+        .collect()
 }
 
-fn parameter(reader: &mut Reader, declarations: &Declarations, node: Node) -> Result<Option<SetParameter>, SspError> {
+fn parameter(
+    reader: &mut Reader,
+    declarations: &Declarations,
+    node: Node,
+) -> Result<Option<SetParameter>, SspError> {
     let name = reader.required(node, "name")?.to_string();
-    let typed = ssp_children(node).find_map(|child| Some((child, data_type(child.tag_name().name())?)));
+    let typed =
+        ssp_children(node).find_map(|child| Some((child, data_type(child.tag_name().name())?)));
     let Some((typed, kind)) = typed else {
-        reader.warn(node, format!("the parameter `{name}` has no value of a known type and was ignored"));
+        reader.warn(
+            node,
+            format!("the parameter `{name}` has no value of a known type and was ignored"),
+        );
         return Ok(None);
     };
     let dimensions = ssp_children(node).filter(|child| child.tag_name().name() == "Dimension");
@@ -40,13 +55,20 @@ fn parameter(reader: &mut Reader, declarations: &Declarations, node: Node) -> Re
         .collect::<Result<_, _>>()?;
     let value = value(reader, typed, kind)?;
     if dimensions.is_empty() && value.len() != 1 {
-        reader.warn(node, "a list of values without dimensions was taken as an array of one dimension");
+        reader.warn(
+            node,
+            "a list of values without dimensions was taken as an array of one dimension",
+        );
         dimensions.push(value.len() as u64);
     }
-    let size = dimensions.iter().try_fold(1_u64, |size, &next| size.checked_mul(next));
+    let size = dimensions
+        .iter()
+        .try_fold(1_u64, |size, &next| size.checked_mul(next));
     if size != Some(value.len() as u64) {
-        let message =
-            format!("its dimensions do not multiply to the {} values given; correct one of them", value.len());
+        let message = format!(
+            "its dimensions do not multiply to the {} values given; correct one of them",
+            value.len()
+        );
         return Err(reader.malformed(node, message));
     }
     let unit = declarations.unit(reader, typed);
@@ -55,7 +77,13 @@ fn parameter(reader: &mut Reader, declarations: &Declarations, node: Node) -> Re
         _ => None,
     };
     let value = value.numbered_by(enumeration.as_ref());
-    Ok(Some(SetParameter { name, value, dimensions, unit, place: reader.place(node) }))
+    Ok(Some(SetParameter {
+        name,
+        value,
+        dimensions,
+        unit,
+        place: reader.place(node),
+    }))
 }
 
 fn value(reader: &Reader, node: Node, kind: DataType) -> Result<ParameterValue, SspError> {
@@ -63,18 +91,27 @@ fn value(reader: &Reader, node: Node, kind: DataType) -> Result<ParameterValue, 
         DataType::Float64 | DataType::Float32 => ParameterValue::Float(numbers(reader, node)?),
         DataType::Boolean => {
             let text = reader.required(node, "value")?;
-            let values = text.split_whitespace().map(|word| reader.boolean(node, "value", word));
+            let values = text
+                .split_whitespace()
+                .map(|word| reader.boolean(node, "value", word));
             ParameterValue::Boolean(values.collect::<Result<_, _>>()?)
         }
-        DataType::String => ParameterValue::String(texts(reader, node)?.into_iter().map(String::from).collect()),
+        DataType::String => {
+            ParameterValue::String(texts(reader, node)?.into_iter().map(String::from).collect())
+        }
         DataType::Enumeration => ParameterValue::Enumeration(
             texts(reader, node)?
                 .into_iter()
-                .map(|name| EnumerationItem { name: name.into(), value: name.trim().parse().ok() })
+                .map(|name| EnumerationItem {
+                    name: name.into(),
+                    value: name.trim().parse().ok(),
+                })
                 .collect(),
         ),
         DataType::Binary => {
-            let values = texts(reader, node)?.into_iter().map(|text| bytes(reader, node, text));
+            let values = texts(reader, node)?
+                .into_iter()
+                .map(|text| bytes(reader, node, text));
             ParameterValue::Binary(values.collect::<Result<_, _>>()?)
         }
         DataType::Clock => return Err(reader.malformed(node, "a clock is no parameter; remove it")),
@@ -85,23 +122,44 @@ fn value(reader: &Reader, node: Node, kind: DataType) -> Result<ParameterValue, 
 /// `value`, which for arrays is a list.
 fn numbers<T: std::str::FromStr>(reader: &Reader, node: Node) -> Result<Vec<T>, SspError> {
     let text = reader.required(node, "value")?;
-    text.split_whitespace().map(|word| reader.parse(node, "value", word)).collect()
+    text.split_whitespace()
+        .map(|word| reader.parse(node, "value", word))
+        .collect()
 }
 
 /// `value`, or the `Value` children that texts have in its place.
 fn texts<'a>(reader: &Reader, node: Node<'a, '_>) -> Result<Vec<&'a str>, SspError> {
-    let children: Vec<Node> = ssp_children(node).filter(|child| child.tag_name().name() == "Value").collect();
+    let children: Vec<Node> = ssp_children(node)
+        .filter(|child| child.tag_name().name() == "Value")
+        .collect();
     if children.is_empty() {
         return Ok(vec![reader.required(node, "value")?]);
     }
-    children.into_iter().map(|child| Ok(child.attribute("value").or_else(|| child.text()).unwrap_or(""))).collect()
+    children
+        .into_iter()
+        .map(|child| {
+            Ok(child
+                .attribute("value")
+                .or_else(|| child.text())
+                .unwrap_or(""))
+        })
+        .collect()
 }
 
 fn bytes(reader: &Reader, node: Node, text: &str) -> Result<Vec<u8>, SspError> {
-    let digits: Option<Vec<u8>> =
-        text.chars().filter(|letter| !letter.is_whitespace()).map(|letter| Some(letter.to_digit(16)? as u8)).collect();
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .filter(|letter| !letter.is_whitespace())
+        .map(|letter| Some(letter.to_digit(16)? as u8))
+        .collect();
     match digits {
-        Some(digits) if digits.len() % 2 == 0 => Ok(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()),
-        _ => Err(reader.malformed(node, "the binary value is not made of pairs of hexadecimal digits; write it so")),
+        Some(digits) if digits.len() % 2 == 0 => Ok(digits
+            .chunks(2)
+            .map(|pair| pair[0] << 4 | pair[1])
+            .collect()),
+        _ => Err(reader.malformed(
+            node,
+            "the binary value is not made of pairs of hexadecimal digits; write it so",
+        )),
     }
 }

@@ -86,7 +86,10 @@ pub struct Parameter {
 impl Parameter {
     /// The value for a variable with a given unit; no unit means that nothing is known, and that nothing is converted.
     pub fn value_in(&self, variable: Option<&UnitDef>) -> Result<ParameterValue, UnitMismatch> {
-        Ok(self.route.resolve(self.unit.as_ref(), variable)?.value(self.value.clone()))
+        Ok(self
+            .route
+            .resolve(self.unit.as_ref(), variable)?
+            .value(self.value.clone()))
     }
 }
 

@@ -46,8 +46,20 @@ impl Transform {
     /// Adds a change after the present ones.
     pub fn push(&mut self, map: Map) {
         let joined = match (self.maps.last_mut(), &map) {
-            (_, Map::Linear { factor: 1.0, offset: 0.0 }) => return,
-            (Some(Map::Linear { factor: a, offset: b }), Map::Linear { factor, offset }) => {
+            (
+                _,
+                Map::Linear {
+                    factor: 1.0,
+                    offset: 0.0,
+                },
+            ) => return,
+            (
+                Some(Map::Linear {
+                    factor: a,
+                    offset: b,
+                }),
+                Map::Linear { factor, offset },
+            ) => {
                 (*a, *b) = (factor * *a, factor * *b + offset);
                 *a == 1.0 && *b == 0.0
             }
@@ -77,12 +89,16 @@ impl Map {
         match self {
             Self::Linear { factor, offset } => factor * value + offset,
             Self::Boolean(table) => f64::from(table[usize::from(value != 0.0)]),
-            Self::Integer(table) => {
-                looked_up(value, table.iter().map(|&(source, target)| (source as f64, target as f64)))
-            }
+            Self::Integer(table) => looked_up(
+                value,
+                table
+                    .iter()
+                    .map(|&(source, target)| (source as f64, target as f64)),
+            ),
             Self::Enumeration(table) => {
-                let numbers =
-                    |(from, to): &(EnumerationItem, EnumerationItem)| Some((from.value? as f64, to.value? as f64));
+                let numbers = |(from, to): &(EnumerationItem, EnumerationItem)| {
+                    Some((from.value? as f64, to.value? as f64))
+                };
                 looked_up(value, table.iter().filter_map(numbers))
             }
         }
@@ -90,9 +106,10 @@ impl Map {
 
     fn integer(&self, value: i128) -> i128 {
         match self {
-            Self::Integer(table) => {
-                table.iter().find(|&&(source, _)| source == value).map_or(value, |&(_, target)| target)
-            }
+            Self::Integer(table) => table
+                .iter()
+                .find(|&&(source, _)| source == value)
+                .map_or(value, |&(_, target)| target),
             _ => value,
         }
     }
@@ -105,9 +122,10 @@ impl Map {
             }
             Self::Integer(_) => match item.value.map(|value| self.integer(i128::from(value))) {
                 // Only the number is known after this; it is a name that no enumeration has.
-                Some(value) if item.value.map(i128::from) != Some(value) => {
-                    EnumerationItem { name: value.to_string(), value: i64::try_from(value).ok() }
-                }
+                Some(value) if item.value.map(i128::from) != Some(value) => EnumerationItem {
+                    name: value.to_string(),
+                    value: i64::try_from(value).ok(),
+                },
                 _ => item,
             },
             _ => item,
@@ -118,16 +136,27 @@ impl Map {
     fn value(&self, value: ParameterValue) -> ParameterValue {
         use ParameterValue::{Boolean, Enumeration, Float, Integer};
         match (self, value) {
-            (Self::Linear { .. }, Float(values)) => Float(values.into_iter().map(|value| self.number(value)).collect()),
-            (Self::Linear { .. }, Integer(values)) => {
-                Float(values.into_iter().map(|value| self.number(value as f64)).collect())
+            (Self::Linear { .. }, Float(values)) => {
+                Float(values.into_iter().map(|value| self.number(value)).collect())
             }
-            (Self::Boolean(table), Boolean(values)) => {
-                Boolean(values.into_iter().map(|value| table[usize::from(value)]).collect())
-            }
-            (Self::Integer(_), Integer(values)) => {
-                Integer(values.into_iter().map(|value| self.integer(value)).collect())
-            }
+            (Self::Linear { .. }, Integer(values)) => Float(
+                values
+                    .into_iter()
+                    .map(|value| self.number(value as f64))
+                    .collect(),
+            ),
+            (Self::Boolean(table), Boolean(values)) => Boolean(
+                values
+                    .into_iter()
+                    .map(|value| table[usize::from(value)])
+                    .collect(),
+            ),
+            (Self::Integer(_), Integer(values)) => Integer(
+                values
+                    .into_iter()
+                    .map(|value| self.integer(value))
+                    .collect(),
+            ),
             (Self::Integer(_) | Self::Enumeration(_), Enumeration(items)) => {
                 Enumeration(items.into_iter().map(|item| self.item(item)).collect())
             }
@@ -137,7 +166,9 @@ impl Map {
 }
 
 fn looked_up(value: f64, mut table: impl Iterator<Item = (f64, f64)>) -> f64 {
-    table.find(|&(source, _)| source == value).map_or(value, |(_, target)| target)
+    table
+        .find(|&(source, _)| source == value)
+        .map_or(value, |(_, target)| target)
 }
 
 /// A step of a route.
@@ -166,13 +197,19 @@ impl Route {
     ///
     /// No unit means that nothing is known, and that nothing is to be converted. The two are used only where the system
     /// structure leaves the units of connectors to the variables.
-    pub fn resolve(&self, source: Option<&UnitDef>, target: Option<&UnitDef>) -> Result<Transform, UnitMismatch> {
+    pub fn resolve(
+        &self,
+        source: Option<&UnitDef>,
+        target: Option<&UnitDef>,
+    ) -> Result<Transform, UnitMismatch> {
         let mut transform = Transform::default();
         for step in &self.steps {
             match step {
                 Step::Map(map) => transform.push(map.clone()),
                 Step::Convert { from, to } => {
-                    if let (Some(from), Some(to)) = (from.as_ref().or(source), to.as_ref().or(target)) {
+                    if let (Some(from), Some(to)) =
+                        (from.as_ref().or(source), to.as_ref().or(target))
+                    {
                         let (factor, offset) = from.conversion(to)?;
                         transform.push(Map::Linear { factor, offset });
                     }
@@ -183,7 +220,11 @@ impl Route {
     }
 
     /// Adds a conversion; between two known units it becomes a map.
-    pub(crate) fn convert(&mut self, from: Option<&UnitDef>, to: Option<&UnitDef>) -> Result<(), UnitMismatch> {
+    pub(crate) fn convert(
+        &mut self,
+        from: Option<&UnitDef>,
+        to: Option<&UnitDef>,
+    ) -> Result<(), UnitMismatch> {
         match (from, to) {
             (Some(from), Some(to)) => {
                 let (factor, offset) = from.conversion(to)?;
@@ -191,7 +232,10 @@ impl Route {
                     self.steps.push(Step::Map(Map::Linear { factor, offset }));
                 }
             }
-            _ => self.steps.push(Step::Convert { from: from.cloned(), to: to.cloned() }),
+            _ => self.steps.push(Step::Convert {
+                from: from.cloned(),
+                to: to.cloned(),
+            }),
         }
         Ok(())
     }
@@ -204,18 +248,35 @@ mod tests {
     #[test]
     fn linear_maps_in_a_row_are_one() {
         let mut transform = Transform::default();
-        transform.push(Map::Linear { factor: 2.0, offset: 1.0 });
-        transform.push(Map::Linear { factor: 3.0, offset: -1.0 });
+        transform.push(Map::Linear {
+            factor: 2.0,
+            offset: 1.0,
+        });
+        transform.push(Map::Linear {
+            factor: 3.0,
+            offset: -1.0,
+        });
         assert_eq!(transform.linear(), Some((6.0, 2.0)));
-        transform.push(Map::Linear { factor: 1.0 / 6.0, offset: -2.0 / 6.0 });
+        transform.push(Map::Linear {
+            factor: 1.0 / 6.0,
+            offset: -2.0 / 6.0,
+        });
         assert!(transform.is_identity());
     }
 
     #[test]
     fn a_table_keeps_what_it_does_not_name() {
-        let transform = Transform { maps: vec![Map::Integer(vec![(1, 10), (2, 20)])] };
-        assert_eq!([1.0, 2.0, 3.0].map(|value| transform.number(value)), [10.0, 20.0, 3.0]);
+        let transform = Transform {
+            maps: vec![Map::Integer(vec![(1, 10), (2, 20)])],
+        };
+        assert_eq!(
+            [1.0, 2.0, 3.0].map(|value| transform.number(value)),
+            [10.0, 20.0, 3.0]
+        );
         let values = ParameterValue::Integer(vec![2, 7]);
-        assert_eq!(transform.value(values), ParameterValue::Integer(vec![20, 7]));
+        assert_eq!(
+            transform.value(values),
+            ParameterValue::Integer(vec![20, 7])
+        );
     }
 }

@@ -38,14 +38,22 @@ impl UnitDef {
     ///
     /// A unit without definition is taken as the other where it has its name, and as unknown otherwise: no conversion.
     pub fn conversion(&self, target: &UnitDef) -> Result<(f64, f64), UnitMismatch> {
-        let (Some(from), Some(to)) = (self.base, target.base) else { return Ok((1.0, 0.0)) };
+        let (Some(from), Some(to)) = (self.base, target.base) else {
+            return Ok((1.0, 0.0));
+        };
         if from.exponents != to.exponents {
-            return Err(UnitMismatch { from: self.name.clone(), to: target.name.clone() });
+            return Err(UnitMismatch {
+                from: self.name.clone(),
+                to: target.name.clone(),
+            });
         }
         if from == to {
             return Ok((1.0, 0.0)); // not left to rounding
         }
-        Ok((from.factor / to.factor, (from.offset - to.offset) / to.factor))
+        Ok((
+            from.factor / to.factor,
+            (from.offset - to.offset) / to.factor,
+        ))
     }
 }
 
@@ -54,12 +62,22 @@ mod tests {
     use super::*;
 
     fn kelvin(name: &str, factor: f64, offset: f64) -> UnitDef {
-        UnitDef { name: name.into(), base: Some(BaseUnit { exponents: [0, 0, 0, 0, 1, 0, 0, 0], factor, offset }) }
+        UnitDef {
+            name: name.into(),
+            base: Some(BaseUnit {
+                exponents: [0, 0, 0, 0, 1, 0, 0, 0],
+                factor,
+                offset,
+            }),
+        }
     }
 
     #[test]
     fn degrees_are_converted_through_the_base_unit() {
-        let (celsius, fahrenheit) = (kelvin("degC", 1.0, 273.15), kelvin("degF", 5.0 / 9.0, 459.67 * 5.0 / 9.0));
+        let (celsius, fahrenheit) = (
+            kelvin("degC", 1.0, 273.15),
+            kelvin("degF", 5.0 / 9.0, 459.67 * 5.0 / 9.0),
+        );
         let (factor, offset) = celsius.conversion(&fahrenheit).unwrap();
         assert!((factor * 100.0 + offset - 212.0).abs() < 1e-9);
         assert_eq!(celsius.conversion(&celsius), Ok((1.0, 0.0)));
@@ -69,7 +87,11 @@ mod tests {
     fn a_length_is_no_temperature() {
         let metre = UnitDef {
             name: "m".into(),
-            base: Some(BaseUnit { exponents: [0, 1, 0, 0, 0, 0, 0, 0], factor: 1.0, offset: 0.0 }),
+            base: Some(BaseUnit {
+                exponents: [0, 1, 0, 0, 0, 0, 0, 0],
+                factor: 1.0,
+                offset: 0.0,
+            }),
         };
         let mismatch = metre.conversion(&kelvin("K", 1.0, 0.0)).unwrap_err();
         assert_eq!((mismatch.from.as_str(), mismatch.to.as_str()), ("m", "K"));

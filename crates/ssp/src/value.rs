@@ -21,7 +21,10 @@ pub struct Enumeration {
 impl Enumeration {
     /// The number of an item.
     pub fn number(&self, item: &str) -> Option<i64> {
-        self.items.iter().find(|(name, _)| name == item).map(|&(_, number)| number)
+        self.items
+            .iter()
+            .find(|(name, _)| name == item)
+            .map(|&(_, number)| number)
     }
 }
 

@@ -35,12 +35,22 @@ impl<'w> Reader<'w> {
     pub fn new(file: Arc<str>, text: &str, warnings: &'w mut Warnings) -> Self {
         let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
         let line_starts = breaks.map(|(at, _)| at + 1).collect();
-        Self { file, line_starts, warnings }
+        Self {
+            file,
+            line_starts,
+            warnings,
+        }
     }
 
     pub fn place(&self, node: Node) -> Place {
-        let line = self.line_starts.partition_point(|&start| start <= node.range().start) + 1;
-        Place { file: self.file.clone(), line: line as u32 }
+        let line = self
+            .line_starts
+            .partition_point(|&start| start <= node.range().start)
+            + 1;
+        Place {
+            file: self.file.clone(),
+            line: line as u32,
+        }
     }
 
     pub fn warn(&mut self, node: Node, message: impl AsRef<str>) {
@@ -49,17 +59,27 @@ impl<'w> Reader<'w> {
     }
 
     pub fn malformed(&self, node: Node, message: impl Into<String>) -> SspError {
-        SspError::Malformed { place: self.place(node), element: label(node), message: message.into() }
+        SspError::Malformed {
+            place: self.place(node),
+            element: label(node),
+            message: message.into(),
+        }
     }
 
     pub fn required<'a>(&self, node: Node<'a, '_>, attribute: &str) -> Result<&'a str, SspError> {
-        node.attribute(attribute)
-            .ok_or_else(|| self.malformed(node, format!("the attribute `{attribute}` is missing; add it")))
+        node.attribute(attribute).ok_or_else(|| {
+            self.malformed(
+                node,
+                format!("the attribute `{attribute}` is missing; add it"),
+            )
+        })
     }
 
     /// A number, where there is one.
     pub fn number<T: FromStr>(&self, node: Node, attribute: &str) -> Result<Option<T>, SspError> {
-        let Some(text) = node.attribute(attribute) else { return Ok(None) };
+        let Some(text) = node.attribute(attribute) else {
+            return Ok(None);
+        };
         self.parse(node, attribute, text).map(Some)
     }
 
@@ -69,14 +89,32 @@ impl<'w> Reader<'w> {
         if value.is_finite() {
             return Ok(value);
         }
-        Err(self.malformed(node, format!("{attribute}=\"{value}\" is not a finite number; write one")))
+        Err(self.malformed(
+            node,
+            format!("{attribute}=\"{value}\" is not a finite number; write one"),
+        ))
     }
 
-    pub fn parse<T: FromStr>(&self, node: Node, attribute: &str, text: &str) -> Result<T, SspError> {
+    pub fn parse<T: FromStr>(
+        &self,
+        node: Node,
+        attribute: &str,
+        text: &str,
+    ) -> Result<T, SspError> {
         text.trim().parse().map_err(|_| {
             let kind = std::any::type_name::<T>();
-            let kind = if kind == "f64" { "a number" } else { "an integer that fits" };
-            self.malformed(node, format!("{attribute}=\"{}\" is not {kind}; write one", shortened(text)))
+            let kind = if kind == "f64" {
+                "a number"
+            } else {
+                "an integer that fits"
+            };
+            self.malformed(
+                node,
+                format!(
+                    "{attribute}=\"{}\" is not {kind}; write one",
+                    shortened(text)
+                ),
+            )
         })
     }
 
@@ -86,14 +124,18 @@ impl<'w> Reader<'w> {
             "false" | "0" => Ok(false),
             _ => {
                 let text = shortened(text);
-                Err(self.malformed(node, format!("{attribute}=\"{text}\" is neither `true` nor `false`; write one")))
+                Err(self.malformed(
+                    node,
+                    format!("{attribute}=\"{text}\" is neither `true` nor `false`; write one"),
+                ))
             }
         }
     }
 
     /// Whether a flag is set.
     pub fn flag(&self, node: Node, attribute: &str) -> Result<bool, SspError> {
-        node.attribute(attribute).map_or(Ok(false), |text| self.boolean(node, attribute, text))
+        node.attribute(attribute)
+            .map_or(Ok(false), |text| self.boolean(node, attribute, text))
     }
 
     /// The children of `node` among `names`. Others of SSP that might matter are warned of.
@@ -104,7 +146,13 @@ impl<'w> Reader<'w> {
             if names.contains(&name) {
                 found.push(child);
             } else if !WITHOUT_EFFECT.contains(&name) {
-                self.warn(child, format!("the element `{name}` in `{}` is not known and was ignored", label(node)));
+                self.warn(
+                    child,
+                    format!(
+                        "the element `{name}` in `{}` is not known and was ignored",
+                        label(node)
+                    ),
+                );
             }
         }
         found
@@ -139,11 +187,14 @@ pub(crate) fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, '
 /// The children called `item` of the first child called `list`.
 pub(crate) fn listed<'a, 'i>(node: Node<'a, 'i>, list: &str, item: &str) -> Vec<Node<'a, 'i>> {
     let items = child(node, list).into_iter().flat_map(ssp_children);
-    items.filter(|child| child.tag_name().name() == item).collect()
+    items
+        .filter(|child| child.tag_name().name() == item)
+        .collect()
 }
 
 /// An element as messages call it: `Connector x`.
 fn label(node: Node) -> String {
     let tag = node.tag_name().name();
-    node.attribute("name").map_or_else(|| tag.into(), |name| format!("{tag} {}", shortened(name)))
+    node.attribute("name")
+        .map_or_else(|| tag.into(), |name| format!("{tag} {}", shortened(name)))
 }

@@ -15,9 +15,14 @@ fn bad(text: &str) -> String {
 fn broken_xml_is_found_at_its_line() {
     let text = ssd(&system(&unit("a", &["output y"]), ""));
     let broken = text.replace("</ssd:Connectors>", "</ssd:Connektors>");
-    let line = broken[..broken.find("</ssd:Connektors>").unwrap()].matches('\n').count() + 1;
+    let line = broken[..broken.find("</ssd:Connektors>").unwrap()]
+        .matches('\n')
+        .count()
+        + 1;
     assert!(
-        bad(&broken).starts_with(&format!("SystemStructure.ssd:{line}: this is not well-formed XML")),
+        bad(&broken).starts_with(&format!(
+            "SystemStructure.ssd:{line}: this is not well-formed XML"
+        )),
         "{}",
         bad(&broken)
     );
@@ -31,37 +36,61 @@ fn what_is_missing_is_named_with_its_line() {
     let message = bad("<SystemStructureDescription version=\"1.0\"/>");
     assert!(message.contains("it has no `System`"), "{message}");
     let message = refused("<ssd:Elements>\n<ssd:Component source=\"Unit.fmu\"/></ssd:Elements>");
-    assert_eq!(message, "SystemStructure.ssd:4: `Component`: the attribute `name` is missing; add it");
+    assert_eq!(
+        message,
+        "SystemStructure.ssd:4: `Component`: the attribute `name` is missing; add it"
+    );
     let message = refused(&system("", "<ssd:Connection startConnector=\"x\"/>"));
     assert!(message.contains("`endConnector` is missing"), "{message}");
-    let message =
-        bad(&ssd_with("", "<ssd:Units><ssc:Unit name=\"u\"><ssc:BaseUnit m=\"1.5\"/></ssc:Unit></ssd:Units>"));
-    assert!(message.contains("m=\"1.5\" is not an integer that fits"), "{message}");
-    let message =
-        bad(&ssd_with("", "<ssd:Units><ssc:Unit name=\"u\"><ssc:BaseUnit factor=\"0\"/></ssc:Unit></ssd:Units>"));
-    assert!(message.contains("the factor of the unit `u` is 0"), "{message}");
+    let message = bad(&ssd_with(
+        "",
+        "<ssd:Units><ssc:Unit name=\"u\"><ssc:BaseUnit m=\"1.5\"/></ssc:Unit></ssd:Units>",
+    ));
+    assert!(
+        message.contains("m=\"1.5\" is not an integer that fits"),
+        "{message}"
+    );
+    let message = bad(&ssd_with(
+        "",
+        "<ssd:Units><ssc:Unit name=\"u\"><ssc:BaseUnit factor=\"0\"/></ssc:Unit></ssd:Units>",
+    ));
+    assert!(
+        message.contains("the factor of the unit `u` is 0"),
+        "{message}"
+    );
     let message = refused(&system(&(unit("a", &[]) + &unit("a", &[])), ""));
-    assert!(message.contains("another element of this system has the same name"), "{message}");
+    assert!(
+        message.contains("another element of this system has the same name"),
+        "{message}"
+    );
 }
 
 #[test]
 fn files_that_are_no_text_are_refused() {
     let package = Package::new("").with("SystemStructure.ssd", [0xff, 0xfe, 0x00]);
     assert!(package.bad().contains("it is not UTF-8"));
-    assert!(package.read_file("None.ssd").unwrap_err().to_string().contains("cannot be read"));
+    assert!(
+        package
+            .read_file("None.ssd")
+            .unwrap_err()
+            .to_string()
+            .contains("cannot be read")
+    );
     let marked = format!("\u{feff}{}", ssd(""));
     assert_eq!(Package::new(&marked).good().components.len(), 0);
 }
 
 #[test]
 fn a_set_that_is_something_else_is_refused() {
-    let binding = "<ssd:ParameterBindings><ssd:ParameterBinding source=\"set.ssv\"/></ssd:ParameterBindings>";
+    let binding =
+        "<ssd:ParameterBindings><ssd:ParameterBinding source=\"set.ssv\"/></ssd:ParameterBindings>";
     let package = Package::new(&ssd(binding));
     assert!(package.bad().contains("there is no file `set.ssv`"));
     let package = package.with("set.ssv", file("ssm:ParameterMapping", ""));
     let message = package.bad();
     assert!(
-        message.starts_with("set.ssv:1: ") && message.contains("begins with `ParameterSet` was expected"),
+        message.starts_with("set.ssv:1: ")
+            && message.contains("begins with `ParameterSet` was expected"),
         "{message}"
     );
 }
@@ -69,7 +98,8 @@ fn a_set_that_is_something_else_is_refused() {
 #[test]
 fn huge_nesting_is_refused() {
     let deep = |levels: usize| {
-        "<ssd:Elements><ssd:System name=\"s\">".repeat(levels) + &"</ssd:System></ssd:Elements>".repeat(levels)
+        "<ssd:Elements><ssd:System name=\"s\">".repeat(levels)
+            + &"</ssd:System></ssd:Elements>".repeat(levels)
     };
     assert_eq!(structure(&deep(60)).components.len(), 0);
     assert!(refused(&deep(64)).contains("more than 64 levels deep"));
@@ -81,7 +111,9 @@ fn huge_nesting_is_refused() {
 
 #[test]
 fn warnings_of_one_kind_are_counted() {
-    let elements: String = (0..1000).map(|index| unit_with(&format!("u{index}"), &[], "<ssd:Odd/>")).collect();
+    let elements: String = (0..1000)
+        .map(|index| unit_with(&format!("u{index}"), &[], "<ssd:Odd/>"))
+        .collect();
     let found = structure(&system(&elements, ""));
     assert!(found.warnings.len() <= 201 && found.warnings.last().unwrap().contains("and 800 more"));
 }
@@ -89,18 +121,36 @@ fn warnings_of_one_kind_are_counted() {
 #[test]
 fn ten_thousand_components_are_read_in_a_moment() {
     let count = 10_000;
-    let elements: String =
-        (0..count).map(|index| unit(&format!("u{index}"), &["input u K", "output y degC", "parameter p"])).collect();
-    let connections: String =
-        (1..count).map(|index| connect(&format!("u{}/y", index - 1), &format!("u{index}/u"), "")).collect();
+    let elements: String = (0..count)
+        .map(|index| {
+            unit(
+                &format!("u{index}"),
+                &["input u K", "output y degC", "parameter p"],
+            )
+        })
+        .collect();
+    let connections: String = (1..count)
+        .map(|index| connect(&format!("u{}/y", index - 1), &format!("u{index}/u"), ""))
+        .collect();
     let names: Vec<String> = (0..count).map(|index| format!("u{index}.p")).collect();
     let values: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 1.0)).collect();
-    let bindings = format!("<ssd:ParameterBindings>{}</ssd:ParameterBindings>", inline(&values));
+    let bindings = format!(
+        "<ssd:ParameterBindings>{}</ssd:ParameterBindings>",
+        inline(&values)
+    );
     let package = Package::new(&ssd(&(bindings + &system(&elements, &connections))));
     let start = Instant::now();
     let found = package.good();
-    assert_eq!((found.components.len(), found.connections.len()), (count, count - 1));
-    assert!(found.components.iter().all(|unit| unit.parameters.len() == 1));
+    assert_eq!(
+        (found.components.len(), found.connections.len()),
+        (count, count - 1)
+    );
+    assert!(
+        found
+            .components
+            .iter()
+            .all(|unit| unit.parameters.len() == 1)
+    );
     assert!(start.elapsed().as_secs_f64() < 5.0, "{:?}", start.elapsed());
 }
 
@@ -112,21 +162,28 @@ fn rich() -> String {
             &(unit("b", &["input u K", "output y", "parameter p mm"])
                 + "<ssd:SignalDictionaryReference name=\"tap\" dictionary=\"bus\"/>"
                 + "<ssd:Component name=\"again\" source=\"#id1\"/>"),
-            &(connect("in", "b/u", "<ssc:LinearTransformation factor=\"2\" offset=\"-1e3\"/>")
-                + &connect(
-                    "b/y",
-                    "tap/T",
-                    "<ssc:IntegerMappingTransformation><ssc:MapEntry source=\"1\" target=\"2\"/></ssc:IntegerMappingTransformation>",
-                )
-                + &connect("tap/T", "out", "")
+            &(connect(
+                "in",
+                "b/u",
+                "<ssc:LinearTransformation factor=\"2\" offset=\"-1e3\"/>",
+            ) + &connect(
+                "b/y",
+                "tap/T",
+                "<ssc:IntegerMappingTransformation><ssc:MapEntry source=\"1\" target=\"2\"/></ssc:IntegerMappingTransformation>",
+            ) + &connect("tap/T", "out", "")
                 + &connect("P", "b/p", "")),
         );
-    let leaf = format!("<ssd:System name=\"leaf\" id=\"id1\">{}</ssd:System>", system(&unit("z", &[]), ""));
+    let leaf = format!(
+        "<ssd:System name=\"leaf\" id=\"id1\">{}</ssd:System>",
+        system(&unit("z", &[]), "")
+    );
     let elements = format!("<ssd:System name=\"S\" id=\"id0\">{inside}</ssd:System>{leaf}")
         + &unit("a", &["output y K", "input u"]);
     let connections = connect("a/y", "S/in", "") + &connect("S/out", "a/u", "");
-    let bindings =
-        format!("<ssd:ParameterBindings>{}</ssd:ParameterBindings>", inline(&[("S.P", 1.0), ("S.b.x[1]", 2.0)]));
+    let bindings = format!(
+        "<ssd:ParameterBindings>{}</ssd:ParameterBindings>",
+        inline(&[("S.P", 1.0), ("S.b.x[1]", 2.0)])
+    );
     ssd(&(bindings + &system(&elements, &connections)))
 }
 

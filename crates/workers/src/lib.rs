@@ -10,6 +10,7 @@ mod share;
 mod threads;
 
 pub use processes::{
-    Fleet, Helper, Lost, Maker, Order, Processes, Reader, Refusal, Remote, StartError, Texts, Told, Writer, serve,
+    Fleet, Helper, Lost, Maker, Order, Processes, Reader, Refusal, Remote, StartError, Texts, Told,
+    Writer, serve,
 };
 pub use threads::Threads;

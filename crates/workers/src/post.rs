@@ -36,7 +36,14 @@ struct Held {
 impl Post {
     /// A post whose sides look so many times for their turn before they sleep.
     pub fn new(share: Share, spins: u32) -> Self {
-        Self { state: AtomicU8::new(TAKEN), spins, held: Mutex::new(Held { share, asker: current() }) }
+        Self {
+            state: AtomicU8::new(TAKEN),
+            spins,
+            held: Mutex::new(Held {
+                share,
+                asker: current(),
+            }),
+        }
     }
 
     /// The asker's way to the share, between `order`s.
@@ -93,11 +100,15 @@ impl Post {
     }
 
     fn hold(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().expect("BUG: the panics of systems are caught before they reach the lock")
+        self.held
+            .lock()
+            .expect("BUG: the panics of systems are caught before they reach the lock")
     }
 
     fn passes(&self, from: u8, to: u8) -> bool {
-        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        self.state
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
     }
 
     fn wait_until(&self, reached: impl Fn(u8) -> bool) -> u8 {

@@ -1,6 +1,8 @@
 //! A system in its place, and the questions it can be asked.
 
-use dovetail_core::{Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work};
+use dovetail_core::{
+    Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work,
+};
 
 /// A system, and what it has done so far.
 pub(crate) struct Seat {
@@ -34,7 +36,10 @@ impl Order for Task {
     }
 
     fn blank() -> Self {
-        Self { due: false, ..Self::new(0, &Interface::default(), 0) }
+        Self {
+            due: false,
+            ..Self::new(0, &Interface::default(), 0)
+        }
     }
 }
 
@@ -48,35 +53,61 @@ impl Order for LinearizeTask {
     }
 
     fn blank() -> Self {
-        Self { system: 0, due: false, elsewhere: None, linearization: Linearization::zeros(0, 0, 0) }
+        Self {
+            system: 0,
+            due: false,
+            elsewhere: None,
+            linearization: Linearization::zeros(0, 0, 0),
+        }
     }
 }
 
 pub(crate) fn begin(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
     task.response.begin();
-    seat.system.begin(task.step, &task.inputs, &mut task.response)
+    seat.system
+        .begin(task.step, &task.inputs, &mut task.response)
 }
 
 pub(crate) fn advance(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
-    let Seat { system, work, stopwatch } = seat;
+    let Seat {
+        system,
+        work,
+        stopwatch,
+    } = seat;
     task.response.begin();
-    stopwatch.time(&mut work.seconds, || system.advance(task.step, &task.inputs, &mut task.response))?;
+    stopwatch.time(&mut work.seconds, || {
+        system.advance(task.step, &task.inputs, &mut task.response)
+    })?;
     work.count_advance(task.step.is_instant(), &task.response);
     Ok(())
 }
 
 pub(crate) fn trial(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
-    let Seat { system, work, stopwatch } = seat;
-    let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
+    let Seat {
+        system,
+        work,
+        stopwatch,
+    } = seat;
+    let unit = system
+        .trial()
+        .expect("BUG: a trial was asked of a system without rollback");
     task.response.begin();
-    stopwatch.time(&mut work.seconds, || unit.respond(task.step, &task.inputs, &mut task.response))?;
+    stopwatch.time(&mut work.seconds, || {
+        unit.respond(task.step, &task.inputs, &mut task.response)
+    })?;
     work.count_trial(&task.response);
     Ok(())
 }
 
 pub(crate) fn linearize(seat: &mut Seat, task: &mut LinearizeTask) -> Result<(), Error> {
-    let Seat { system, work, stopwatch } = seat;
-    let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
+    let Seat {
+        system,
+        work,
+        stopwatch,
+    } = seat;
+    let unit = system
+        .linearize()
+        .expect("BUG: a system without linearisation was linearised");
     stopwatch.time(&mut work.seconds, || task.carry_out(unit))?;
     work.linearizations += u64::from(task.elsewhere.is_none());
     Ok(())

@@ -54,7 +54,11 @@ impl Share {
     pub fn deal(systems: Vec<Box<dyn System>>, shares: usize) -> Vec<Self> {
         let mut dealt: Vec<Vec<Seat>> = (0..shares).map(|_| Vec::new()).collect();
         for (position, system) in systems.into_iter().enumerate() {
-            dealt[position % shares].push(Seat { system, work: Work::default(), stopwatch: Stopwatch::default() });
+            dealt[position % shares].push(Seat {
+                system,
+                work: Work::default(),
+                stopwatch: Stopwatch::default(),
+            });
         }
         let share = |seats: Vec<Seat>| Self {
             tasks: Tray::new(seats.len(), advance),
@@ -66,7 +70,11 @@ impl Share {
     }
 
     /// Takes these orders over, to be carried out here.
-    pub fn take<'o, O: Portable + 'o>(&mut self, ask: Ask<O>, orders: impl Iterator<Item = (usize, &'o mut O)>) {
+    pub fn take<'o, O: Portable + 'o>(
+        &mut self,
+        ask: Ask<O>,
+        orders: impl Iterator<Item = (usize, &'o mut O)>,
+    ) {
         let tray = O::tray(self);
         tray.ask = ask;
         orders.for_each(|(position, order)| tray.put(position, order));
@@ -74,12 +82,23 @@ impl Share {
 
     /// Carries out what was taken over.
     pub fn work(&mut self) {
-        let Self { seats, tasks, linearizations, .. } = self;
-        self.failure = tasks.carry_out(seats).or_else(|| linearizations.carry_out(seats));
+        let Self {
+            seats,
+            tasks,
+            linearizations,
+            ..
+        } = self;
+        self.failure = tasks
+            .carry_out(seats)
+            .or_else(|| linearizations.carry_out(seats));
     }
 
     /// Gives back what was taken over, carried out or not, and tells what the systems have done so far.
-    pub fn give_back<O: Portable>(&mut self, orders: &mut [O], work: &mut [Work]) -> Option<Failure> {
+    pub fn give_back<O: Portable>(
+        &mut self,
+        orders: &mut [O],
+        work: &mut [Work],
+    ) -> Option<Failure> {
         let tray = O::tray(self);
         for (order, &position) in tray.orders.iter_mut().zip(&tray.positions) {
             swap(order, &mut orders[position]);
@@ -117,7 +136,8 @@ impl Seats {
     ) -> Option<Failure> {
         orders.find_map(|(position, order)| {
             // What a panic may leave half done is the caller's affair, in whose thread it goes on.
-            let cause = match catch_unwind(AssertUnwindSafe(|| ask(self.of(order.system()), order))) {
+            let cause = match catch_unwind(AssertUnwindSafe(|| ask(self.of(order.system()), order)))
+            {
                 Ok(Ok(())) => {
                     tell(order.system(), self.of(order.system()).work);
                     return None;
@@ -132,7 +152,11 @@ impl Seats {
 
 impl<O: Order> Tray<O> {
     fn new(room: usize, ask: Ask<O>) -> Self {
-        Self { orders: (0..room).map(|_| O::blank()).collect(), positions: Vec::with_capacity(room), ask }
+        Self {
+            orders: (0..room).map(|_| O::blank()).collect(),
+            positions: Vec::with_capacity(room),
+            ask,
+        }
     }
 
     fn put(&mut self, position: usize, order: &mut O) {
@@ -167,7 +191,9 @@ enum Cause {
 impl Failure {
     /// The one that a single thread, working in order, would have met.
     pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.into_iter().chain(other).min_by_key(|failure| failure.position)
+        one.into_iter()
+            .chain(other)
+            .min_by_key(|failure| failure.position)
     }
 
     /// An error is handed on; a panic goes on in the asker's thread, as if it had begun there.

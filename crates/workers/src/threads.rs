@@ -50,18 +50,33 @@ impl Threads {
         let count = threads.get().min(systems.len()).max(1);
         let mut workers = Self {
             interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
-            capabilities: systems.iter_mut().map(|s| Capabilities::of(s.as_mut())).collect(),
+            capabilities: systems
+                .iter_mut()
+                .map(|s| Capabilities::of(s.as_mut()))
+                .collect(),
             work: vec![Work::default(); systems.len()],
             posts: Vec::with_capacity(count),
             helpers: Vec::with_capacity(count - 1),
             busy: vec![false; count],
         };
         // Where threads have to share cores, one that looks for its turn keeps the others from their work.
-        let spins = if available_parallelism().is_ok_and(|cores| count <= cores.get()) { SPINS } else { 0 };
-        workers.posts.extend(Share::deal(systems, count).into_iter().map(|share| Arc::new(Post::new(share, spins))));
+        let spins = if available_parallelism().is_ok_and(|cores| count <= cores.get()) {
+            SPINS
+        } else {
+            0
+        };
+        workers.posts.extend(
+            Share::deal(systems, count)
+                .into_iter()
+                .map(|share| Arc::new(Post::new(share, spins))),
+        );
         for (number, post) in workers.posts.iter().enumerate().skip(1) {
             let post = Arc::clone(post);
-            workers.helpers.push(Builder::new().name(format!("systems-{number}")).spawn(move || post.serve())?);
+            workers.helpers.push(
+                Builder::new()
+                    .name(format!("systems-{number}"))
+                    .spawn(move || post.serve())?,
+            );
         }
         // A thread allocates while it starts, which is not to happen in the midst of a run.
         workers.posts.iter().skip(1).for_each(|post| post.wait());
@@ -77,17 +92,31 @@ impl Threads {
     fn ask<O: Portable>(&mut self, orders: &mut [O], ask: Ask<O>) -> Result<(), Error> {
         let shares = self.posts.len();
         self.busy.fill(false);
-        orders.iter().filter(|order| order.is_due()).for_each(|order| self.busy[order.system() % shares] = true);
+        orders
+            .iter()
+            .filter(|order| order.is_due())
+            .for_each(|order| self.busy[order.system() % shares] = true);
         // The caller takes the first share with something to do; the thread of that share, if it has one, sleeps on.
-        let Some(own) = self.busy.iter().position(|&busy| busy) else { return Ok(()) };
+        let Some(own) = self.busy.iter().position(|&busy| busy) else {
+            return Ok(());
+        };
         self.busy[own] = false;
         self.hand_over(orders, ask);
         let of_own = of_share(orders, own, shares);
-        let mut failure = self.posts[own].with(|share| share.carry_out(ask, of_own, &mut self.work));
+        let mut failure =
+            self.posts[own].with(|share| share.carry_out(ask, of_own, &mut self.work));
         self.others().for_each(|(_, post)| post.help());
-        for post in self.busy.iter().zip(&self.posts).filter_map(|(busy, post)| busy.then_some(post)) {
+        for post in self
+            .busy
+            .iter()
+            .zip(&self.posts)
+            .filter_map(|(busy, post)| busy.then_some(post))
+        {
             post.wait();
-            failure = Failure::first(failure, post.with(|share| share.give_back(orders, &mut self.work)));
+            failure = Failure::first(
+                failure,
+                post.with(|share| share.give_back(orders, &mut self.work)),
+            );
         }
         failure.map_or(Ok(()), |failure| Err(failure.raise()))
     }
@@ -104,12 +133,18 @@ impl Threads {
     /// The posts with something to do, but for that which the caller does itself. The first is never among them.
     fn others(&self) -> impl Iterator<Item = (usize, &Post)> {
         let posts = self.posts.iter().enumerate().zip(&self.busy);
-        posts.filter(|(_, busy)| **busy).map(|((number, post), _)| (number, post.as_ref()))
+        posts
+            .filter(|(_, busy)| **busy)
+            .map(|((number, post), _)| (number, post.as_ref()))
     }
 }
 
 /// The orders that are due and fall to a share, with their positions.
-fn of_share<O: Portable>(orders: &mut [O], number: usize, shares: usize) -> impl Iterator<Item = (usize, &mut O)> {
+fn of_share<O: Portable>(
+    orders: &mut [O],
+    number: usize,
+    shares: usize,
+) -> impl Iterator<Item = (usize, &mut O)> {
     let orders = orders.iter_mut().enumerate();
     orders.filter(move |(_, order)| order.is_due() && order.system() % shares == number)
 }

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use dovetail_cases::{
-    AllocationWatch, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, allocations as counted, ring,
+    AllocationWatch, Counting, DAMPING_REACTION, LOTKA_VOLTERRA, ROOMS, allocations as counted,
+    ring,
 };
 use dovetail_core::{LinearizeTask, Workers};
 use dovetail_scenario::{Choices, Placement, RunOptions, Scenario};
@@ -20,13 +21,20 @@ fn options(scenario: &Scenario, method: &str, threads: usize) -> RunOptions {
         choices.set("criterion", "paper"); // with its fixed step
     }
     let placement = Placement::Threads(NonZeroUsize::new(threads));
-    RunOptions { placement, ..scenario.options(&choices).unwrap() }
+    RunOptions {
+        placement,
+        ..scenario.options(&choices).unwrap()
+    }
 }
 
 fn allocations(scenario: &Scenario, method: &str, threads: usize) -> (u64, u64) {
     let (mut watch, never) = (AllocationWatch::default(), AtomicBool::new(false));
     let options = options(scenario, method, threads);
-    scenario.run(&options, &mut [&mut watch], &never).unwrap().ending.unwrap();
+    scenario
+        .run(&options, &mut [&mut watch], &never)
+        .unwrap()
+        .ending
+        .unwrap();
     watch.found()
 }
 
@@ -34,7 +42,9 @@ fn allocations_of_linearizations(scenario: &Scenario, threads: NonZeroUsize) -> 
     let systems = scenario.systems(&options(scenario, "jacobi", 1)).unwrap();
     let mut workers = Threads::new(systems, threads).unwrap();
     let interfaces = workers.interfaces().iter().enumerate();
-    let mut tasks: Vec<_> = interfaces.map(|(system, interface)| LinearizeTask::new(system, interface)).collect();
+    let mut tasks: Vec<_> = interfaces
+        .map(|(system, interface)| LinearizeTask::new(system, interface))
+        .collect();
     let mut ask = |times: usize| {
         (0..times).for_each(|_| workers.linearize(&mut tasks).unwrap());
         counted()
@@ -57,11 +67,17 @@ fn main() {
             for threads in [1, 2, 4] {
                 let (steps, allocated) = allocations(scenario, method, threads);
                 assert!(steps >= 500);
-                assert_eq!(allocated, 0, "{name} under {method} in {threads} threads, {steps} steps");
+                assert_eq!(
+                    allocated, 0,
+                    "{name} under {method} in {threads} threads, {steps} steps"
+                );
             }
         }
     }
     for threads in [1, 2, 3] {
-        assert_eq!(allocations_of_linearizations(&ring(10), NonZeroUsize::new(threads).unwrap()), 0);
+        assert_eq!(
+            allocations_of_linearizations(&ring(10), NonZeroUsize::new(threads).unwrap()),
+            0
+        );
     }
 }

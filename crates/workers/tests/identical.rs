@@ -8,7 +8,13 @@ use dovetail_core::Work;
 use dovetail_report::{Recorder, Trajectory, Variables};
 use dovetail_scenario::{Choices, Placement, RunEnd, RunOptions, Scenario};
 
-const METHODS: [&str; 5] = ["jacobi", "gauss-seidel", "ifosmondi", "missiles", "dovetail"];
+const METHODS: [&str; 5] = [
+    "jacobi",
+    "gauss-seidel",
+    "ifosmondi",
+    "missiles",
+    "dovetail",
+];
 
 struct Run {
     end: RunEnd,
@@ -19,20 +25,42 @@ impl Run {
     fn of(scenario: &Scenario, method: &str, placement: Placement) -> Self {
         let mut choices = Choices::default();
         choices.set("method", method);
-        let options = RunOptions { placement, ..scenario.options(&choices).unwrap() };
+        let options = RunOptions {
+            placement,
+            ..scenario.options(&choices).unwrap()
+        };
         let signals = scenario.signals(&options).unwrap();
-        let everything = Variables::of(&scenario.connections).with_signals(&signals).everything();
-        let mut recorder = Recorder::new(&scenario.connections, &everything, Trajectory::of(&everything), "memory");
-        let end = scenario.run(&options, &mut [&mut recorder], &AtomicBool::new(false)).unwrap();
+        let everything = Variables::of(&scenario.connections)
+            .with_signals(&signals)
+            .everything();
+        let mut recorder = Recorder::new(
+            &scenario.connections,
+            &everything,
+            Trajectory::of(&everything),
+            "memory",
+        );
+        let end = scenario
+            .run(&options, &mut [&mut recorder], &AtomicBool::new(false))
+            .unwrap();
         let trajectory = recorder.into_sink();
         let bits = |values: &[f64]| values.iter().map(|value| value.to_bits()).collect();
         let columns = trajectory.columns().map(|(_, values)| bits(values));
-        Self { bits: columns.chain([bits(trajectory.times())]).collect(), end }
+        Self {
+            bits: columns.chain([bits(trajectory.times())]).collect(),
+            end,
+        }
     }
 
     /// Work but for the seconds, which no two runs share.
     fn counts(&self) -> Vec<Work> {
-        self.end.work.iter().map(|work| Work { seconds: 0.0, ..*work }).collect()
+        self.end
+            .work
+            .iter()
+            .map(|work| Work {
+                seconds: 0.0,
+                ..*work
+            })
+            .collect()
     }
 }
 
@@ -45,8 +73,15 @@ fn assert_identical(name: &str, scenario: &Scenario) {
         let single = Run::of(scenario, method, Placement::SingleThread);
         for count in [1, 2, 3, 7] {
             let spread = Run::of(scenario, method, threads(count));
-            assert!(spread.bits == single.bits, "{name} under {method} in {count} threads");
-            assert_eq!(spread.counts(), single.counts(), "{name} under {method} in {count} threads");
+            assert!(
+                spread.bits == single.bits,
+                "{name} under {method} in {count} threads"
+            );
+            assert_eq!(
+                spread.counts(),
+                single.counts(),
+                "{name} under {method} in {count} threads"
+            );
             assert_eq!(spread.end.statistics, single.end.statistics);
             assert_eq!(spread.end.reached, single.end.reached);
         }
@@ -87,26 +122,49 @@ fn a_run_in_which_two_systems_fail_at_once_ends_with_the_same_words() {
              outputs = {{ y = \"1 / x\" }}\n"
         )
     };
-    let text = [system("one"), system("other"), connections(&["one.y -> other.u", "other.y -> one.u"])].concat();
+    let text = [
+        system("one"),
+        system("other"),
+        connections(&["one.y -> other.u", "other.y -> one.u"]),
+    ]
+    .concat();
     let scenario = model(2.0, &text);
     for method in METHODS {
         let ending = |placement| {
             let run = Run::of(&scenario, method, placement);
-            (run.end.ending.unwrap_err().to_string(), run.bits, run.end.reached.to_bits())
+            (
+                run.end.ending.unwrap_err().to_string(),
+                run.bits,
+                run.end.reached.to_bits(),
+            )
         };
         let single = ending(Placement::SingleThread);
         assert!(single.0.contains("`one"), "{}", single.0);
         for count in [1, 2, 3] {
-            assert!(ending(threads(count)) == single, "{method} in {count} threads instead of: {}", single.0);
+            assert!(
+                ending(threads(count)) == single,
+                "{method} in {count} threads instead of: {}",
+                single.0
+            );
         }
     }
 }
 
 #[test]
 fn choices_without_effect_are_told() {
-    let warnings = |method: &str, count: usize| Run::of(&MECHANICAL.scenario(), method, threads(count)).end.warnings;
+    let warnings = |method: &str, count: usize| {
+        Run::of(&MECHANICAL.scenario(), method, threads(count))
+            .end
+            .warnings
+    };
     assert_eq!(warnings("jacobi", 2), Vec::<String>::new());
-    assert_eq!(warnings("jacobi", 3), ["--worker-threads 3 was lowered to 2: there are no more systems"]);
-    assert_eq!(warnings("gauss-seidel", 2), ["gauss-seidel asks one system at a time: one thread did all the work"]);
+    assert_eq!(
+        warnings("jacobi", 3),
+        ["--worker-threads 3 was lowered to 2: there are no more systems"]
+    );
+    assert_eq!(
+        warnings("gauss-seidel", 2),
+        ["gauss-seidel asks one system at a time: one thread did all the work"]
+    );
     assert_eq!(warnings("gauss-seidel", 1), Vec::<String>::new());
 }

@@ -90,9 +90,15 @@ impl EncloseArguments {
 
     /// How to enclose `scenario`; refuses what cannot be done.
     pub fn options(&self, scenario: &Scenario) -> Result<Options, Failure> {
-        let method = method::chosen(self.method.as_deref(), self.integrator.as_deref(), self.extrapolation.as_deref())?;
+        let method = method::chosen(
+            self.method.as_deref(),
+            self.integrator.as_deref(),
+            self.extrapolation.as_deref(),
+        )?;
         if let Some(step) = self.step.filter(|step| !(*step > 0.0 && step.is_finite())) {
-            return Err(Failure::misuse(format!("--step must be a number above zero, not {step}")));
+            return Err(Failure::misuse(format!(
+                "--step must be a number above zero, not {step}"
+            )));
         }
         let (start, stop) = (scenario.start_time, scenario.stop_time);
         let least = (1e-9 * (stop - start)).max(16.0 * f64::EPSILON * start.abs().max(stop.abs()));
@@ -103,13 +109,21 @@ impl EncloseArguments {
         }
         self.check_files(scenario)?;
         let threads = self.worker_threads.map_or(1, NonZeroUsize::get);
-        let output_interval = self.output_interval.or_else(|| self.interval_to_draw(method, scenario));
-        Ok(Options { method, step: self.step, output_interval, threads })
+        let output_interval = self
+            .output_interval
+            .or_else(|| self.interval_to_draw(method, scenario));
+        Ok(Options {
+            method,
+            step: self.step,
+            output_interval,
+            threads,
+        })
     }
 
     /// Long macro-steps have wide tubes: a page without a file gets a finer grid, where that changes nothing else.
     fn interval_to_draw(&self, method: Method, scenario: &Scenario) -> Option<f64> {
-        let drawn = self.report.is_some() && self.output.is_none() && method == Method::SharedSymbols;
+        let drawn =
+            self.report.is_some() && self.output.is_none() && method == Method::SharedSymbols;
         let interval = (scenario.stop_time - scenario.start_time) / DRAWN_PIECES;
         (drawn && scenario.start_time + interval > scenario.start_time).then_some(interval)
     }
@@ -123,13 +137,19 @@ impl EncloseArguments {
             return Err(Failure::misuse("--output and --report name the same file"));
         }
         if self.output_interval.is_some() && self.output.is_none() && self.report.is_none() {
-            return Err(Failure::misuse("--output-interval needs --output or --report, which show what it adds"));
+            return Err(Failure::misuse(
+                "--output-interval needs --output or --report, which show what it adds",
+            ));
         }
-        let parquet = |path: &&PathBuf| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"));
+        let parquet = |path: &&PathBuf| {
+            path.extension()
+                .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
+        };
         match self.output.as_ref().filter(parquet) {
-            Some(path) => {
-                Err(Failure::misuse(format!("{}: boxes are written as CSV only; name a .csv file", path.display())))
-            }
+            Some(path) => Err(Failure::misuse(format!(
+                "{}: boxes are written as CSV only; name a .csv file",
+                path.display()
+            ))),
             None => Ok(()),
         }
     }

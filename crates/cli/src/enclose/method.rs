@@ -18,10 +18,15 @@ pub(super) fn chosen(
 ) -> Result<Method, Failure> {
     match method.unwrap_or("shared-symbols") {
         "shared-symbols" => {
-            let given = [("--integrator", integrator), ("--extrapolation", extrapolation)];
+            let given = [
+                ("--integrator", integrator),
+                ("--extrapolation", extrapolation),
+            ];
             let misplaced = given.iter().find(|(_, value)| value.is_some());
             misplaced.map_or(Ok(Method::SharedSymbols), |(flag, _)| {
-                let message = format!("{flag} is for --method boxes: shared-symbols chooses its orders by itself");
+                let message = format!(
+                    "{flag} is for --method boxes: shared-symbols chooses its orders by itself"
+                );
                 Err(Failure::misuse(message))
             })
         }
@@ -43,13 +48,20 @@ pub(super) fn name(method: Method) -> &'static str {
 
 /// What was chosen of a method, in words.
 pub(super) fn choices(method: Method) -> Option<String> {
-    let Method::Boxes { integrator, extrapolation } = method else { return None };
+    let Method::Boxes {
+        integrator,
+        extrapolation,
+    } = method
+    else {
+        return None;
+    };
     let integrator = match integrator {
         Integrator::Heun => "heun",
         Integrator::Rk4 => "rk4",
     };
-    let inputs = extrapolation
-        .map_or("inputs held in their boxes".to_owned(), |degree| format!("inputs extrapolated with degree {degree}"));
+    let inputs = extrapolation.map_or("inputs held in their boxes".to_owned(), |degree| {
+        format!("inputs extrapolated with degree {degree}")
+    });
     Some(format!("{integrator}, {inputs}"))
 }
 
@@ -58,28 +70,43 @@ fn named_integrator(name: &str) -> Result<Integrator, Failure> {
         "heun" => Ok(Integrator::Heun),
         "rk4" => Ok(Integrator::Rk4),
         other => {
-            let message = format!("unknown integrator `{other}`; known are {}", INTEGRATORS.join(" and "));
+            let message = format!(
+                "unknown integrator `{other}`; known are {}",
+                INTEGRATORS.join(" and ")
+            );
             Err(Failure::misuse(message + &suggestion(other, INTEGRATORS)))
         }
     }
 }
 
 fn degree(text: &str) -> Result<usize, Failure> {
-    text.parse().ok().filter(|degree| *degree <= HIGHEST_DEGREE).ok_or_else(|| {
-        let message = format!("--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`");
-        Failure::misuse(message)
-    })
+    text.parse()
+        .ok()
+        .filter(|degree| *degree <= HIGHEST_DEGREE)
+        .ok_or_else(|| {
+            let message = format!(
+                "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
+            );
+            Failure::misuse(message)
+        })
 }
 
 fn unknown(name: &str) -> Failure {
     let own = || ENCLOSURES.iter().map(|(name, _)| *name);
     let known = own().collect::<Vec<_>>().join(" and ");
     if name == "auto" || METHODS.iter().any(|(method, _)| *method == name) {
-        return Failure::misuse(format!("`{name}` is a method of `dovetail run`; the methods of enclose are {known}"));
+        return Failure::misuse(format!(
+            "`{name}` is a method of `dovetail run`; the methods of enclose are {known}"
+        ));
     }
-    Failure::misuse(format!("unknown method `{name}`; the methods of enclose are {known}{}", suggestion(name, own())))
+    Failure::misuse(format!(
+        "unknown method `{name}`; the methods of enclose are {known}{}",
+        suggestion(name, own())
+    ))
 }
 
 fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(name, known).map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
+    nearest(name, known)
+        .map(|near| format!("; did you mean `{near}`?"))
+        .unwrap_or_default()
 }

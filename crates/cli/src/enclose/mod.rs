@@ -22,9 +22,18 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let scenario = arguments.load()?;
     let options = arguments.options(&scenario)?;
     let problem = scenario.to_enclose()?;
-    let page = arguments.report.as_deref().map(output::Page::create).transpose()?;
+    let page = arguments
+        .report
+        .as_deref()
+        .map(output::Page::create)
+        .transpose()?;
     let name = name(options.method).to_owned();
-    let progress = Progress::new(arguments.quiet, name, scenario.start_time, scenario.stop_time);
+    let progress = Progress::new(
+        arguments.quiet,
+        name,
+        scenario.start_time,
+        scenario.stop_time,
+    );
     let mut watch = Watch::new(progress, interrupt::listen());
     if let Some(path) = arguments.output.as_deref() {
         watch.write_to(path, problem.names())?;
@@ -37,7 +46,10 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let wall_seconds = began.elapsed().as_secs_f64();
     let (tubes, trouble) = watch.finish();
     let summary = summarize(&scenario, &problem, &options, outcome, trouble);
-    let summary = EnclosureSummary { wall_seconds, ..summary };
+    let summary = EnclosureSummary {
+        wall_seconds,
+        ..summary
+    };
     if let (Some(page), Some(tubes)) = (page, &tubes) {
         page.write(&enclosure_page(&summary, tubes))?;
     }
@@ -46,7 +58,9 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     } else if !arguments.quiet {
         output::print(&summary.to_text())?;
     }
-    summary.message.map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+    summary
+        .message
+        .map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
 }
 
 /// What is to be said; `trouble` with the file of the rows comes before what it led to.
@@ -60,7 +74,9 @@ fn summarize(
     let mut warnings = scenario.warnings.clone();
     warnings.extend(scenario.without_meaning_for_bounds());
     if options.threads > 1 && options.method == Method::SharedSymbols {
-        warnings.push("shared-symbols runs in a single thread: --worker-threads brings nothing".to_owned());
+        warnings.push(
+            "shared-symbols runs in a single thread: --worker-threads brings nothing".to_owned(),
+        );
     }
     EnclosureSummary {
         method: name(options.method).to_owned(),
@@ -70,7 +86,12 @@ fn summarize(
         reached: outcome.reached,
         steps: outcome.steps as u64,
         rejected: outcome.rejected as u64,
-        states: problem.names().iter().cloned().zip(outcome.states).collect(),
+        states: problem
+            .names()
+            .iter()
+            .cloned()
+            .zip(outcome.states)
+            .collect(),
         message: trouble.or(outcome.stopped.map(|stopped| stopped.to_string())),
         warnings,
         remarks: outcome.remarks,

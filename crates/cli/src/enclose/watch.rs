@@ -23,13 +23,21 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub fn new(progress: Progress, interrupted: &'a AtomicBool) -> Self {
-        Self { file: None, kept: None, progress, interrupted, trouble: None }
+        Self {
+            file: None,
+            kept: None,
+            progress,
+            interrupted,
+            trouble: None,
+        }
     }
 
     /// Writes boxes of these states to a file.
     pub fn write_to(&mut self, path: &Path, names: &[String]) -> Result<(), Failure> {
         let file = Rescued::create(path).and_then(|file| TubeFile::new(file, names));
-        let file = file.map_err(|error| Failure::misuse(format!("{} cannot be written: {error}", path.display())))?;
+        let file = file.map_err(|error| {
+            Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+        })?;
         self.file = Some((path.to_owned(), file));
         Ok(())
     }
@@ -56,9 +64,12 @@ impl<'a> Watch<'a> {
     }
 
     fn write(&mut self, action: impl FnOnce(&mut TubeFile<Rescued>) -> io::Result<()>) {
-        let Some((path, file)) = &mut self.file else { return };
+        let Some((path, file)) = &mut self.file else {
+            return;
+        };
         if let Err(error) = action(file) {
-            self.trouble.get_or_insert(format!("{} could not be written: {error}", path.display()));
+            self.trouble
+                .get_or_insert(format!("{} could not be written: {error}", path.display()));
         }
     }
 }

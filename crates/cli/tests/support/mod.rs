@@ -45,7 +45,11 @@ pub struct Done {
 impl From<Output> for Done {
     fn from(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program writes UTF-8");
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+        Self {
+            code: output.status.code(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
     }
 }
 
@@ -74,12 +78,19 @@ impl Done {
 
 /// Runs the program to its end.
 pub fn dovetail(arguments: &[&str]) -> Done {
-    command(arguments).output().expect("the program starts").into()
+    command(arguments)
+        .output()
+        .expect("the program starts")
+        .into()
 }
 
 /// Starts the program.
 pub fn start(arguments: &[&str]) -> Child {
-    command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts")
+    command(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts")
 }
 
 /// The JSON of a run that succeeds.
@@ -93,18 +104,28 @@ pub fn run_json(model: &str, arguments: &[&str]) -> Value {
 #[track_caller]
 pub fn compare_json(model: &str, arguments: &[&str]) -> Vec<Value> {
     let all = [&["compare", model, "--json"], arguments].concat();
-    dovetail(&all).exits(0).json().as_array().expect("an array").clone()
+    dovetail(&all)
+        .exits(0)
+        .json()
+        .as_array()
+        .expect("an array")
+        .clone()
 }
 
 /// A number of a JSON object.
 #[track_caller]
 pub fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+    value
+        .as_f64()
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[track_caller]
 pub fn assert_near(found: f64, expected: f64, relative: f64) {
-    assert!((found - expected).abs() <= relative * expected.abs(), "{found} instead of {expected}");
+    assert!(
+        (found - expected).abs() <= relative * expected.abs(),
+        "{found} instead of {expected}"
+    );
 }
 
 /// A folder for the files of a test.
@@ -144,19 +165,29 @@ impl Table {
     pub fn parse(text: &str) -> Self {
         let fields = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
         let mut lines = text.lines().map(fields);
-        Self { header: lines.next().unwrap_or_default(), rows: lines.collect() }
+        Self {
+            header: lines.next().unwrap_or_default(),
+            rows: lines.collect(),
+        }
     }
 
     /// The texts of a column.
     #[track_caller]
     pub fn column(&self, name: &str) -> Vec<&str> {
-        let position = self.header.iter().position(|h| h == name).unwrap_or_else(|| panic!("no column {name}"));
+        let position = self
+            .header
+            .iter()
+            .position(|h| h == name)
+            .unwrap_or_else(|| panic!("no column {name}"));
         self.rows.iter().map(|row| row[position].as_str()).collect()
     }
 
     #[track_caller]
     pub fn numbers(&self, name: &str) -> Vec<f64> {
-        self.column(name).iter().map(|text| text.parse().expect("a number")).collect()
+        self.column(name)
+            .iter()
+            .map(|text| text.parse().expect("a number"))
+            .collect()
     }
 }
 
@@ -175,7 +206,10 @@ pub fn pair(stop: f64, a: [&str; 2], b: [&str; 2]) -> String {
              equations = \"{equations}\"\noutputs   = {{ y = \"{output}\" }}\n\n"
         )
     };
-    let connections =
-        "[[connections]]\nfrom = \"a.y\"\nto   = \"b.u\"\n\n[[connections]]\nfrom = \"b.y\"\nto   = \"a.u\"\n";
-    format!("[model]\nstop-time = {stop:?}\n\n{}{}{connections}", system("a", a), system("b", b))
+    let connections = "[[connections]]\nfrom = \"a.y\"\nto   = \"b.u\"\n\n[[connections]]\nfrom = \"b.y\"\nto   = \"a.u\"\n";
+    format!(
+        "[model]\nstop-time = {stop:?}\n\n{}{}{connections}",
+        system("a", a),
+        system("b", b)
+    )
 }

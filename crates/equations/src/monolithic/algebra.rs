@@ -51,7 +51,11 @@ struct Newton {
 impl Pair {
     fn new(coupled: &Coupled, roots: &[crate::NodeId]) -> Self {
         let program = Arc::new(Program::compile(&coupled.graph, roots));
-        let parameters: Vec<Dual<f64>> = coupled.parameters.iter().map(|&p| Dual::constant(p)).collect();
+        let parameters: Vec<Dual<f64>> = coupled
+            .parameters
+            .iter()
+            .map(|&p| Dual::constant(p))
+            .collect();
         Self {
             plain: Evaluator::new(Arc::clone(&program), &0.0, &coupled.parameters),
             dual: Evaluator::new(program, &Dual::constant(0.0), &parameters),
@@ -67,7 +71,12 @@ impl Pair {
     }
 
     /// The derivatives in the direction that states and unknowns carry.
-    fn directional(&mut self, time: f64, states: &[Dual<f64>], unknowns: &[Dual<f64>]) -> &[Dual<f64>] {
+    fn directional(
+        &mut self,
+        time: f64,
+        states: &[Dual<f64>],
+        unknowns: &[Dual<f64>],
+    ) -> &[Dual<f64>] {
         self.dual.set_time(&Dual::constant(time));
         self.dual.set_states(states);
         self.dual.set_unknowns(unknowns);
@@ -79,8 +88,12 @@ impl Pair {
 impl CoupledDynamics {
     pub fn new(coupled: &Coupled) -> Self {
         let shapes = shapes(&coupled.graph);
-        let all = [&coupled.derivatives, &coupled.residuals, &coupled.outputs].into_iter().flatten();
-        let affine = all.into_iter().all(|root| shapes[root.index()] <= Shape::Affine);
+        let all = [&coupled.derivatives, &coupled.residuals, &coupled.outputs]
+            .into_iter()
+            .flatten();
+        let affine = all
+            .into_iter()
+            .all(|root| shapes[root.index()] <= Shape::Affine);
         let observed = [coupled.outputs.as_slice(), &coupled.inputs].concat();
         let (states, unknowns) = (coupled.derivatives.len(), coupled.unknowns.len());
         Self {
@@ -140,12 +153,20 @@ impl CoupledDynamics {
 
     /// The first switching time after `time`.
     pub fn next_switch(&self, time: f64) -> f64 {
-        self.thresholds.iter().map(|t| t.time).filter(|&t| t > time).fold(f64::INFINITY, f64::min)
+        self.thresholds
+            .iter()
+            .map(|t| t.time)
+            .filter(|&t| t > time)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Sets every time switch to what it is from `time` on.
     pub fn enter(&mut self, time: f64) {
-        let values: Vec<f64> = self.thresholds.iter().map(|t| f64::from(u8::from(t.holds_at(time)))).collect();
+        let values: Vec<f64> = self
+            .thresholds
+            .iter()
+            .map(|t| f64::from(u8::from(t.holds_at(time))))
+            .collect();
         let duals: Vec<Dual<f64>> = values.iter().map(|&v| Dual::constant(v)).collect();
         for pair in [&mut self.f, &mut self.r, &mut self.observed] {
             pair.plain.set_switches(&values);
@@ -170,7 +191,12 @@ impl CoupledDynamics {
     }
 
     /// Outputs, then inputs.
-    pub fn observe(&mut self, time: f64, states: &[f64], observed: &mut [f64]) -> Result<(), Error> {
+    pub fn observe(
+        &mut self,
+        time: f64,
+        states: &[f64],
+        observed: &mut [f64],
+    ) -> Result<(), Error> {
         self.solve_loops(time, states)?;
         self.observed.run(time, states, &self.unknowns, observed);
         Ok(())
@@ -178,7 +204,10 @@ impl CoupledDynamics {
 
     /// `dx'/dx`, the unknowns following: `f_x − f_v r_v⁻¹ r_x`.
     pub fn jacobian(&mut self, time: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        if let Err(error) = self.solve_loops(time, states).and_then(|()| self.factor(time, states)) {
+        if let Err(error) = self
+            .solve_loops(time, states)
+            .and_then(|()| self.factor(time, states))
+        {
             self.failure.get_or_insert(error);
             return jacobian.fill(f64::NAN);
         }
@@ -187,11 +216,23 @@ impl CoupledDynamics {
             let newton = &mut self.newton;
             newton.states[column].derivative = 1.0;
             let r = self.r.directional(time, &newton.states, &newton.unknowns);
-            newton.update.iter_mut().zip(r).for_each(|(update, r)| *update = -r.derivative);
+            newton
+                .update
+                .iter_mut()
+                .zip(r)
+                .for_each(|(update, r)| *update = -r.derivative);
             newton.lu.solve_in_place(&mut newton.update);
-            newton.unknowns.iter_mut().zip(&newton.update).for_each(|(v, &rate)| v.derivative = rate);
+            newton
+                .unknowns
+                .iter_mut()
+                .zip(&newton.update)
+                .for_each(|(v, &rate)| v.derivative = rate);
             let f = self.f.directional(time, &newton.states, &newton.unknowns);
-            jacobian.column_mut(column).iter_mut().zip(f).for_each(|(entry, f)| *entry = f.derivative);
+            jacobian
+                .column_mut(column)
+                .iter_mut()
+                .zip(f)
+                .for_each(|(entry, f)| *entry = f.derivative);
             newton.states[column].derivative = 0.0;
             newton.unknowns.iter_mut().for_each(|v| v.derivative = 0.0);
         }
@@ -200,7 +241,10 @@ impl CoupledDynamics {
     /// Where everything is affine: `x' = A x + c` on the side last entered.
     pub fn matrices(&mut self, time: f64) -> Result<(DMatrix<f64>, DVector<f64>), Error> {
         let origin = vec![0.0; self.states()];
-        let (mut a, mut c) = (DMatrix::zeros(origin.len(), origin.len()), DVector::zeros(origin.len()));
+        let (mut a, mut c) = (
+            DMatrix::zeros(origin.len(), origin.len()),
+            DVector::zeros(origin.len()),
+        );
         self.derivative(time, &origin, c.as_mut_slice());
         self.jacobian(time, &origin, &mut a);
         self.failure.take().map_or(Ok((a, c)), Err)
@@ -208,8 +252,16 @@ impl CoupledDynamics {
 
     /// States and unknowns where they are, carrying no derivative.
     fn rest(&mut self, states: &[f64]) {
-        self.newton.states.iter_mut().zip(states).for_each(|(dual, &x)| *dual = Dual::constant(x));
-        self.newton.unknowns.iter_mut().zip(&self.unknowns).for_each(|(dual, &v)| *dual = Dual::constant(v));
+        self.newton
+            .states
+            .iter_mut()
+            .zip(states)
+            .for_each(|(dual, &x)| *dual = Dual::constant(x));
+        self.newton
+            .unknowns
+            .iter_mut()
+            .zip(&self.unknowns)
+            .for_each(|(dual, &v)| *dual = Dual::constant(v));
     }
 
     /// `r_v` where the unknowns are, factored.
@@ -219,13 +271,23 @@ impl CoupledDynamics {
         for column in 0..self.unknowns.len() {
             newton.unknowns[column].derivative = 1.0;
             let r = self.r.directional(time, &newton.states, &newton.unknowns);
-            newton.jacobian.column_mut(column).iter_mut().zip(r).for_each(|(entry, r)| *entry = r.derivative);
+            newton
+                .jacobian
+                .column_mut(column)
+                .iter_mut()
+                .zip(r)
+                .for_each(|(entry, r)| *entry = r.derivative);
             newton.unknowns[column].derivative = 0.0;
         }
-        if self.unknowns.is_empty() || (newton.lu.factor(&newton.jacobian).is_ok() && newton.lu.rcond() > SINGULAR) {
+        if self.unknowns.is_empty()
+            || (newton.lu.factor(&newton.jacobian).is_ok() && newton.lu.rcond() > SINGULAR)
+        {
             return Ok(());
         }
-        Err(Error::SingularLoop { variables: self.names.clone(), time })
+        Err(Error::SingularLoop {
+            variables: self.names.clone(),
+            time,
+        })
     }
 
     /// Newton's method from where the unknowns were last, until updates are rounding.
@@ -235,11 +297,16 @@ impl CoupledDynamics {
         }
         let mut last = f64::INFINITY;
         for iteration in 0..MOST_ITERATIONS {
-            self.r.run(time, states, &self.unknowns, &mut self.newton.residual);
+            self.r
+                .run(time, states, &self.unknowns, &mut self.newton.residual);
             self.factor(time, states)?;
             self.newton.update.copy_from_slice(&self.newton.residual);
             self.newton.lu.solve_in_place(&mut self.newton.update);
-            let scale = 1.0 + self.unknowns.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+            let scale = 1.0
+                + self
+                    .unknowns
+                    .iter()
+                    .fold(0.0f64, |most, v| most.max(v.abs()));
             let size = largest(&self.newton.update) / scale;
             self.take_update(time, states);
             let rounding = size <= 2.0 * f64::EPSILON || (self.affine && iteration > 0);
@@ -249,7 +316,12 @@ impl CoupledDynamics {
             last = size;
         }
         let residual = largest(&self.newton.residual);
-        Err(Error::UnsolvedLoop { variables: self.names.clone(), time, iterations: MOST_ITERATIONS, residual })
+        Err(Error::UnsolvedLoop {
+            variables: self.names.clone(),
+            time,
+            iterations: MOST_ITERATIONS,
+            residual,
+        })
     }
 
     /// Applies the update, or the largest of its halves that does not make the residual worse.
@@ -260,7 +332,8 @@ impl CoupledDynamics {
             for (i, trial) in self.newton.trial.iter_mut().enumerate() {
                 *trial = self.unknowns[i] - fraction * self.newton.update[i];
             }
-            self.r.run(time, states, &self.newton.trial, &mut self.newton.residual);
+            self.r
+                .run(time, states, &self.newton.trial, &mut self.newton.residual);
             // Rounding may make a residual that is already tiny a little worse; NaN is always worse.
             if largest(&self.newton.residual) <= before.max(1e-14) || fraction < 1e-3 {
                 self.unknowns.copy_from_slice(&self.newton.trial);
@@ -273,13 +346,30 @@ impl CoupledDynamics {
 
 /// The largest magnitude; NaN if there is one.
 fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0f64, |most, v| if v.abs() > most || v.is_nan() { v.abs() } else { most })
+    values.iter().fold(0.0f64, |most, v| {
+        if v.abs() > most || v.is_nan() {
+            v.abs()
+        } else {
+            most
+        }
+    })
 }
 
 fn thresholds(coupled: &Coupled) -> Vec<Threshold> {
-    let roots: Vec<_> = coupled.switches.iter().flat_map(|switch| [switch.slope, switch.offset]).collect();
+    let roots: Vec<_> = coupled
+        .switches
+        .iter()
+        .flat_map(|switch| [switch.slope, switch.offset])
+        .collect();
     let mut lines = vec![0.0; roots.len()];
-    Evaluator::new(Arc::new(Program::compile(&coupled.graph, &roots)), &0.0, &coupled.parameters).run(&mut lines);
+    Evaluator::new(
+        Arc::new(Program::compile(&coupled.graph, &roots)),
+        &0.0,
+        &coupled.parameters,
+    )
+    .run(&mut lines);
     let lines = lines.chunks_exact(2).zip(&coupled.switches);
-    lines.map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive)).collect()
+    lines
+        .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
+        .collect()
 }

@@ -11,7 +11,9 @@ use std::sync::Arc;
 use dovetail_core::{Connections, Source, components};
 
 use crate::native::Definition;
-use crate::{Dependencies, Dual, Evaluator, Graph, Leaf, NodeId, Number, Program, Switch, Switches, Symbol};
+use crate::{
+    Dependencies, Dual, Evaluator, Graph, Leaf, NodeId, Number, Program, Switch, Switches, Symbol,
+};
 
 /// Why models cannot be made one.
 #[derive(Debug, thiserror::Error)]
@@ -55,15 +57,23 @@ pub struct Coupled {
 }
 
 /// Composes the systems.
-pub fn compose(definitions: &[Definition], connections: &Connections) -> Result<Coupled, NotComposable> {
+pub fn compose(
+    definitions: &[Definition],
+    connections: &Connections,
+) -> Result<Coupled, NotComposable> {
     let pieces = Pieces::new(definitions, connections);
     let needed = pieces.needed_slopes()?;
     let mut composer = Composer::new(definitions, connections, &pieces);
-    let dependencies: Vec<Vec<usize>> = (0..pieces.count()).map(|piece| pieces.dependencies(piece, &needed)).collect();
+    let dependencies: Vec<Vec<usize>> = (0..pieces.count())
+        .map(|piece| pieces.dependencies(piece, &needed))
+        .collect();
     for members in components(&dependencies) {
         let wanted = |piece: &usize| !matches!(pieces.kind(*piece), Kind::Slope(j) if !needed[j]);
         let members: Vec<usize> = members.into_iter().filter(wanted).collect();
-        let looped = members.len() > 1 || members.iter().any(|&piece| dependencies[piece].contains(&piece));
+        let looped = members.len() > 1
+            || members
+                .iter()
+                .any(|&piece| dependencies[piece].contains(&piece));
         if looped {
             composer.close_loop(&members);
         } else {
@@ -105,8 +115,12 @@ impl<'a> Pieces<'a> {
             let model = &definition.model;
             pieces.first_state.push(pieces.owner.len());
             pieces.owner.extend(model.states.iter().map(|_| k));
-            pieces.outputs.extend((0..model.outputs.len()).map(|j| model.output_dependencies(j)));
-            pieces.derivatives.extend((0..model.states.len()).map(|s| model.derivative_dependencies(s)));
+            pieces
+                .outputs
+                .extend((0..model.outputs.len()).map(|j| model.output_dependencies(j)));
+            pieces
+                .derivatives
+                .extend((0..model.states.len()).map(|s| model.derivative_dependencies(s)));
             pieces.uses_slope.extend(&model.uses_slope);
         }
         pieces
@@ -147,17 +161,27 @@ impl<'a> Pieces<'a> {
         let mut waiting: Vec<(usize, usize)> = Vec::new();
         for system in 0..self.connections.systems() {
             let inputs = self.connections.inputs_of(system);
-            waiting.extend(inputs.clone().filter(|&i| self.uses_slope[i]).map(|i| (system, i - inputs.start)));
+            waiting.extend(
+                inputs
+                    .clone()
+                    .filter(|&i| self.uses_slope[i])
+                    .map(|i| (system, i - inputs.start)),
+            );
         }
         while let Some((system, input)) = waiting.pop() {
-            let Some(output) = self.feeder(system, input) else { continue };
+            let Some(output) = self.feeder(system, input) else {
+                continue;
+            };
             if std::mem::replace(&mut needed[output], true) {
                 continue;
             }
             if !self.outputs[output].slopes.is_empty() {
                 let interface = &self.connections.interfaces()[system];
                 let input = interface.qualified(&interface.inputs[input].name);
-                return Err(NotComposable::SecondSlope { input, output: self.connections.output_name(output) });
+                return Err(NotComposable::SecondSlope {
+                    input,
+                    output: self.connections.output_name(output),
+                });
             }
             let owner = self.connections.owner(output);
             waiting.extend(self.outputs[output].inputs.iter().map(|&i| (owner, i)));
@@ -167,14 +191,27 @@ impl<'a> Pieces<'a> {
 
     fn dependencies(&self, piece: usize, needed: &[bool]) -> Vec<usize> {
         match self.kind(piece) {
-            Kind::Value(output) => self.substituted(self.connections.owner(output), &self.outputs[output]),
-            Kind::Derivative(state) => self.substituted(self.owner[state], &self.derivatives[state]),
+            Kind::Value(output) => {
+                self.substituted(self.connections.owner(output), &self.outputs[output])
+            }
+            Kind::Derivative(state) => {
+                self.substituted(self.owner[state], &self.derivatives[state])
+            }
             Kind::Slope(output) if !needed[output] => vec![],
             Kind::Slope(output) => {
                 let (owner, on) = (self.connections.owner(output), &self.outputs[output]);
                 let mut all = self.substituted(owner, on);
-                all.extend(on.states.iter().map(|s| self.piece(Kind::Derivative(self.first_state[owner] + s))));
-                all.extend(on.inputs.iter().filter_map(|&i| self.feeder(owner, i)).map(|j| self.piece(Kind::Slope(j))));
+                all.extend(
+                    on.states
+                        .iter()
+                        .map(|s| self.piece(Kind::Derivative(self.first_state[owner] + s))),
+                );
+                all.extend(
+                    on.inputs
+                        .iter()
+                        .filter_map(|&i| self.feeder(owner, i))
+                        .map(|j| self.piece(Kind::Slope(j))),
+                );
                 all
             }
         }
@@ -182,8 +219,16 @@ impl<'a> Pieces<'a> {
 
     /// The pieces that take the place of the inputs and slopes of an expression.
     fn substituted(&self, system: usize, on: &Dependencies) -> Vec<usize> {
-        let values = on.inputs.iter().filter_map(|&i| self.feeder(system, i)).map(Kind::Value);
-        let slopes = on.slopes.iter().filter_map(|&i| self.feeder(system, i)).map(Kind::Slope);
+        let values = on
+            .inputs
+            .iter()
+            .filter_map(|&i| self.feeder(system, i))
+            .map(Kind::Value);
+        let slopes = on
+            .slopes
+            .iter()
+            .filter_map(|&i| self.feeder(system, i))
+            .map(Kind::Slope);
         values.chain(slopes).map(|kind| self.piece(kind)).collect()
     }
 }
@@ -207,7 +252,11 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    fn new(definitions: &'a [Definition], connections: &'a Connections, pieces: &'a Pieces<'a>) -> Self {
+    fn new(
+        definitions: &'a [Definition],
+        connections: &'a Connections,
+        pieces: &'a Pieces<'a>,
+    ) -> Self {
         let graph = Rc::new(RefCell::new(Graph::new()));
         let mut composer = Self {
             definitions,
@@ -227,7 +276,9 @@ impl<'a> Composer<'a> {
         let (mut parameters, mut states) = (0, 0);
         for definition in definitions {
             let leaves = |first: usize, count: usize, leaf: fn(u32) -> Leaf| {
-                (first..first + count).map(|i| Symbol::leaf(&composer.graph, leaf(i as u32))).collect::<Vec<_>>()
+                (first..first + count)
+                    .map(|i| Symbol::leaf(&composer.graph, leaf(i as u32)))
+                    .collect::<Vec<_>>()
             };
             let own = leaves(parameters, definition.parameters.len(), Leaf::Parameter);
             let states_of = leaves(states, definition.states.len(), Leaf::State);
@@ -249,10 +300,19 @@ impl<'a> Composer<'a> {
     fn conditions_of(&mut self, system: usize) -> Vec<Symbol> {
         let model = &self.definitions[system].model;
         let mut lines = vec![self.zero(); 2 * model.switches.len()];
-        Evaluator::new(Arc::new(model.switch_program()), &self.zero(), &self.parameters[system]).run(&mut lines);
+        Evaluator::new(
+            Arc::new(model.switch_program()),
+            &self.zero(),
+            &self.parameters[system],
+        )
+        .run(&mut lines);
         let mut conditions = Vec::new();
         for (switch, line) in model.switches.iter().zip(lines.chunks_exact(2)) {
-            let moved = Switch { slope: line[0].node(), offset: line[1].node(), inclusive: switch.inclusive };
+            let moved = Switch {
+                slope: line[0].node(),
+                offset: line[1].node(),
+                inclusive: switch.inclusive,
+            };
             let node = self.switches.intern(&mut self.graph.borrow_mut(), moved);
             conditions.push(Symbol::new(&self.graph, node));
         }
@@ -261,22 +321,30 @@ impl<'a> Composer<'a> {
 
     /// The expression that feeds an input, or its slope; zero where it is not known, and then not needed.
     fn fed(&self, system: usize, input: usize, kind: fn(usize) -> Kind) -> Symbol {
-        match (self.connections.sources()[self.connections.inputs_of(system).start + input], kind(0)) {
-            (Source::Output(output), _) => {
-                self.known[self.pieces.piece(kind(output))].clone().unwrap_or_else(|| self.zero())
-            }
+        match (
+            self.connections.sources()[self.connections.inputs_of(system).start + input],
+            kind(0),
+        ) {
+            (Source::Output(output), _) => self.known[self.pieces.piece(kind(output))]
+                .clone()
+                .unwrap_or_else(|| self.zero()),
             (Source::Constant(value), Kind::Value(_)) => Symbol::constant(&self.graph, value),
             (Source::Constant(_), _) => self.zero(),
         }
     }
 
     fn all_fed(&self, system: usize, kind: fn(usize) -> Kind) -> Vec<Symbol> {
-        (0..self.definitions[system].model.inputs.len()).map(|i| self.fed(system, i, kind)).collect()
+        (0..self.definitions[system].model.inputs.len())
+            .map(|i| self.fed(system, i, kind))
+            .collect()
     }
 
     /// An expression of a system, with everything substituted.
     fn expression(&self, system: usize, root: NodeId) -> Symbol {
-        let program = Arc::new(Program::compile(&self.definitions[system].model.graph, &[root]));
+        let program = Arc::new(Program::compile(
+            &self.definitions[system].model.graph,
+            &[root],
+        ));
         let mut evaluator = Evaluator::new(program, &self.zero(), &self.parameters[system]);
         evaluator.set_time(&Symbol::leaf(&self.graph, Leaf::Time));
         evaluator.set_switches(&self.conditions[system]);
@@ -294,12 +362,24 @@ impl<'a> Composer<'a> {
         let system = self.connections.owner(output);
         let model = &self.definitions[system].model;
         let root = model.output_roots[output - self.connections.outputs_of(system).start];
-        let still = |symbols: &[Symbol]| symbols.iter().cloned().map(Dual::constant).collect::<Vec<_>>();
+        let still = |symbols: &[Symbol]| {
+            symbols
+                .iter()
+                .cloned()
+                .map(Dual::constant)
+                .collect::<Vec<_>>()
+        };
         let moving = |values: Vec<Symbol>, rates: Vec<Symbol>| {
-            values.into_iter().zip(rates).map(|(value, rate)| Dual::new(value, rate)).collect::<Vec<_>>()
+            values
+                .into_iter()
+                .zip(rates)
+                .map(|(value, rate)| Dual::new(value, rate))
+                .collect::<Vec<_>>()
         };
         let rate = |state: usize| {
-            let piece = self.pieces.piece(Kind::Derivative(self.pieces.first_state[system] + state));
+            let piece = self
+                .pieces
+                .piece(Kind::Derivative(self.pieces.first_state[system] + state));
             self.known[piece].clone().unwrap_or_else(|| self.zero())
         };
         let rates = (0..model.states.len()).map(rate).collect();
@@ -309,7 +389,10 @@ impl<'a> Composer<'a> {
         evaluator.set_time(&Dual::variable(Symbol::leaf(&self.graph, Leaf::Time)));
         evaluator.set_switches(&still(&self.conditions[system]));
         evaluator.set_states(&moving(self.states[system].clone(), rates));
-        evaluator.set_inputs(&moving(self.all_fed(system, Kind::Value), self.all_fed(system, Kind::Slope)));
+        evaluator.set_inputs(&moving(
+            self.all_fed(system, Kind::Value),
+            self.all_fed(system, Kind::Slope),
+        ));
         evaluator.set_slopes(&still(&self.all_fed(system, Kind::Slope)));
         let mut result = [zero];
         evaluator.run(&mut result);
@@ -340,18 +423,28 @@ impl<'a> Composer<'a> {
 
     /// The start value of an input that the output feeds.
     fn guess(&self, output: usize) -> f64 {
-        let mut starts = self.definitions.iter().flat_map(|d| &d.inputs).zip(self.connections.sources());
-        starts.find(|(_, source)| **source == Source::Output(output)).map_or(0.0, |(start, _)| *start)
+        let mut starts = self
+            .definitions
+            .iter()
+            .flat_map(|d| &d.inputs)
+            .zip(self.connections.sources());
+        starts
+            .find(|(_, source)| **source == Source::Output(output))
+            .map_or(0.0, |(start, _)| *start)
     }
 
     /// Outputs and slopes on a loop become unknowns; then everything on it can be expressed.
     fn close_loop(&mut self, members: &[usize]) {
-        let (derivatives, cut): (Vec<usize>, Vec<usize>) =
-            members.iter().partition(|&&piece| matches!(self.pieces.kind(piece), Kind::Derivative(_)));
+        let (derivatives, cut): (Vec<usize>, Vec<usize>) = members
+            .iter()
+            .partition(|&&piece| matches!(self.pieces.kind(piece), Kind::Derivative(_)));
         let first = self.unknowns.len();
         for (number, &piece) in cut.iter().enumerate() {
             let (name, guess) = match self.pieces.kind(piece) {
-                Kind::Slope(output) => (format!("der({})", self.connections.output_name(output)), 0.0),
+                Kind::Slope(output) => (
+                    format!("der({})", self.connections.output_name(output)),
+                    0.0,
+                ),
                 Kind::Value(output) | Kind::Derivative(output) => {
                     (self.connections.output_name(output), self.guess(output))
                 }
@@ -363,21 +456,37 @@ impl<'a> Composer<'a> {
                 _ => None,
             };
             self.unknown_outputs.push(output);
-            self.known[piece] = Some(Symbol::leaf(&self.graph, Leaf::Unknown((first + number) as u32)));
+            self.known[piece] = Some(Symbol::leaf(
+                &self.graph,
+                Leaf::Unknown((first + number) as u32),
+            ));
         }
         derivatives.iter().for_each(|&piece| self.substitute(piece));
         for piece in cut {
             let unknown = self.known[piece].clone().expect("BUG: just assigned");
-            self.residuals.push(unknown.subtract(&self.expressed(piece)).node());
+            self.residuals
+                .push(unknown.subtract(&self.expressed(piece)).node());
         }
     }
 
     fn finish(self) -> Coupled {
-        let node = |kind: Kind| self.known[self.pieces.piece(kind)].as_ref().expect("BUG: a piece was left out").node();
-        let derivatives = (0..self.pieces.derivatives.len()).map(|s| node(Kind::Derivative(s))).collect();
-        let outputs = (0..self.pieces.outputs.len()).map(|j| node(Kind::Value(j))).collect();
+        let node = |kind: Kind| {
+            self.known[self.pieces.piece(kind)]
+                .as_ref()
+                .expect("BUG: a piece was left out")
+                .node()
+        };
+        let derivatives = (0..self.pieces.derivatives.len())
+            .map(|s| node(Kind::Derivative(s)))
+            .collect();
+        let outputs = (0..self.pieces.outputs.len())
+            .map(|j| node(Kind::Value(j)))
+            .collect();
         let systems = 0..self.connections.systems();
-        let inputs = systems.flat_map(|k| self.all_fed(k, Kind::Value)).map(|symbol| symbol.node()).collect();
+        let inputs = systems
+            .flat_map(|k| self.all_fed(k, Kind::Value))
+            .map(|symbol| symbol.node())
+            .collect();
         Coupled {
             derivatives,
             outputs,
@@ -387,7 +496,11 @@ impl<'a> Composer<'a> {
             guesses: self.guesses,
             unknown_outputs: self.unknown_outputs,
             switches: self.switches.list().to_vec(),
-            parameters: self.definitions.iter().flat_map(|d| d.parameters.iter().copied()).collect(),
+            parameters: self
+                .definitions
+                .iter()
+                .flat_map(|d| d.parameters.iter().copied())
+                .collect(),
             graph: self.graph.borrow().clone(),
         }
     }

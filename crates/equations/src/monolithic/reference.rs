@@ -3,7 +3,9 @@
 use std::borrow::BorrowMut;
 
 use dovetail_core::{Connections, Error};
-use dovetail_numerics::{Hint, IntegrationError, Integrator, LinearStep, Lu, Rhs, Tolerance, exponential_rounding};
+use dovetail_numerics::{
+    Hint, IntegrationError, Integrator, LinearStep, Lu, Rhs, Tolerance, exponential_rounding,
+};
 use nalgebra::DMatrix;
 
 use super::algebra::CoupledDynamics;
@@ -42,12 +44,28 @@ pub struct Solution {
 
 impl Monolithic {
     /// Couples the systems algebraically, from their start values.
-    pub fn new(definitions: &[Definition], connections: &Connections) -> Result<Self, NotComposable> {
+    pub fn new(
+        definitions: &[Definition],
+        connections: &Connections,
+    ) -> Result<Self, NotComposable> {
         let coupled = compose(definitions, connections)?;
-        let start = definitions.iter().flat_map(|d| d.states.iter().copied()).collect();
-        let names_of = |d: &Definition| d.model.states.iter().map(|x| (d.name.clone(), x.clone())).collect::<Vec<_>>();
+        let start = definitions
+            .iter()
+            .flat_map(|d| d.states.iter().copied())
+            .collect();
+        let names_of = |d: &Definition| {
+            d.model
+                .states
+                .iter()
+                .map(|x| (d.name.clone(), x.clone()))
+                .collect::<Vec<_>>()
+        };
         let names = definitions.iter().flat_map(names_of).collect();
-        Ok(Self { dynamics: CoupledDynamics::new(&coupled), start, names })
+        Ok(Self {
+            dynamics: CoupledDynamics::new(&coupled),
+            start,
+            names,
+        })
     }
 
     /// Begins loops that have several solutions at these outputs (stacked), those of a run's start.
@@ -76,11 +94,17 @@ impl Monolithic {
             }
             rates.iter_mut().for_each(|rate| *rate *= step);
             factors.solve_in_place(&mut rates);
-            states.iter_mut().zip(&rates).for_each(|(state, change)| *state += change);
+            states
+                .iter_mut()
+                .zip(&rates)
+                .for_each(|(state, change)| *state += change);
             if self.dynamics.failure().is_some() || !states.iter().all(|state| state.is_finite()) {
                 break;
             }
-            sizes.iter_mut().zip(&states).for_each(|(size, state)| *size = size.max(state.abs()));
+            sizes
+                .iter_mut()
+                .zip(&states)
+                .for_each(|(size, state)| *size = size.max(state.abs()));
         }
         self.dynamics.return_to(branch);
         sizes
@@ -94,10 +118,19 @@ impl Monolithic {
     /// The solution at these increasing times, the first of which is the start.
     pub fn solve(&mut self, times: &[f64], outputs: usize) -> Result<Solution, Error> {
         let mut solution = Solution::default();
-        let Some(&first) = times.first() else { return Ok(solution) };
+        let Some(&first) = times.first() else {
+            return Ok(solution);
+        };
         let (exact, start) = (self.is_exact(), self.start.clone());
         let sizes = self.rough_sizes(first, times[times.len() - 1]);
-        let mut walk = Walk::new(exact, &mut self.dynamics, self.names.clone(), start, sizes, first)?;
+        let mut walk = Walk::new(
+            exact,
+            &mut self.dynamics,
+            self.names.clone(),
+            start,
+            sizes,
+            first,
+        )?;
         for &time in times {
             walk.proceed(time)?;
             let mut observed = walk.observe(time)?;
@@ -145,13 +178,21 @@ impl Course {
 
     /// Outputs, then inputs, of all systems where it stands; on the near side of a switch that has not been crossed.
     pub fn observe(&mut self) -> Result<Vec<f64>, Error> {
-        let time = if self.walk.switch == self.walk.time { self.walk.time.next_down() } else { self.walk.time };
+        let time = if self.walk.switch == self.walk.time {
+            self.walk.time.next_down()
+        } else {
+            self.walk.time
+        };
         self.walk.observe(time)
     }
 
     /// The derivatives of the states there.
     pub fn derivatives(&mut self, into: &mut [f64]) {
-        let time = if self.walk.switch == self.walk.time { self.walk.time.next_down() } else { self.walk.time };
+        let time = if self.walk.switch == self.walk.time {
+            self.walk.time.next_down()
+        } else {
+            self.walk.time
+        };
         self.walk.dynamics.derivative(time, &self.walk.states, into);
     }
 }
@@ -196,12 +237,35 @@ impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
         time: f64,
     ) -> Result<Self, Error> {
         let size = states.len();
-        let (a, step) = (DMatrix::zeros(size, size), LinearStep::new(if exact { size } else { 0 }, 0));
-        let exact = exact.then(|| Box::new(Exact { a, c: vec![0.0; size], size: f64::NAN, step, rounding: 0.0 }));
+        let (a, step) = (
+            DMatrix::zeros(size, size),
+            LinearStep::new(if exact { size } else { 0 }, 0),
+        );
+        let exact = exact.then(|| {
+            Box::new(Exact {
+                a,
+                c: vec![0.0; size],
+                size: f64::NAN,
+                step,
+                rounding: 0.0,
+            })
+        });
         let mut integrator = Integrator::new(size);
         integrator.step_limit = MOST_STEPS;
-        let stepper = Stepper { exact, integrator, hint: Hint::default() };
-        let mut walk = Self { dynamics, names, states, sizes, time, switch: time, stepper };
+        let stepper = Stepper {
+            exact,
+            integrator,
+            hint: Hint::default(),
+        };
+        let mut walk = Self {
+            dynamics,
+            names,
+            states,
+            sizes,
+            time,
+            switch: time,
+            stepper,
+        };
         walk.cross()?;
         Ok(walk)
     }
@@ -240,19 +304,49 @@ impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
         let size = end - self.time;
         if size > 0.0 && !self.states.is_empty() {
             match &mut self.stepper.exact {
-                Some(exact) if exact.rounding * size <= MOST_ROUNDING => exact.advance(size, end, &mut self.states),
+                Some(exact) if exact.rounding * size <= MOST_ROUNDING => {
+                    exact.advance(size, end, &mut self.states)
+                }
                 _ => {
-                    let Stepper { integrator, hint, .. } = &mut self.stepper;
-                    let latest = if self.switch == end { end.next_down() } else { f64::INFINITY };
-                    let mut rhs = Coupled { dynamics: self.dynamics.borrow_mut(), start: self.time, latest };
-                    let tolerance = Tolerance { relative: TOLERANCE, absolute: 0.0, sizes: &self.sizes, largest: 0.0 };
-                    let done = integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint);
-                    *hint =
-                        done.map_err(|reason| failed(self.dynamics.borrow_mut(), &self.names, self.time, reason))?.hint;
+                    let Stepper {
+                        integrator, hint, ..
+                    } = &mut self.stepper;
+                    let latest = if self.switch == end {
+                        end.next_down()
+                    } else {
+                        f64::INFINITY
+                    };
+                    let mut rhs = Coupled {
+                        dynamics: self.dynamics.borrow_mut(),
+                        start: self.time,
+                        latest,
+                    };
+                    let tolerance = Tolerance {
+                        relative: TOLERANCE,
+                        absolute: 0.0,
+                        sizes: &self.sizes,
+                        largest: 0.0,
+                    };
+                    let done = integrator.integrate(
+                        &mut rhs,
+                        0.0,
+                        size,
+                        &mut self.states,
+                        tolerance,
+                        *hint,
+                    );
+                    *hint = done
+                        .map_err(|reason| {
+                            failed(self.dynamics.borrow_mut(), &self.names, self.time, reason)
+                        })?
+                        .hint;
                 }
             }
         }
-        self.sizes.iter_mut().zip(&self.states).for_each(|(size, state)| *size = size.max(state.abs()));
+        self.sizes
+            .iter_mut()
+            .zip(&self.states)
+            .for_each(|(size, state)| *size = size.max(state.abs()));
         self.time = end;
         Ok(())
     }
@@ -284,32 +378,46 @@ impl Rhs for Coupled<'_> {
     }
 
     fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
-        self.dynamics.derivative((self.start + elapsed).min(self.latest), states, derivative);
+        self.dynamics
+            .derivative((self.start + elapsed).min(self.latest), states, derivative);
     }
 
     fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        self.dynamics.jacobian((self.start + elapsed).min(self.latest), states, jacobian);
+        self.dynamics
+            .jacobian((self.start + elapsed).min(self.latest), states, jacobian);
     }
 }
 
 /// A loop that could not be solved shows as NaN to the integrator: tell of the loop.
-fn failed(dynamics: &mut CoupledDynamics, names: &[(String, String)], time: f64, error: IntegrationError) -> Error {
+fn failed(
+    dynamics: &mut CoupledDynamics,
+    names: &[(String, String)],
+    time: f64,
+    error: IntegrationError,
+) -> Error {
     if let Some(error) = dynamics.failure() {
         return error;
     }
     let (elapsed, component) = match error {
-        IntegrationError::NotFinite { time, component } | IntegrationError::StepTooSmall { time, component, .. } => {
-            (time, component)
-        }
+        IntegrationError::NotFinite { time, component }
+        | IntegrationError::StepTooSmall {
+            time, component, ..
+        } => (time, component),
         IntegrationError::TooManySteps { time, .. } => (time, 0),
     };
     let (system, state) = names[component].clone();
-    Error::System { system, time: time + elapsed, reason: Box::new(Failed { state, error }) }
+    Error::System {
+        system,
+        time: time + elapsed,
+        reason: Box::new(Failed { state, error }),
+    }
 }
 
 /// Why the coupled equations could not be solved.
 #[derive(Debug, thiserror::Error)]
-#[error("coupled with the others, its state `{state}` has a pole or a jump there, or changes too fast to follow")]
+#[error(
+    "coupled with the others, its state `{state}` has a pole or a jump there, or changes too fast to follow"
+)]
 struct Failed {
     state: String,
     #[source]

@@ -29,7 +29,13 @@ pub struct Definition {
 
 impl Definition {
     /// A definition without units, at the default tolerance.
-    pub fn new(name: &str, model: Model, parameters: Vec<f64>, states: Vec<f64>, inputs: Vec<f64>) -> Self {
+    pub fn new(
+        name: &str,
+        model: Model,
+        parameters: Vec<f64>,
+        states: Vec<f64>,
+        inputs: Vec<f64>,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             input_units: vec![None; model.inputs.len()],
@@ -44,8 +50,19 @@ impl Definition {
 
     /// The system's face. Feedthrough is that of the equations' structure.
     pub fn interface(&self) -> Interface {
-        let inputs = self.model.inputs.iter().zip(&self.inputs).zip(&self.input_units).zip(&self.model.uses_slope);
-        let outputs = self.model.outputs.iter().zip(&self.output_units).enumerate();
+        let inputs = self
+            .model
+            .inputs
+            .iter()
+            .zip(&self.inputs)
+            .zip(&self.input_units)
+            .zip(&self.model.uses_slope);
+        let outputs = self
+            .model
+            .outputs
+            .iter()
+            .zip(&self.output_units)
+            .enumerate();
         Interface {
             name: self.name.clone(),
             inputs: inputs

@@ -60,7 +60,8 @@ impl Scratch {
     fn new(model: &Model) -> Self {
         let first = |n: usize| vec![Dual::new(0.0, 0.0); n];
         let second = |n: usize| vec![Dual::new(Dual::new(0.0, 0.0), Dual::new(0.0, 0.0)); n];
-        let (states, inputs, outputs) = (model.states.len(), model.inputs.len(), model.outputs.len());
+        let (states, inputs, outputs) =
+            (model.states.len(), model.inputs.len(), model.outputs.len());
         Self {
             states: first(states),
             inputs: first(inputs),
@@ -79,7 +80,10 @@ impl Scratch {
 
 impl Dynamics {
     pub fn new(model: &Model, parameters: &[f64]) -> Self {
-        let (f, g) = (Arc::new(model.derivative_program()), Arc::new(model.output_program()));
+        let (f, g) = (
+            Arc::new(model.derivative_program()),
+            Arc::new(model.output_program()),
+        );
         let first: Vec<First> = parameters.iter().map(|&p| Dual::constant(p)).collect();
         let second: Vec<Second> = first.iter().map(|&p| Dual::constant(p)).collect();
         let (one, two) = (Dual::constant(0.0), Dual::constant(Dual::constant(0.0)));
@@ -104,7 +108,11 @@ impl Dynamics {
 
     /// The first switching time after `time`.
     pub fn next_switch(&self, time: f64) -> f64 {
-        self.thresholds.iter().map(|t| t.time).filter(|&t| t > time).fold(f64::INFINITY, f64::min)
+        self.thresholds
+            .iter()
+            .map(|t| t.time)
+            .filter(|&t| t > time)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Sets every time switch to what it is from `time` until the next switching time.
@@ -151,7 +159,9 @@ impl Dynamics {
         self.scratch.place(at, motion);
         place_first(&mut self.f_first, at.time, 1.0, &self.scratch);
         self.f_first.run(&mut self.scratch.f);
-        rate.iter_mut().zip(&self.scratch.f).for_each(|(rate, f)| *rate = f.derivative);
+        rate.iter_mut()
+            .zip(&self.scratch.f)
+            .for_each(|(rate, f)| *rate = f.derivative);
     }
 
     /// `y' = dg/dt` along the motion.
@@ -159,28 +169,55 @@ impl Dynamics {
         self.scratch.place(at, motion);
         place_first(&mut self.g_first, at.time, 1.0, &self.scratch);
         self.g_first.run(&mut self.scratch.g);
-        rate.iter_mut().zip(&self.scratch.g).for_each(|(rate, g)| *rate = g.derivative);
+        rate.iter_mut()
+            .zip(&self.scratch.g)
+            .for_each(|(rate, g)| *rate = g.derivative);
     }
 
     /// `y'' = d²g/dt²` along the motion, whose own rate is `bend`.
-    pub fn output_second_rate(&mut self, at: Point<'_>, motion: Motion<'_>, bend: Motion<'_>, rate: &mut [f64]) {
+    pub fn output_second_rate(
+        &mut self,
+        at: Point<'_>,
+        motion: Motion<'_>,
+        bend: Motion<'_>,
+        rate: &mut [f64],
+    ) {
         // (v + v' ε)(… + δ): the coefficient of εδ is the second derivative.
-        let twice = |v: f64, first: f64, second: f64| Dual::new(Dual::new(v, first), Dual::new(first, second));
+        let twice = |v: f64, first: f64, second: f64| {
+            Dual::new(Dual::new(v, first), Dual::new(first, second))
+        };
         let fill = |into: &mut [Second], v: &[f64], first: &[f64], second: &[f64]| {
             for (i, into) in into.iter_mut().enumerate() {
                 *into = twice(v[i], first[i], second[i]);
             }
         };
         let scratch = &mut self.scratch;
-        fill(&mut scratch.second_states, at.states, motion.states, bend.states);
-        fill(&mut scratch.second_inputs, at.inputs, motion.inputs, bend.inputs);
-        fill(&mut scratch.second_slopes, at.slopes, motion.slopes, bend.slopes);
+        fill(
+            &mut scratch.second_states,
+            at.states,
+            motion.states,
+            bend.states,
+        );
+        fill(
+            &mut scratch.second_inputs,
+            at.inputs,
+            motion.inputs,
+            bend.inputs,
+        );
+        fill(
+            &mut scratch.second_slopes,
+            at.slopes,
+            motion.slopes,
+            bend.slopes,
+        );
         self.g_second.set_time(&twice(at.time, 1.0, 0.0));
         self.g_second.set_states(&scratch.second_states);
         self.g_second.set_inputs(&scratch.second_inputs);
         self.g_second.set_slopes(&scratch.second_slopes);
         self.g_second.run(&mut scratch.second_g);
-        rate.iter_mut().zip(&scratch.second_g).for_each(|(rate, g)| *rate = g.derivative.derivative);
+        rate.iter_mut()
+            .zip(&scratch.second_g)
+            .for_each(|(rate, g)| *rate = g.derivative.derivative);
     }
 
     /// `∂f/∂x`.
@@ -190,7 +227,11 @@ impl Dynamics {
             self.scratch.states[column].derivative = 1.0;
             place_first(&mut self.f_first, at.time, 0.0, &self.scratch);
             self.f_first.run(&mut self.scratch.f);
-            jacobian.column_mut(column).iter_mut().zip(&self.scratch.f).for_each(|(entry, f)| *entry = f.derivative);
+            jacobian
+                .column_mut(column)
+                .iter_mut()
+                .zip(&self.scratch.f)
+                .for_each(|(entry, f)| *entry = f.derivative);
             self.scratch.states[column].derivative = 0.0;
         }
     }
@@ -225,10 +266,20 @@ impl Dynamics {
             }
             self.scratch.slopes[column].derivative = 1.0;
             let (b, d) = (&mut into.b_slope, &mut into.d_slope);
-            self.directional(at.time, 0.0, b.column_mut(column).as_mut_slice(), d.column_mut(column).as_mut_slice());
+            self.directional(
+                at.time,
+                0.0,
+                b.column_mut(column).as_mut_slice(),
+                d.column_mut(column).as_mut_slice(),
+            );
             self.scratch.slopes[column].derivative = 0.0;
         }
-        self.directional(at.time, 1.0, into.f_time.as_mut_slice(), into.g_time.as_mut_slice());
+        self.directional(
+            at.time,
+            1.0,
+            into.f_time.as_mut_slice(),
+            into.g_time.as_mut_slice(),
+        );
     }
 
     /// The point of a linearisation, and f and g there.
@@ -246,8 +297,12 @@ impl Dynamics {
         self.f_first.run(&mut self.scratch.f);
         place_first(&mut self.g_first, time, time_rate, &self.scratch);
         self.g_first.run(&mut self.scratch.g);
-        f.iter_mut().zip(&self.scratch.f).for_each(|(entry, value)| *entry = value.derivative);
-        g.iter_mut().zip(&self.scratch.g).for_each(|(entry, value)| *entry = value.derivative);
+        f.iter_mut()
+            .zip(&self.scratch.f)
+            .for_each(|(entry, value)| *entry = value.derivative);
+        g.iter_mut()
+            .zip(&self.scratch.g)
+            .for_each(|(entry, value)| *entry = value.derivative);
     }
 }
 
@@ -266,7 +321,9 @@ impl Scratch {
     /// At the point, moving nowhere.
     fn rest(&mut self, at: Point<'_>) {
         let fill = |into: &mut [First], values: &[f64]| {
-            into.iter_mut().zip(values).for_each(|(into, &value)| *into = Dual::constant(value));
+            into.iter_mut()
+                .zip(values)
+                .for_each(|(into, &value)| *into = Dual::constant(value));
         };
         fill(&mut self.states, at.states);
         fill(&mut self.inputs, at.inputs);

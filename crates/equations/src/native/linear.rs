@@ -39,7 +39,9 @@ impl LinearEngine {
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
             switches: vec![f64::NAN; switches.max(1)],
-            steps: (0..KEPT).map(|_| (f64::NAN, LinearStep::new(states, MAX_DEGREE))).collect(),
+            steps: (0..KEPT)
+                .map(|_| (f64::NAN, LinearStep::new(states, MAX_DEGREE)))
+                .collect(),
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
@@ -49,7 +51,13 @@ impl LinearEngine {
     }
 
     /// Whether a step of this size is exact to `tolerance`: rounding spoils the exponentials of very stiff systems.
-    pub fn admits(&mut self, dynamics: &mut Dynamics, size: f64, inputs: usize, tolerance: f64) -> bool {
+    pub fn admits(
+        &mut self,
+        dynamics: &mut Dynamics,
+        size: f64,
+        inputs: usize,
+        tolerance: f64,
+    ) -> bool {
         self.refresh(dynamics, inputs);
         self.rounding * size <= tolerance
     }
@@ -59,7 +67,9 @@ impl LinearEngine {
         let degree = self.force(inputs);
         let kept = self.kept(size);
         let forcing: [&[f64]; MAX_DEGREE + 1] = std::array::from_fn(|p| self.forcing[p].as_slice());
-        self.steps[kept].1.respond(initial, &forcing[..=degree], end);
+        self.steps[kept]
+            .1
+            .respond(initial, &forcing[..=degree], end);
     }
 
     /// The linearisation at a point: the matrices are the same everywhere.
@@ -70,7 +80,17 @@ impl LinearEngine {
             return; // filled before
         }
         into.affine = self.matrices.affine;
-        let Linearization { a, b, c, d, b_slope, d_slope, f_time, g_time, .. } = &self.matrices;
+        let Linearization {
+            a,
+            b,
+            c,
+            d,
+            b_slope,
+            d_slope,
+            f_time,
+            g_time,
+            ..
+        } = &self.matrices;
         into.a.copy_from(a);
         into.b.copy_from(b);
         into.c.copy_from(c);
@@ -93,7 +113,15 @@ impl LinearEngine {
         let states = self.matrices.x.len();
         let (inputs, states) = (&self.zeros[..inputs], &self.zeros[..states]);
         // At the origin f is the constant part.
-        dynamics.linearize(Point { time: 0.0, states, inputs, slopes: inputs }, &mut self.matrices);
+        dynamics.linearize(
+            Point {
+                time: 0.0,
+                states,
+                inputs,
+                slopes: inputs,
+            },
+            &mut self.matrices,
+        );
         self.matrices.affine = NUMBERS.fetch_add(1, Ordering::Relaxed);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
@@ -113,10 +141,16 @@ impl LinearEngine {
                 let coefficient = |p: usize| signal.coefficients().get(p).copied().unwrap_or(0.0);
                 let (value, slope) = (coefficient(p), (p + 1) as f64 * coefficient(p + 1));
                 let columns = self.matrices.b.column(i);
-                forcing.iter_mut().zip(columns.iter()).for_each(|(sum, b)| *sum += b * value);
+                forcing
+                    .iter_mut()
+                    .zip(columns.iter())
+                    .for_each(|(sum, b)| *sum += b * value);
                 if slope != 0.0 {
                     let columns = self.matrices.b_slope.column(i);
-                    forcing.iter_mut().zip(columns.iter()).for_each(|(sum, b)| *sum += b * slope);
+                    forcing
+                        .iter_mut()
+                        .zip(columns.iter())
+                        .for_each(|(sum, b)| *sum += b * slope);
                 }
             }
         }

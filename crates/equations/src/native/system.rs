@@ -1,8 +1,8 @@
 //! A model as a system.
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Precision, Presence,
-    Response, Signal, StepRule, System, Trial,
+    Capabilities, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep,
+    Precision, Presence, Response, Signal, StepRule, System, Trial,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 use nalgebra::DMatrix;
@@ -72,7 +72,12 @@ struct Drive {
 impl Drive {
     fn new(inputs: &[f64]) -> Self {
         let zeros = vec![0.0; inputs.len()];
-        Self { values: inputs.to_vec(), slopes: zeros.clone(), curvatures: zeros.clone(), thirds: zeros }
+        Self {
+            values: inputs.to_vec(),
+            slopes: zeros.clone(),
+            curvatures: zeros.clone(),
+            thirds: zeros,
+        }
     }
 
     /// Values and slopes, and higher derivatives as far as `derivatives` of the outputs need them.
@@ -100,9 +105,17 @@ impl NativeSystem {
     /// The system of a definition, at its start values.
     pub fn new(definition: &Definition) -> Self {
         let model = &definition.model;
-        let (states, inputs, outputs) = (model.states.len(), model.inputs.len(), model.outputs.len());
+        let (states, inputs, outputs) =
+            (model.states.len(), model.inputs.len(), model.outputs.len());
         let affine = model.is_affine() && states <= MOST_STATES;
-        let engine = || Box::new(LinearEngine::new(states, inputs, outputs, model.switches.len()));
+        let engine = || {
+            Box::new(LinearEngine::new(
+                states,
+                inputs,
+                outputs,
+                model.switches.len(),
+            ))
+        };
         let now = State {
             time: 0.0,
             side: 0.0,
@@ -120,7 +133,10 @@ impl NativeSystem {
             sizes: definition.states.iter().map(|state| state.abs()).collect(),
             end: now.clone(),
             now,
-            tried: Tried { step: None, inputs: vec![Signal::constant(0.0); inputs] },
+            tried: Tried {
+                step: None,
+                inputs: vec![Signal::constant(0.0); inputs],
+            },
             drive: Drive::new(&definition.inputs),
             work: Scratch {
                 outputs: vec![0.0; outputs],
@@ -142,7 +158,11 @@ impl NativeSystem {
         self.end.time = step.start;
         let mut elapsed = 0.0;
         loop {
-            let start = if elapsed == 0.0 { step.start } else { self.end.time };
+            let start = if elapsed == 0.0 {
+                step.start
+            } else {
+                self.end.time
+            };
             let switch = self.dynamics.next_switch(start);
             let segment = Segment::new(step, elapsed, switch);
             self.dynamics.enter(start);
@@ -179,30 +199,63 @@ impl NativeSystem {
 
     fn integrate_segment(&mut self, segment: &Segment, inputs: &[Signal]) -> Result<(), Error> {
         let states = self.end.values.len();
-        let integrator = self.integrator.get_or_insert_with(|| Box::new(Integrator::new(states)));
-        let mut rhs = Driven { dynamics: &mut self.dynamics, drive: &mut self.drive, inputs, segment };
+        let integrator = self
+            .integrator
+            .get_or_insert_with(|| Box::new(Integrator::new(states)));
+        let mut rhs = Driven {
+            dynamics: &mut self.dynamics,
+            drive: &mut self.drive,
+            inputs,
+            segment,
+        };
         let (values, hint) = (&mut self.end.values, self.end.hint);
         // By what states have been: those that pass through zero are to be followed too, whatever their units.
         let size = segment.step.size();
-        let largest =
-            inputs.iter().flat_map(|input| [input.value(0.0).abs(), input.value(size).abs()]).fold(0.0, f64::max);
-        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &self.sizes, largest };
+        let largest = inputs
+            .iter()
+            .flat_map(|input| [input.value(0.0).abs(), input.value(size).abs()])
+            .fold(0.0, f64::max);
+        let tolerance = Tolerance {
+            relative: self.tolerance,
+            absolute: 0.0,
+            sizes: &self.sizes,
+            largest,
+        };
         let outcome = integrator
-            .integrate(&mut rhs, segment.start, segment.end, values, tolerance, hint)
+            .integrate(
+                &mut rhs,
+                segment.start,
+                segment.end,
+                values,
+                tolerance,
+                hint,
+            )
             .map_err(|error| failure(&self.interface, segment.step, error))?;
         self.end.hint = outcome.hint;
         Ok(())
     }
 
     /// Fills the response with the outputs at `end` (or `now`) under the inputs as they are after `elapsed`.
-    fn answer(&mut self, ended: bool, time: f64, elapsed: f64, inputs: &[Signal], response: &mut Response) {
+    fn answer(
+        &mut self,
+        ended: bool,
+        time: f64,
+        elapsed: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) {
         let state = if ended { &mut self.end } else { &mut self.now };
         self.drive.set(inputs, elapsed, response.derivatives());
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
         self.dynamics.enter(state.side);
         let (drive, work) = (&self.drive, &mut self.work);
-        let at = Point { time, states: &state.values, inputs: &drive.values, slopes: &drive.slopes };
+        let at = Point {
+            time,
+            states: &state.values,
+            inputs: &drive.values,
+            slopes: &drive.slopes,
+        };
         self.dynamics.outputs(at, &mut work.outputs);
         for (knot, &value) in response.outputs.iter_mut().zip(&work.outputs) {
             *knot = Knot::value_only(value);
@@ -212,24 +265,53 @@ impl NativeSystem {
             return;
         }
         self.dynamics.derivative(at, &mut work.derivative);
-        let motion = Motion { states: &work.derivative, inputs: &drive.slopes, slopes: &drive.curvatures };
+        let motion = Motion {
+            states: &work.derivative,
+            inputs: &drive.slopes,
+            slopes: &drive.curvatures,
+        };
         self.dynamics.output_rate(at, motion, &mut work.outputs);
-        response.outputs.iter_mut().zip(&work.outputs).for_each(|(knot, &slope)| knot.slope = slope);
-        response.motion.iter_mut().zip(&work.derivative).for_each(|(state, &slope)| *state = [slope, f64::NAN]);
+        response
+            .outputs
+            .iter_mut()
+            .zip(&work.outputs)
+            .for_each(|(knot, &slope)| knot.slope = slope);
+        response
+            .motion
+            .iter_mut()
+            .zip(&work.derivative)
+            .for_each(|(state, &slope)| *state = [slope, f64::NAN]);
         if response.derivatives() == 1 {
             return;
         }
         self.dynamics.derivative_rate(at, motion, &mut work.second);
-        response.motion.iter_mut().zip(&work.second).for_each(|(state, &curvature)| state[1] = curvature);
-        let bend = Motion { states: &work.second, inputs: &drive.curvatures, slopes: &drive.thirds };
-        self.dynamics.output_second_rate(at, motion, bend, &mut work.outputs);
-        response.outputs.iter_mut().zip(&work.outputs).for_each(|(knot, &curvature)| knot.curvature = curvature);
+        response
+            .motion
+            .iter_mut()
+            .zip(&work.second)
+            .for_each(|(state, &curvature)| state[1] = curvature);
+        let bend = Motion {
+            states: &work.second,
+            inputs: &drive.curvatures,
+            slopes: &drive.thirds,
+        };
+        self.dynamics
+            .output_second_rate(at, motion, bend, &mut work.outputs);
+        response
+            .outputs
+            .iter_mut()
+            .zip(&work.outputs)
+            .for_each(|(knot, &curvature)| knot.curvature = curvature);
     }
 
     /// The end of a step: the limit from the left, where it is a switching time.
     fn answer_at_end(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) {
         let switch = self.dynamics.next_switch(step.end.next_down());
-        let time = if switch == step.end { step.end.next_down() } else { step.end };
+        let time = if switch == step.end {
+            step.end.next_down()
+        } else {
+            step.end
+        };
         self.answer(true, time, step.size(), inputs, response);
         (response.reached, response.next_event) = (step.end, switch);
     }
@@ -243,8 +325,14 @@ impl NativeSystem {
         input_degree: MAX_DEGREE,
         output_derivatives: 2,
         step_rule: StepRule::Free,
-        presence: Presence { initialization_mode: false, responds: true },
-        precision: Precision { noise: 0.0, resolution: 0.0 },
+        presence: Presence {
+            initialization_mode: false,
+            responds: true,
+        },
+        precision: Precision {
+            noise: 0.0,
+            resolution: 0.0,
+        },
     };
 }
 
@@ -253,11 +341,17 @@ impl System for NativeSystem {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         if step.is_instant() {
             (self.now.time, self.now.side) = (step.start, step.start);
             self.answer(false, step.start, 0.0, inputs, response);
-            (response.reached, response.next_event) = (step.start, self.dynamics.next_switch(step.start));
+            (response.reached, response.next_event) =
+                (step.start, self.dynamics.next_switch(step.start));
             return Ok(());
         }
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
@@ -267,7 +361,10 @@ impl System for NativeSystem {
         }
         self.answer_at_end(step, inputs, response);
         std::mem::swap(&mut self.now, &mut self.end);
-        self.sizes.iter_mut().zip(&self.now.values).for_each(|(size, state)| *size = size.max(state.abs()));
+        self.sizes
+            .iter_mut()
+            .zip(&self.now.values)
+            .for_each(|(size, state)| *size = size.max(state.abs()));
         self.tried.step = None;
         Ok(())
     }
@@ -290,7 +387,12 @@ impl System for NativeSystem {
 }
 
 impl Trial for NativeSystem {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.tried.step = None;
         self.integrate(step, inputs)?;
         self.tried.step = Some(step);
@@ -307,9 +409,16 @@ impl Linearize for NativeSystem {
             self.now.time
         } else {
             // At the end of a step: not beyond a switch that lies exactly there.
-            self.now.time.min(self.dynamics.next_switch(self.now.side).next_down())
+            self.now
+                .time
+                .min(self.dynamics.next_switch(self.now.side).next_down())
         };
-        let at = Point { time, states: &self.now.values, inputs: &self.now.inputs, slopes: &self.now.slopes };
+        let at = Point {
+            time,
+            states: &self.now.values,
+            inputs: &self.now.inputs,
+            slopes: &self.now.slopes,
+        };
         match self.exact.as_deref_mut() {
             Some(engine) => engine.linearize(&mut self.dynamics, at, into),
             None => self.dynamics.linearize(at, into),
@@ -320,8 +429,20 @@ impl Linearize for NativeSystem {
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
         self.dynamics.enter(self.now.side);
         let time = time.min(self.dynamics.next_switch(self.now.side).next_down());
-        let Linearization { x, u, u_slope, f, g, .. } = into;
-        let at = Point { time, states: x.as_slice(), inputs: u.as_slice(), slopes: u_slope.as_slice() };
+        let Linearization {
+            x,
+            u,
+            u_slope,
+            f,
+            g,
+            ..
+        } = into;
+        let at = Point {
+            time,
+            states: x.as_slice(),
+            inputs: u.as_slice(),
+            slopes: u_slope.as_slice(),
+        };
         self.dynamics.derivative(at, f.as_mut_slice());
         self.dynamics.outputs(at, g.as_mut_slice());
         Ok(())
@@ -340,10 +461,23 @@ struct Segment {
 
 impl Segment {
     fn new(step: MacroStep, elapsed: f64, switch: f64) -> Self {
-        let (end, end_time) =
-            if switch < step.end { ((switch - step.start).min(step.size()), switch) } else { (step.size(), step.end) };
-        let latest = if switch <= step.end { switch.next_down() } else { f64::INFINITY };
-        Self { step, start: elapsed, end, end_time, latest }
+        let (end, end_time) = if switch < step.end {
+            ((switch - step.start).min(step.size()), switch)
+        } else {
+            (step.size(), step.end)
+        };
+        let latest = if switch <= step.end {
+            switch.next_down()
+        } else {
+            f64::INFINITY
+        };
+        Self {
+            step,
+            start: elapsed,
+            end,
+            end_time,
+            latest,
+        }
     }
 
     fn time(&self, elapsed: f64) -> f64 {
@@ -376,14 +510,24 @@ impl Rhs for Driven<'_> {
     fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
         self.set_inputs(elapsed);
         let time = self.segment.time(elapsed);
-        let at = Point { time, states, inputs: &self.drive.values, slopes: &self.drive.slopes };
+        let at = Point {
+            time,
+            states,
+            inputs: &self.drive.values,
+            slopes: &self.drive.slopes,
+        };
         self.dynamics.derivative(at, derivative);
     }
 
     fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
         self.set_inputs(elapsed);
         let time = self.segment.time(elapsed);
-        let at = Point { time, states, inputs: &self.drive.values, slopes: &self.drive.slopes };
+        let at = Point {
+            time,
+            states,
+            inputs: &self.drive.values,
+            slopes: &self.drive.slopes,
+        };
         self.dynamics.state_jacobian(at, jacobian);
     }
 }
@@ -411,11 +555,28 @@ enum Failure {
 fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> Error {
     let state = |component: usize| interface.states[component].clone();
     let (elapsed, reason) = match error {
-        IntegrationError::NotFinite { time, component } => (time, Failure::NotFinite { state: state(component) }),
+        IntegrationError::NotFinite { time, component } => (
+            time,
+            Failure::NotFinite {
+                state: state(component),
+            },
+        ),
         IntegrationError::TooManySteps { time, limit } => (time, Failure::TooManySteps { limit }),
-        IntegrationError::StepTooSmall { time, step, component } => {
-            (time, Failure::StepTooSmall { step, state: state(component) })
-        }
+        IntegrationError::StepTooSmall {
+            time,
+            step,
+            component,
+        } => (
+            time,
+            Failure::StepTooSmall {
+                step,
+                state: state(component),
+            },
+        ),
     };
-    Error::System { system: interface.name.clone(), time: step.start + elapsed, reason: Box::new(reason) }
+    Error::System {
+        system: interface.name.clone(),
+        time: step.start + elapsed,
+        reason: Box::new(reason),
+    }
 }

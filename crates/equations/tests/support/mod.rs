@@ -18,7 +18,11 @@ pub fn expression(text: &str) -> Source<'_> {
 
 /// A model with states `x y`, input `u` and parameters `a b c`, of these equations.
 pub fn equations(text: &str) -> Source<'_> {
-    Source { equations: text, outputs: vec![], ..expression("") }
+    Source {
+        equations: text,
+        outputs: vec![],
+        ..expression("")
+    }
 }
 
 pub fn model(text: &str) -> Model {
@@ -42,16 +46,28 @@ pub struct Point {
     pub time: f64,
 }
 
-pub const POINT: Point =
-    Point { parameters: [2.0, 3.0, 5.0], states: [0.5, -0.25], input: 4.0, slope: 7.0, time: 0.125 };
+pub const POINT: Point = Point {
+    parameters: [2.0, 3.0, 5.0],
+    states: [0.5, -0.25],
+    input: 4.0,
+    slope: 7.0,
+    time: 0.125,
+};
 
 /// The output of an [`expression`] on any kind of number.
 pub fn output<T: Number>(model: &Model, example: &T, point: &Point, state: &T) -> T {
-    let lift = |values: &[f64]| values.iter().map(|&value| example.lift(value)).collect::<Vec<T>>();
+    let lift = |values: &[f64]| {
+        values
+            .iter()
+            .map(|&value| example.lift(value))
+            .collect::<Vec<T>>()
+    };
     let program = Arc::new(model.output_program());
     let mut evaluator = Evaluator::new(program, example, &lift(&point.parameters));
     let thresholds = model.thresholds(&point.parameters);
-    let truths = thresholds.iter().map(|it| f64::from(u8::from(it.holds_at(point.time))));
+    let truths = thresholds
+        .iter()
+        .map(|it| f64::from(u8::from(it.holds_at(point.time))));
     evaluator.set_switches(&lift(&truths.collect::<Vec<f64>>()));
     evaluator.set_time(&example.lift(point.time));
     evaluator.set_states(&[state.clone(), example.lift(point.states[1])]);

@@ -46,7 +46,11 @@ impl Cache {
     /// The usual cache: in `$DOVETAIL_CACHE`, else `$XDG_CACHE_HOME/dovetail`, else `$HOME/.cache/dovetail`, else in the folder
     /// for temporary files.
     pub fn standard() -> Result<Self, ArchiveError> {
-        let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let absolute = |name: &str| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
         if let Some(given) = std::env::var_os("DOVETAIL_CACHE").filter(|given| !given.is_empty()) {
             let given = PathBuf::from(given);
             // Units may change the working directory.
@@ -65,24 +69,41 @@ impl Cache {
     /// A cache in a folder, which is made when it is needed.
     pub fn at(root: &Path) -> Self {
         let root = root.join("archives-1");
-        Self { root, limits: Limits::default(), keep_for: 30 * DAY, keep_size: 4 << 30, clean_every: DAY }
+        Self {
+            root,
+            limits: Limits::default(),
+            keep_for: 30 * DAY,
+            keep_size: 4 << 30,
+            clean_every: DAY,
+        }
     }
 
     pub(super) fn open(&self, path: &Path) -> Result<Archive, ArchiveError> {
-        let read = |source| ArchiveError::Read { path: path.to_owned(), source };
+        let read = |source| ArchiveError::Read {
+            path: path.to_owned(),
+            source,
+        };
         let mut file = File::open(path).map_err(read)?;
         let stamp = stamp(&file);
         let hash = hash::of_file(&mut file).map_err(read)?;
         let temporary = self.temporary();
         std::fs::create_dir_all(&temporary).map_err(|source| write_error(&temporary, source))?;
         for copy in 0..COPIES {
-            let entry = Entry { cache: self, path, stamp, name: format!("{hash}.{copy}") };
+            let entry = Entry {
+                cache: self,
+                path,
+                stamp,
+                name: format!("{hash}.{copy}"),
+            };
             if let Some((lock, made)) = entry.obtain(&mut file, &hash)? {
                 clean::clean(self, made);
                 return entry.archive(hash, lock).map_err(read);
             }
         }
-        Err(ArchiveError::Busy { path: path.to_owned(), cache: self.root.clone() })
+        Err(ArchiveError::Busy {
+            path: path.to_owned(),
+            cache: self.root.clone(),
+        })
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -97,9 +118,15 @@ impl Cache {
     pub(super) fn fresh(&self) -> PathBuf {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         // The time tells processes apart that have the same number on different machines.
-        self.temporary().join(format!("{}-{count}-{:x}", std::process::id(), since.as_nanos()))
+        self.temporary().join(format!(
+            "{}-{count}-{:x}",
+            std::process::id(),
+            since.as_nanos()
+        ))
     }
 }
 
@@ -121,7 +148,8 @@ impl Entry<'_> {
         }
         // One makes it, the others wait; whoever comes next finds it made.
         let make = self.cache.root.join(format!("{hash}.make"));
-        let _making = Lock::wait(&make, Mode::Exclusive).map_err(|source| write_error(&make, source))?;
+        let _making =
+            Lock::wait(&make, Mode::Exclusive).map_err(|source| write_error(&make, source))?;
         if let Some(lock) = self.usable()? {
             return Ok(Some((lock, false)));
         }
@@ -130,7 +158,9 @@ impl Entry<'_> {
         if self.folder().exists() {
             if alone.is_none() {
                 // Somebody works with the damaged entry. If files have but changed, that is what they do.
-                return Ok(self.usable_if(|state| state != State::Broken)?.map(|lock| (lock, false)));
+                return Ok(self
+                    .usable_if(|state| state != State::Broken)?
+                    .map(|lock| (lock, false)));
             }
             self.remove()?;
         }
@@ -154,9 +184,12 @@ impl Entry<'_> {
             return Ok(None);
         }
         let lock_path = self.lock_path();
-        let lock = Lock::wait(&lock_path, Mode::Shared).map_err(|source| write_error(&lock_path, source))?;
+        let lock = Lock::wait(&lock_path, Mode::Shared)
+            .map_err(|source| write_error(&lock_path, source))?;
         let manifest = Manifest::read(&folder.join("manifest"));
-        let state = manifest.map_or(State::Broken, |manifest| manifest.check(&folder.join("content")));
+        let state = manifest.map_or(State::Broken, |manifest| {
+            manifest.check(&folder.join("content"))
+        });
         if !will_do(state) {
             return Ok(None);
         }
@@ -166,12 +199,14 @@ impl Entry<'_> {
 
     fn make(&self, file: &mut File) -> Result<(), ArchiveError> {
         let fresh = self.cache.fresh();
-        let made = self.fill(file, &fresh).and_then(|()| match std::fs::rename(&fresh, self.folder()) {
-            Ok(()) => Ok(()),
-            // Where locks do not work, somebody else may have made it in the meantime.
-            Err(_) if self.folder().exists() => Ok(()),
-            Err(source) => Err(write_error(&self.folder(), source)),
-        });
+        let made =
+            self.fill(file, &fresh)
+                .and_then(|()| match std::fs::rename(&fresh, self.folder()) {
+                    Ok(()) => Ok(()),
+                    // Where locks do not work, somebody else may have made it in the meantime.
+                    Err(_) if self.folder().exists() => Ok(()),
+                    Err(source) => Err(write_error(&self.folder(), source)),
+                });
         let _ = std::fs::remove_dir_all(&fresh);
         made
     }
@@ -181,16 +216,21 @@ impl Entry<'_> {
         std::fs::create_dir_all(&content).map_err(|source| write_error(&content, source))?;
         let plan = extract(self.path, file, &content, &self.cache.limits)?;
         if stamp(file) != self.stamp {
-            return Err(ArchiveError::Changed { path: self.path.to_owned() });
+            return Err(ArchiveError::Changed {
+                path: self.path.to_owned(),
+            });
         }
         let manifest = fresh.join("manifest");
-        Manifest::of(&plan).write(&manifest).map_err(|source| write_error(&manifest, source))
+        Manifest::of(&plan)
+            .write(&manifest)
+            .map_err(|source| write_error(&manifest, source))
     }
 
     /// Moves the entry away at once and removes it at leisure.
     fn remove(&self) -> Result<(), ArchiveError> {
         let fresh = self.cache.fresh();
-        std::fs::rename(self.folder(), &fresh).map_err(|source| write_error(&self.folder(), source))?;
+        std::fs::rename(self.folder(), &fresh)
+            .map_err(|source| write_error(&self.folder(), source))?;
         let _ = std::fs::remove_dir_all(&fresh);
         Ok(())
     }
@@ -199,7 +239,12 @@ impl Entry<'_> {
         let manifest = Manifest::read(&self.folder().join("manifest")).unwrap_or_default();
         let (folder, nested) = inner_folder(&self.folder().join("content"))?;
         let warnings = manifest.warnings.into_iter().chain(nested).collect();
-        Ok(Archive { folder, hash, warnings, _lock: Some(lock) })
+        Ok(Archive {
+            folder,
+            hash,
+            warnings,
+            _lock: Some(lock),
+        })
     }
 
     fn folder(&self) -> PathBuf {
@@ -230,7 +275,8 @@ fn private_folder(shared: &Path) -> Result<PathBuf, ArchiveError> {
     {
         return Err(write_error(&folder, source));
     }
-    let found = std::fs::symlink_metadata(&folder).map_err(|source| write_error(&folder, source))?;
+    let found =
+        std::fs::symlink_metadata(&folder).map_err(|source| write_error(&folder, source))?;
     if !found.is_dir() || found.uid() != user || found.mode() & 0o022 != 0 {
         return Err(ArchiveError::Unsafe { path: folder });
     }

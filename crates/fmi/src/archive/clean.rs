@@ -17,14 +17,18 @@ pub(super) fn clean(cache: &Cache, made: bool) {
         return;
     }
     // Two at a time would be in each other's way.
-    let Ok(Some(lock)) = Lock::attempt(&stamp) else { return };
+    let Ok(Some(lock)) = Lock::attempt(&stamp) else {
+        return;
+    };
     lock.touch();
     remove_leftovers(cache);
     remove_entries(cache);
 }
 
 fn remove_leftovers(cache: &Cache) {
-    let Ok(leftovers) = std::fs::read_dir(cache.temporary()) else { return };
+    let Ok(leftovers) = std::fs::read_dir(cache.temporary()) else {
+        return;
+    };
     for leftover in leftovers.flatten() {
         if age(&leftover.path()).is_some_and(|age| age > LEFTOVER) {
             let _ = std::fs::remove_dir_all(leftover.path());
@@ -54,12 +58,23 @@ fn remove_entries(cache: &Cache) {
 }
 
 fn entries(cache: &Cache) -> Vec<Entry> {
-    let Ok(found) = std::fs::read_dir(cache.root()) else { return Vec::new() };
-    let folders = found.flatten().map(|entry| entry.path()).filter(|path| path.is_dir() && *path != cache.temporary());
+    let Ok(found) = std::fs::read_dir(cache.root()) else {
+        return Vec::new();
+    };
+    let folders = found
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && *path != cache.temporary());
     let entry = |folder: PathBuf| {
-        let unused = age(&lock_of(&folder)).or_else(|| age(&folder)).unwrap_or_default();
+        let unused = age(&lock_of(&folder))
+            .or_else(|| age(&folder))
+            .unwrap_or_default();
         let size = Manifest::read(&folder.join("manifest")).map_or(0, |manifest| manifest.total());
-        Entry { folder, unused, size }
+        Entry {
+            folder,
+            unused,
+            size,
+        }
     };
     folders.map(entry).collect()
 }
@@ -67,7 +82,9 @@ fn entries(cache: &Cache) -> Vec<Entry> {
 /// Removes an entry unless somebody uses it; tells whether it did.
 fn remove(cache: &Cache, folder: &Path) -> bool {
     let lock_path = lock_of(folder);
-    let Ok(Some(_lock)) = Lock::attempt(&lock_path) else { return false };
+    let Ok(Some(_lock)) = Lock::attempt(&lock_path) else {
+        return false;
+    };
     let away = cache.fresh();
     if std::fs::rename(folder, &away).is_err() {
         return false;
@@ -90,5 +107,9 @@ fn lock_of(folder: &Path) -> PathBuf {
 /// How long ago a file was last written; nothing for one that is not there, or of the future.
 fn age(path: &Path) -> Option<Duration> {
     let modified = std::fs::metadata(path).ok()?.modified().ok()?;
-    Some(SystemTime::now().duration_since(modified).unwrap_or_default())
+    Some(
+        SystemTime::now()
+            .duration_since(modified)
+            .unwrap_or_default(),
+    )
 }

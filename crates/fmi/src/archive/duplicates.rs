@@ -18,12 +18,18 @@ pub(super) fn differing<R: Read + Seek>(file: &mut R) -> std::io::Result<Option<
     let directory = directory(file)?;
     let (mut known, mut rest) = (HashMap::new(), &directory[..]);
     while rest.len() >= ENTRY_LENGTH && rest[..4] == ENTRY {
-        let [name, extra, comment] = [28, 30, 32].map(|at| usize::from(u16::from_le_bytes([rest[at], rest[at + 1]])));
+        let [name, extra, comment] =
+            [28, 30, 32].map(|at| usize::from(u16::from_le_bytes([rest[at], rest[at + 1]])));
         let end = ENTRY_LENGTH + name;
-        let Some(bytes) = rest.get(ENTRY_LENGTH..end) else { return Err(damaged()) };
+        let Some(bytes) = rest.get(ENTRY_LENGTH..end) else {
+            return Err(damaged());
+        };
         // Checksum, and the size of the content.
         let content = (number(rest, 16), number(rest, 24));
-        if known.insert(bytes.to_vec(), content).is_some_and(|before| before != content) {
+        if known
+            .insert(bytes.to_vec(), content)
+            .is_some_and(|before| before != content)
+        {
             return Ok(Some(String::from_utf8_lossy(bytes).into_owned()));
         }
         rest = rest.get(end + extra + comment..).ok_or_else(damaged)?;
@@ -39,8 +45,14 @@ fn directory<R: Read + Seek>(file: &mut R) -> std::io::Result<Vec<u8>> {
     file.seek(SeekFrom::Start(length - tail))?;
     file.read_exact(&mut end)?;
     let last = end.len().checked_sub(END_LENGTH).ok_or_else(damaged)?;
-    let record = (0..=last).rev().find(|&at| end[at..at + 4] == END).ok_or_else(damaged)?;
-    let (size, start) = (u64::from(number(&end[record..], 12)), u64::from(number(&end[record..], 16)));
+    let record = (0..=last)
+        .rev()
+        .find(|&at| end[at..at + 4] == END)
+        .ok_or_else(damaged)?;
+    let (size, start) = (
+        u64::from(number(&end[record..], 12)),
+        u64::from(number(&end[record..], 16)),
+    );
     if size > LARGEST || start == u64::from(u32::MAX) {
         return Err(damaged()); // an archive that large is written otherwise
     }

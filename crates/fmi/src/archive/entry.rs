@@ -15,12 +15,19 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf, EntryProblem> {
         return Err(EntryProblem::Name);
     }
     let mut start = name.bytes();
-    let drive = start.next().is_some_and(|letter| letter.is_ascii_alphabetic()) && start.next() == Some(b':');
+    let drive = start
+        .next()
+        .is_some_and(|letter| letter.is_ascii_alphabetic())
+        && start.next() == Some(b':');
     if drive || name.starts_with(['/', '\\']) {
         return Err(EntryProblem::Outside);
     }
     let mut path = PathBuf::new();
-    for (depth, part) in name.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").enumerate() {
+    for (depth, part) in name
+        .split(['/', '\\'])
+        .filter(|part| !part.is_empty() && *part != ".")
+        .enumerate()
+    {
         if part == ".." {
             return Err(EntryProblem::Outside);
         }
@@ -43,17 +50,39 @@ mod tests {
     #[test]
     fn both_slashes_separate_folders() {
         let expected = Path::new("binaries/linux64/a b.so");
-        for name in ["binaries/linux64/a b.so", "binaries\\linux64\\a b.so", "./binaries//linux64/a b.so"] {
+        for name in [
+            "binaries/linux64/a b.so",
+            "binaries\\linux64\\a b.so",
+            "./binaries//linux64/a b.so",
+        ] {
             assert_eq!(path_of(name).unwrap(), expected);
         }
-        assert_eq!(path_of("ресурсы/温度.csv").unwrap(), Path::new("ресурсы/温度.csv"));
-        assert_eq!(path_of("resources/...").unwrap(), Path::new("resources/..."));
+        assert_eq!(
+            path_of("ресурсы/温度.csv").unwrap(),
+            Path::new("ресурсы/温度.csv")
+        );
+        assert_eq!(
+            path_of("resources/...").unwrap(),
+            Path::new("resources/...")
+        );
     }
 
     #[test]
     fn no_name_leads_out_of_the_folder() {
-        for name in ["../x", "a/../../x", "a\\..\\x", "/etc/passwd", "\\\\server\\x", "C:\\x", "c:x", ".."] {
-            assert!(matches!(path_of(name), Err(EntryProblem::Outside)), "{name}");
+        for name in [
+            "../x",
+            "a/../../x",
+            "a\\..\\x",
+            "/etc/passwd",
+            "\\\\server\\x",
+            "C:\\x",
+            "c:x",
+            "..",
+        ] {
+            assert!(
+                matches!(path_of(name), Err(EntryProblem::Outside)),
+                "{name}"
+            );
         }
         for name in ["a\0b".to_owned(), "x".repeat(3000), "a/".repeat(500)] {
             assert!(matches!(path_of(&name), Err(EntryProblem::Name)));

@@ -104,7 +104,9 @@ pub enum ArchiveError {
 #[derive(Debug, thiserror::Error)]
 pub enum EntryProblem {
     /// Its path is absolute, climbs out of the folder, or cannot be a path at all.
-    #[error("would be written outside of the folder of the archive; the archive is damaged or malicious")]
+    #[error(
+        "would be written outside of the folder of the archive; the archive is damaged or malicious"
+    )]
     Outside,
 
     /// Its name is no name.
@@ -143,11 +145,15 @@ pub enum EntryProblem {
     FileAndFolder,
 
     /// The file system sees no difference between two names.
-    #[error("has the name of another entry but for letter case or accents, which this file system does not tell apart")]
+    #[error(
+        "has the name of another entry but for letter case or accents, which this file system does not tell apart"
+    )]
     Collision,
 
     /// It is so much larger than its compressed form that nobody can mean it.
-    #[error("grows from {compressed} to {size} bytes, which looks like an attack by a decompression bomb")]
+    #[error(
+        "grows from {compressed} to {size} bytes, which looks like an attack by a decompression bomb"
+    )]
     Bomb {
         /// In the archive.
         compressed: u64,
@@ -156,7 +162,9 @@ pub enum EntryProblem {
     },
 
     /// It shares bytes of the archive with another entry.
-    #[error("overlaps with another entry, as in a decompression bomb; the archive is damaged or malicious")]
+    #[error(
+        "overlaps with another entry, as in a decompression bomb; the archive is damaged or malicious"
+    )]
     Overlap,
 
     /// What comes out is not what was promised.
@@ -180,7 +188,11 @@ fn remedy(source: &io::Error) -> &'static str {
 /// A name from an archive, for messages: of bounded length, without what would give orders to a terminal.
 pub(super) fn printable(name: &str) -> String {
     const MOST: usize = 120;
-    let mut shown: String = name.chars().take(MOST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    let mut shown: String = name
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
     if name.chars().nth(MOST).is_some() {
         shown.push('…');
     }
@@ -193,11 +205,17 @@ mod tests {
 
     #[test]
     fn a_full_disk_and_a_closed_folder_have_their_own_remedies() {
-        let message =
-            |kind: io::ErrorKind| ArchiveError::Write { path: "cache".into(), source: kind.into() }.to_string();
+        let message = |kind: io::ErrorKind| {
+            ArchiveError::Write {
+                path: "cache".into(),
+                source: kind.into(),
+            }
+            .to_string()
+        };
         assert!(message(io::ErrorKind::StorageFull).contains("free some space"));
         assert!(
-            message(io::ErrorKind::PermissionDenied).ends_with("set DOVETAIL_CACHE to a folder that can be written")
+            message(io::ErrorKind::PermissionDenied)
+                .ends_with("set DOVETAIL_CACHE to a folder that can be written")
         );
     }
 }

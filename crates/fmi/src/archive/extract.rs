@@ -11,14 +11,22 @@ use super::error::{ArchiveError, EntryProblem, printable};
 use super::plan::{Limits, Plan, PlannedFile, not_zip, plan};
 
 /// Unpacks `file`, which the user knows as `path`, into the folder `target`, which must be empty.
-pub(super) fn extract(path: &Path, file: &mut File, target: &Path, limits: &Limits) -> Result<Plan, ArchiveError> {
+pub(super) fn extract(
+    path: &Path,
+    file: &mut File,
+    target: &Path,
+    limits: &Limits,
+) -> Result<Plan, ArchiveError> {
     recognise(path, file)?;
     if open(path, file)?.has_duplicate_names() {
         refuse_differing(path, file)?;
     }
     let mut archive = open(path, file)?;
     if archive.is_empty() {
-        return Err(ArchiveError::NotZip { path: path.to_owned(), why: "it is one without any files".into() });
+        return Err(ArchiveError::NotZip {
+            path: path.to_owned(),
+            why: "it is one without any files".into(),
+        });
     }
     let plan = plan(path, &mut archive, limits)?;
     for folder in &plan.folders {
@@ -34,7 +42,10 @@ pub(super) fn extract(path: &Path, file: &mut File, target: &Path, limits: &Limi
     Ok(plan)
 }
 
-fn open<'f>(path: &Path, file: &'f mut File) -> Result<ZipArchive<BufReader<&'f mut File>>, ArchiveError> {
+fn open<'f>(
+    path: &Path,
+    file: &'f mut File,
+) -> Result<ZipArchive<BufReader<&'f mut File>>, ArchiveError> {
     ZipArchive::new(BufReader::new(file)).map_err(|error| damaged(path, error))
 }
 
@@ -48,14 +59,23 @@ fn refuse_differing(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
                 printable(&entry)
             )
         }
-        Err(_) => "it has two entries of the same name, and it is not clear which one counts".to_owned(),
+        Err(_) => {
+            "it has two entries of the same name, and it is not clear which one counts".to_owned()
+        }
     };
-    Err(ArchiveError::TooMuch { path: path.to_owned(), why })
+    Err(ArchiveError::TooMuch {
+        path: path.to_owned(),
+        why,
+    })
 }
 
 /// On file systems that do not tell cases apart, a folder may be there under a similar name, which does no harm.
 fn exists(folder: &Path, error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() { Ok(()) } else { Err(error) }
+    if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() {
+        Ok(())
+    } else {
+        Err(error)
+    }
 }
 
 fn unpack<R: Read + Seek>(
@@ -66,9 +86,15 @@ fn unpack<R: Read + Seek>(
     buffer: &mut [u8],
 ) -> Result<(), ArchiveError> {
     let name = || printable(&planned.path.to_string_lossy());
-    let problem = |problem| ArchiveError::Entry { path: path.to_owned(), entry: name(), problem };
+    let problem = |problem| ArchiveError::Entry {
+        path: path.to_owned(),
+        entry: name(),
+        problem,
+    };
     let damaged = |source: io::Error| problem(EntryProblem::Damaged { source });
-    let mut entry = archive.by_index(planned.index).map_err(|error| damaged(error.into()))?;
+    let mut entry = archive
+        .by_index(planned.index)
+        .map_err(|error| damaged(error.into()))?;
     let place = target.join(&planned.path);
     let mut file = create(&place, planned.executable).map_err(|source| match source.kind() {
         io::ErrorKind::AlreadyExists => problem(EntryProblem::Collision),
@@ -88,10 +114,14 @@ fn unpack<R: Read + Seek>(
         if written > planned.size {
             return Err(damaged(io::Error::other("it is longer than declared")));
         }
-        file.write_all(&buffer[..count]).map_err(|source| write_error(&place, source))?;
+        file.write_all(&buffer[..count])
+            .map_err(|source| write_error(&place, source))?;
     }
     if written != planned.size {
-        return Err(damaged(io::Error::other(format!("it has {written} bytes where {} are declared", planned.size))));
+        return Err(damaged(io::Error::other(format!(
+            "it has {written} bytes where {} are declared",
+            planned.size
+        ))));
     }
     Ok(())
 }
@@ -109,33 +139,48 @@ fn create(path: &Path, executable: bool) -> io::Result<File> {
 
 /// Tells at once what is no zip archive, and what it is instead.
 fn recognise(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
-    let read = |source| ArchiveError::Read { path: path.to_owned(), source };
+    let read = |source| ArchiveError::Read {
+        path: path.to_owned(),
+        source,
+    };
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(0)).map_err(read)?;
-    Read::by_ref(file).take(512).read_to_end(&mut head).map_err(read)?;
+    Read::by_ref(file)
+        .take(512)
+        .read_to_end(&mut head)
+        .map_err(read)?;
     file.seek(SeekFrom::Start(0)).map_err(read)?;
     match other_kind(&head) {
-        Some(why) => Err(ArchiveError::NotZip { path: path.to_owned(), why: why.to_owned() }),
+        Some(why) => Err(ArchiveError::NotZip {
+            path: path.to_owned(),
+            why: why.to_owned(),
+        }),
         None => Ok(()),
     }
 }
 
 fn other_kind(head: &[u8]) -> Option<&'static str> {
-    let text = String::from_utf8_lossy(head).trim_start().to_ascii_lowercase();
+    let text = String::from_utf8_lossy(head)
+        .trim_start()
+        .to_ascii_lowercase();
     Some(match head {
         [] => "it is empty; copy or download it again",
         [b'P', b'K', ..] => return None,
         [0x37, 0x7a, 0xbc, 0xaf, ..] => "it is a 7z archive; pack its content as zip",
         [b'R', b'a', b'r', b'!', ..] => "it is a RAR archive; pack its content as zip",
         [0x1f, 0x8b, ..] => "it is compressed by gzip; pack its content as zip",
-        [0x7f, b'E', b'L', b'F', ..] => "it is a library or a program; give the archive that it came from",
+        [0x7f, b'E', b'L', b'F', ..] => {
+            "it is a library or a program; give the archive that it came from"
+        }
         _ if text.starts_with("version https://git-lfs") => {
             "it is a pointer of Git LFS; fetch the file with `git lfs pull`"
         }
         _ if text.starts_with("<!doctype html") || text.starts_with("<html") => {
             "it is a web page, so its download has failed"
         }
-        _ if text.starts_with("<?xml") => "it is an XML file; give the archive, or the folder, that holds it",
+        _ if text.starts_with("<?xml") => {
+            "it is an XML file; give the archive, or the folder, that holds it"
+        }
         // Archives may begin with other data; the library finds them by their end.
         _ => return None,
     })
@@ -150,25 +195,39 @@ fn damaged(path: &Path, error: zip::result::ZipError) -> ArchiveError {
     });
     match error {
         ZipError::Io(source)
-            if !matches!(source.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput) =>
+            if !matches!(
+                source.kind(),
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput
+            ) =>
         {
-            ArchiveError::Read { path: path.to_owned(), source }
+            ArchiveError::Read {
+                path: path.to_owned(),
+                source,
+            }
         }
         _ if begins.is_ok_and(|magic| magic == *b"PK") => {
-            let why =
-                "it begins like one but has no valid end, so it was cut short or damaged; copy or download it again";
-            ArchiveError::NotZip { path: path.to_owned(), why: why.into() }
+            let why = "it begins like one but has no valid end, so it was cut short or damaged; copy or download it again";
+            ArchiveError::NotZip {
+                path: path.to_owned(),
+                why: why.into(),
+            }
         }
         ZipError::InvalidArchive(_) => {
             let why = "neither its beginning nor its end is that of one".into();
-            ArchiveError::NotZip { path: path.to_owned(), why }
+            ArchiveError::NotZip {
+                path: path.to_owned(),
+                why,
+            }
         }
         error => not_zip(path, &error),
     }
 }
 
 pub(super) fn write_error(path: &Path, source: io::Error) -> ArchiveError {
-    ArchiveError::Write { path: path.to_owned(), source }
+    ArchiveError::Write {
+        path: path.to_owned(),
+        source,
+    }
 }
 
 /// The folder within `content` that holds the archive: `content` itself, or the single folder in it, where somebody packed the
@@ -186,8 +245,12 @@ pub(super) fn inner_folder(content: &Path) -> io::Result<(PathBuf, Option<String
         }
         single = Some(name);
     }
-    let Some(name) = single else { return Ok((content.to_owned(), None)) };
+    let Some(name) = single else {
+        return Ok((content.to_owned(), None));
+    };
     let shown = printable(&name.to_string_lossy());
-    let warning = format!("all files are within the folder `{shown}`, where they should be at the top of the archive");
+    let warning = format!(
+        "all files are within the folder `{shown}`, where they should be at the top of the archive"
+    );
     Ok((content.join(name), Some(warning)))
 }

@@ -49,8 +49,11 @@ fn feed(source: &mut impl Read, hasher: &mut Sha256) -> io::Result<()> {
 }
 
 fn digits(hasher: Sha256) -> String {
-    hasher.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("BUG: a string cannot be written");
-        text
-    })
+    hasher
+        .finalize()
+        .iter()
+        .fold(String::with_capacity(64), |mut text, byte| {
+            write!(text, "{byte:02x}").expect("BUG: a string cannot be written");
+            text
+        })
 }

@@ -49,7 +49,9 @@ impl Lock {
             Ok(()) => Ok(is_still(&file, path).then_some(Self { file })),
             Err(TryLockError::WouldBlock) => Ok(None),
             // Without locks nobody can tell whether others use it.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+                Ok(None)
+            }
             Err(TryLockError::Error(error)) => Err(error),
         }
     }
@@ -62,7 +64,12 @@ impl Lock {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let writable = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+    let writable = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
     // A cache that somebody else fills and we only read is locked all the same.
     writable.or_else(|error| File::open(path).map_err(|_| error))
 }

@@ -28,8 +28,15 @@ pub(super) enum State {
 
 impl Manifest {
     pub(super) fn of(plan: &Plan) -> Self {
-        let files = plan.files.iter().map(|file| (file.path.clone(), file.size)).collect();
-        Self { files, warnings: plan.warnings.clone() }
+        let files = plan
+            .files
+            .iter()
+            .map(|file| (file.path.clone(), file.size))
+            .collect();
+        Self {
+            files,
+            warnings: plan.warnings.clone(),
+        }
     }
 
     /// The size of all files together.
@@ -61,7 +68,9 @@ impl Manifest {
         let mut manifest = Self::default();
         for _ in 0..count {
             let (size, path) = records.next()?.split_once(' ')?;
-            manifest.files.push((PathBuf::from(path), size.parse().ok()?));
+            manifest
+                .files
+                .push((PathBuf::from(path), size.parse().ok()?));
         }
         manifest.warnings.extend(records.map(str::to_owned));
         Some(manifest)

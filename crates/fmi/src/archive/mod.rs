@@ -37,17 +37,29 @@ impl Archive {
 
     /// Like [`open`](Self::open), with a cache other than the usual one.
     pub fn open_in(path: &Path, cache: &Cache) -> Result<Self, ArchiveError> {
-        let read = |source| ArchiveError::Read { path: path.to_owned(), source };
+        let read = |source| ArchiveError::Read {
+            path: path.to_owned(),
+            source,
+        };
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 let folder = path.canonicalize().map_err(read)?;
                 let hash = hash::of_folder(&folder).map_err(read)?;
-                Ok(Self { folder, hash, warnings: Vec::new(), _lock: None })
+                Ok(Self {
+                    folder,
+                    hash,
+                    warnings: Vec::new(),
+                    _lock: None,
+                })
             }
             Ok(found) if found.is_file() => cache.open(path),
-            Ok(_) => Err(ArchiveError::NotAFile { path: path.to_owned() }),
+            Ok(_) => Err(ArchiveError::NotAFile {
+                path: path.to_owned(),
+            }),
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => {
-                Err(ArchiveError::Missing { path: path.to_owned() })
+                Err(ArchiveError::Missing {
+                    path: path.to_owned(),
+                })
             }
             Err(source) => Err(read(source)),
         }

@@ -24,7 +24,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { entries: 200_000, total: 8 << 30, ratio: 1000, unsuspicious: 100 << 20 }
+        Self {
+            entries: 200_000,
+            total: 8 << 30,
+            ratio: 1000,
+            unsuspicious: 100 << 20,
+        }
     }
 }
 
@@ -56,33 +61,72 @@ pub(super) fn plan<R: Read + Seek>(
     archive: &mut ZipArchive<R>,
     limits: &Limits,
 ) -> Result<Plan, ArchiveError> {
-    let too_much = |why: String| ArchiveError::TooMuch { path: path.to_owned(), why };
+    let too_much = |why: String| ArchiveError::TooMuch {
+        path: path.to_owned(),
+        why,
+    };
     if archive.len() > limits.entries {
-        return Err(too_much(format!("it has {} entries, and {} are allowed", archive.len(), limits.entries)));
+        return Err(too_much(format!(
+            "it has {} entries, and {} are allowed",
+            archive.len(),
+            limits.entries
+        )));
     }
     let mut planner = Planner::default();
     for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(|error| not_zip(path, &error))?;
-        let name = entry.name().map_or_else(|_| String::from_utf8_lossy(entry.name_raw()).into_owned(), Into::into);
-        let problem = |problem| ArchiveError::Entry { path: path.to_owned(), entry: printable(&name), problem };
+        let entry = archive
+            .by_index_raw(index)
+            .map_err(|error| not_zip(path, &error))?;
+        let name = entry.name().map_or_else(
+            |_| String::from_utf8_lossy(entry.name_raw()).into_owned(),
+            Into::into,
+        );
+        let problem = |problem| ArchiveError::Entry {
+            path: path.to_owned(),
+            entry: printable(&name),
+            problem,
+        };
         let target = check(&entry, &name, limits).map_err(problem)?;
-        planner.spans.push((entry.header_start(), entry.compressed_size(), index));
+        planner
+            .spans
+            .push((entry.header_start(), entry.compressed_size(), index));
         if is_folder(&name, entry.unix_mode()) {
             planner.folder(&target).map_err(problem)?;
         } else {
             let executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
-            planner.file(PlannedFile { index, path: target, size: entry.size(), executable }).map_err(problem)?;
+            planner
+                .file(PlannedFile {
+                    index,
+                    path: target,
+                    size: entry.size(),
+                    executable,
+                })
+                .map_err(problem)?;
         }
         if planner.total > limits.total {
-            return Err(too_much(format!("its files have more than {} bytes, which are allowed", limits.total)));
+            return Err(too_much(format!(
+                "its files have more than {} bytes, which are allowed",
+                limits.total
+            )));
         }
         if planner.folders.len() > limits.entries {
-            return Err(too_much(format!("it has more than {} folders, which are allowed", limits.entries)));
+            return Err(too_much(format!(
+                "it has more than {} folders, which are allowed",
+                limits.entries
+            )));
         }
     }
     if let Some(index) = planner.overlapping() {
-        let entry = archive.name_for_index(index).and_then(Result::ok).map(|name| printable(&name)).unwrap_or_default();
-        return Err(ArchiveError::Entry { path: path.to_owned(), entry, problem: EntryProblem::Overlap });
+        let entry = archive
+            .name_for_index(index)
+            .and_then(Result::ok)
+            .map(|name| printable(&name))
+            .unwrap_or_default();
+        return Err(ArchiveError::Entry {
+            path: path.to_owned(),
+            entry,
+            problem: EntryProblem::Overlap,
+        });
     }
     Ok(planner.finish())
 }
@@ -90,11 +134,18 @@ pub(super) fn plan<R: Read + Seek>(
 /// What the zip library refuses, in words for users.
 pub(super) fn not_zip(path: &Path, error: &zip::result::ZipError) -> ArchiveError {
     let why = format!("it begins like one but is damaged ({error}); copy or download it again");
-    ArchiveError::NotZip { path: path.to_owned(), why }
+    ArchiveError::NotZip {
+        path: path.to_owned(),
+        why,
+    }
 }
 
 /// Checks one entry by itself; gives where it is to be written.
-fn check<R: Read>(entry: &zip::read::ZipFile<'_, R>, name: &str, limits: &Limits) -> Result<PathBuf, EntryProblem> {
+fn check<R: Read>(
+    entry: &zip::read::ZipFile<'_, R>,
+    name: &str,
+    limits: &Limits,
+) -> Result<PathBuf, EntryProblem> {
     const KIND: u32 = 0o170_000;
     match entry.unix_mode().map_or(0, |mode| mode & KIND) {
         0 | 0o100_000 | 0o040_000 => {}
@@ -104,8 +155,13 @@ fn check<R: Read>(entry: &zip::read::ZipFile<'_, R>, name: &str, limits: &Limits
     if entry.encrypted() {
         return Err(EntryProblem::Encrypted);
     }
-    if !matches!(entry.compression(), CompressionMethod::Stored | CompressionMethod::Deflated) {
-        return Err(EntryProblem::Compression { method: method(entry.compression()) });
+    if !matches!(
+        entry.compression(),
+        CompressionMethod::Stored | CompressionMethod::Deflated
+    ) {
+        return Err(EntryProblem::Compression {
+            method: method(entry.compression()),
+        });
     }
     let (compressed, size) = (entry.compressed_size(), entry.size());
     if size > limits.unsuspicious && size / limits.ratio > compressed {
@@ -117,7 +173,9 @@ fn check<R: Read>(entry: &zip::read::ZipFile<'_, R>, name: &str, limits: &Limits
 /// A name for a method of compression that is not supported.
 fn method(method: CompressionMethod) -> String {
     #[expect(deprecated, reason = "the only way to learn the number")]
-    let CompressionMethod::Unsupported(number) = method else { return method.to_string() };
+    let CompressionMethod::Unsupported(number) = method else {
+        return method.to_string();
+    };
     let name = match number {
         1 => "Shrink",
         2..=5 => "Reduce",
@@ -151,7 +209,10 @@ struct Planner {
 impl Planner {
     /// A folder with all those above it.
     fn folder(&mut self, path: &Path) -> Result<(), EntryProblem> {
-        for folder in path.ancestors().filter(|folder| !folder.as_os_str().is_empty()) {
+        for folder in path
+            .ancestors()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
             if self.taken.contains(folder) {
                 return Err(EntryProblem::FileAndFolder);
             }
@@ -186,8 +247,8 @@ impl Planner {
         const HEADER: u64 = 30;
         self.spans.sort_unstable();
         let pairs = self.spans.windows(2);
-        let mut overlapping =
-            pairs.filter(|pair| pair[0].0.saturating_add(HEADER).saturating_add(pair[0].1) > pair[1].0);
+        let mut overlapping = pairs
+            .filter(|pair| pair[0].0.saturating_add(HEADER).saturating_add(pair[0].1) > pair[1].0);
         overlapping.next().map(|pair| pair[1].2)
     }
 
@@ -195,13 +256,25 @@ impl Planner {
         let mut lower = HashMap::new();
         let mut warnings = Vec::new();
         for file in &self.files {
-            if let Some(other) = lower.insert(file.path.to_string_lossy().to_lowercase(), &file.path) {
-                let names = (printable(&other.to_string_lossy()), printable(&file.path.to_string_lossy()));
-                warnings.push(format!("the files `{}` and `{}` differ in letter case only", names.0, names.1));
+            if let Some(other) =
+                lower.insert(file.path.to_string_lossy().to_lowercase(), &file.path)
+            {
+                let names = (
+                    printable(&other.to_string_lossy()),
+                    printable(&file.path.to_string_lossy()),
+                );
+                warnings.push(format!(
+                    "the files `{}` and `{}` differ in letter case only",
+                    names.0, names.1
+                ));
             }
         }
         let mut folders: Vec<PathBuf> = self.folders.into_iter().collect();
         folders.sort_unstable();
-        Plan { folders, files: self.files, warnings }
+        Plan {
+            folders,
+            files: self.files,
+            warnings,
+        }
     }
 }

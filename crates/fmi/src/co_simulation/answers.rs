@@ -25,17 +25,27 @@ impl<I: Instance> CoSimulation<I> {
         }
         for group in &self.layout.other_outputs {
             let values = &mut self.buffers.others[..group.positions.len()];
-            self.instance.get_values(group.kind, &group.references, values)?;
+            self.instance
+                .get_values(group.kind, &group.references, values)?;
             values
                 .iter()
                 .zip(&group.positions)
                 .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
         }
         (response.reached, response.ends) = (arrival.reached, arrival.ends || self.over);
-        response.next_event = if self.event_pending { arrival.reached } else { self.next_event };
-        let told = self.phase == Phase::Stepping && (self.stepped || self.abilities.slopes_at_start);
+        response.next_event = if self.event_pending {
+            arrival.reached
+        } else {
+            self.next_event
+        };
+        let told =
+            self.phase == Phase::Stepping && (self.stepped || self.abilities.slopes_at_start);
         if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown && told {
-            let elapsed = if arrival.reached == step.end { step.size() } else { arrival.reached - step.start };
+            let elapsed = if arrival.reached == step.end {
+                step.size()
+            } else {
+                arrival.reached - step.start
+            };
             self.take_slopes(elapsed, inputs, response)?;
         }
         Ok(())
@@ -57,28 +67,45 @@ impl<I: Instance> CoSimulation<I> {
             Slopes::Told(orders) => {
                 for order in 1..=orders.min(response.derivatives()) {
                     self.buffers.orders[..count].fill(order as i32);
-                    let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
+                    let values =
+                        &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
                     self.instance.output_derivatives(
                         &self.layout.smooth_outputs,
                         &self.buffers.orders[..count],
                         values,
                     )?;
-                    for (&value, &position) in values.iter().zip(&self.layout.smooth_output_positions) {
+                    for (&value, &position) in
+                        values.iter().zip(&self.layout.smooth_output_positions)
+                    {
                         let knot = &mut response.outputs[position];
-                        *(if order == 1 { &mut knot.slope } else { &mut knot.curvature }) = value;
+                        *(if order == 1 {
+                            &mut knot.slope
+                        } else {
+                            &mut knot.curvature
+                        }) = value;
                     }
                 }
             }
             Slopes::Chained => {
                 // y' = C f + D u', one directional derivative in the direction in which the unit moves.
                 let states = self.layout.states.len();
-                let seed = &mut self.buffers.seed[..states + self.layout.smooth_input_positions.len()];
-                self.instance.get_floats(&self.layout.derivative_references, &mut seed[..states])?;
-                for (value, &position) in seed[states..].iter_mut().zip(&self.layout.smooth_input_positions) {
+                let seed =
+                    &mut self.buffers.seed[..states + self.layout.smooth_input_positions.len()];
+                self.instance
+                    .get_floats(&self.layout.derivative_references, &mut seed[..states])?;
+                for (value, &position) in seed[states..]
+                    .iter_mut()
+                    .zip(&self.layout.smooth_input_positions)
+                {
                     *value = inputs[position].derivative(1, elapsed);
                 }
                 let values = &mut self.buffers.slopes[..self.layout.asked_output_positions.len()];
-                self.instance.directional(&self.layout.asked_outputs, &self.abilities.knowns, seed, values)?;
+                self.instance.directional(
+                    &self.layout.asked_outputs,
+                    &self.abilities.knowns,
+                    seed,
+                    values,
+                )?;
                 for (&value, &position) in values.iter().zip(&self.layout.asked_output_positions) {
                     response.outputs[position].slope = value;
                 }
@@ -92,7 +119,12 @@ impl<I: Instance> CoSimulation<I> {
 
     /// A question about the present. In initialization mode, and at an event in event mode, the unit answers to these inputs; in step
     /// mode what it has said last is read again, since nothing may be read after it was set without a step in between.
-    pub(super) fn ask(&mut self, time: f64, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
+    pub(super) fn ask(
+        &mut self,
+        time: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
         if self.phase == Phase::Made {
             self.initialize(time)?;
         }
@@ -136,7 +168,12 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Whether a question about the present is answered in event mode (3.0): where something is due, or an input has jumped.
     fn meets_event(&self, time: f64, inputs: &[Signal]) -> bool {
-        let jumps = || inputs.iter().zip(&self.applied).any(|(signal, applied)| signal.value(0.0) != *applied);
+        let jumps = || {
+            inputs
+                .iter()
+                .zip(&self.applied)
+                .any(|(signal, applied)| signal.value(0.0) != *applied)
+        };
         self.abilities.event_mode
             && self.phase == Phase::Stepping
             && (self.event_pending || self.next_event <= time || jumps())
@@ -154,9 +191,18 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
+        self.instance
+            .get_floats(&self.layout.read, &mut self.buffers.read)?;
         let present = MacroStep::instant(time);
-        self.answer(present, Arrival { reached: time, ends }, inputs, response)
+        self.answer(
+            present,
+            Arrival {
+                reached: time,
+                ends,
+            },
+            inputs,
+            response,
+        )
     }
 
     pub(super) fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {

@@ -20,24 +20,40 @@ impl<I: Instance> CoSimulation<I> {
     /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or there is
     /// trouble.
     #[inline]
-    pub(super) fn glide(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
+    pub(super) fn glide(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> bool {
         // The question comes first and decides for every step whether it is timed.
         let quick = self.instance.is_quick();
-        if self.glider.is_none() || !quick || self.phase != Phase::Stepping || self.rolls_back || self.displaced {
+        if self.glider.is_none()
+            || !quick
+            || self.phase != Phase::Stepping
+            || self.rolls_back
+            || self.displaced
+        {
             return false;
         }
         if self.needs_preparation && !self.prepare_to_glide(inputs) {
             return false;
         }
-        let Some(glider) = self.glider.as_mut() else { return false };
+        let Some(glider) = self.glider.as_mut() else {
+            return false;
+        };
         // All inputs are continuous and in order: a plain unit has no others.
         for (value, signal) in glider.inputs().iter_mut().zip(inputs) {
             *value = signal.value(0.0);
         }
-        if (!self.instance.glide(glider, step) || glider.terminates()) && !self.was_done_after_all(step) {
+        if (!self.instance.glide(glider, step) || glider.terminates())
+            && !self.was_done_after_all(step)
+        {
             return false;
         }
-        let Some(glider) = self.glider.as_ref() else { return false };
+        let Some(glider) = self.glider.as_ref() else {
+            return false;
+        };
         let read = glider.outputs();
         for &(place, position) in &self.layout.read_output {
             response.outputs[position] = Knot::value_only(read[place]);
@@ -59,7 +75,9 @@ impl<I: Instance> CoSimulation<I> {
     pub(super) fn prepare_to_glide(&mut self, inputs: &[Signal]) -> bool {
         match self.abilities.inputs {
             InputWay::Held => {}
-            _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => return false,
+            _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => {
+                return false;
+            }
             InputWay::Derivatives(_) => {}
             InputWay::Intermediate => self.instance.follow(&[], &[], 0.0),
         }
@@ -74,7 +92,9 @@ impl<I: Instance> CoSimulation<I> {
     #[cold]
     #[inline(never)]
     pub(super) fn was_done_after_all(&mut self, step: MacroStep) -> bool {
-        let Some(glider) = self.glider.as_mut() else { return false };
+        let Some(glider) = self.glider.as_mut() else {
+            return false;
+        };
         let terminates = glider.terminates();
         self.trouble = match self.instance.not_glided(glider, step) {
             Err(error) => Some(error),
@@ -83,7 +103,9 @@ impl<I: Instance> CoSimulation<I> {
                 return true;
             }
             Ok(_) if self.ends_at_discard() => return self.trouble.is_none(),
-            Ok(_) if self.version == Version::Two && !self.saved => Some(self.discard("fmi2DoStep")),
+            Ok(_) if self.version == Version::Two && !self.saved => {
+                Some(self.discard("fmi2DoStep"))
+            }
             // What is saved is restored before the step is taken with more care.
             Ok(_) => {
                 self.displaced = self.saved;
@@ -95,7 +117,12 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Slopes, and the inputs where someone may linearise.
     #[inline(never)]
-    pub(super) fn finish(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
+    pub(super) fn finish(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> bool {
         self.remember_end(step, inputs);
         if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
             self.trouble = self.take_slopes(step.size(), inputs, response).err();
@@ -106,8 +133,12 @@ impl<I: Instance> CoSimulation<I> {
     /// Whether a step was discarded because the unit asks for the end of the run (2.0); it is then read where it stands.
     #[cold]
     fn ends_at_discard(&mut self) -> bool {
-        let Some(last) = self.instance.end_of_run() else { return false };
-        let Some(glider) = self.glider.as_mut() else { return false };
+        let Some(last) = self.instance.end_of_run() else {
+            return false;
+        };
+        let Some(glider) = self.glider.as_mut() else {
+            return false;
+        };
         let (references, values) = glider.reading();
         self.trouble = self.instance.get_floats(references, values).err();
         self.ended = Some(last);

@@ -8,7 +8,8 @@ mod stepping;
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
+    Error, Interface, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal,
+    StepRule, System, Trial,
 };
 
 use crate::abilities::{Abilities, InputWay, Slopes};
@@ -127,7 +128,10 @@ impl<I: Instance> CoSimulation<I> {
         let inputs = interface.inputs.len();
         let (states, outputs) = (layout.states.len(), layout.smooth_output_positions.len());
         let signals = vec![Signal::constant(0.0); inputs];
-        let widest = inputs.max(interface.outputs.len()).max(layout.read_values).max(states + outputs);
+        let widest = inputs
+            .max(interface.outputs.len())
+            .max(layout.read_values)
+            .max(states + outputs);
         Self {
             tried: Tried {
                 step: None,
@@ -154,10 +158,13 @@ impl<I: Instance> CoSimulation<I> {
             trouble: None,
             ended: None,
             over: false,
-            remembers: abilities.linearizes || abilities.event_mode || abilities.slopes != Slopes::Unknown,
+            remembers: abilities.linearizes
+                || abilities.event_mode
+                || abilities.slopes != Slopes::Unknown,
             glider: gliding::is_plain(&abilities, &layout)
                 .then(|| Glider::new(instance.component(), instance.environment(), &layout)),
-            needs_preparation: abilities.inputs != InputWay::Held || abilities.rollback && version == Version::Two,
+            needs_preparation: abilities.inputs != InputWay::Held
+                || abilities.rollback && version == Version::Two,
             interface,
             instance,
             layout,
@@ -177,12 +184,17 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     fn failure(&self, time: f64, error: CallError) -> Error {
-        Error::System { system: self.interface.name.clone(), time, reason: Box::new(error) }
+        Error::System {
+            system: self.interface.name.clone(),
+            time,
+            reason: Box::new(error),
+        }
     }
 
     /// Into initialisation mode, at the start of the run.
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
-        self.instance.enter_initialization(start, self.span.stop, self.span.tolerance)?;
+        self.instance
+            .enter_initialization(start, self.span.stop, self.span.tolerance)?;
         (self.phase, self.now) = (Phase::Initializing, start);
         Ok(())
     }
@@ -223,7 +235,9 @@ impl<I: Instance> CoSimulation<I> {
     fn discrete_input_changes(&self, inputs: &[Signal], elapsed: f64) -> bool {
         let natures = self.interface.inputs.iter().map(|input| input.nature);
         let mut values = inputs.iter().zip(&self.discrete).zip(natures);
-        values.any(|((signal, &set), nature)| nature != Nature::Continuous && signal.value(elapsed) != set)
+        values.any(|((signal, &set), nature)| {
+            nature != Nature::Continuous && signal.value(elapsed) != set
+        })
     }
 
     /// Handles an event, under these inputs; whether the unit asks for the end of the run.
@@ -238,7 +252,8 @@ impl<I: Instance> CoSimulation<I> {
     /// Sets all inputs as they are after `elapsed`.
     fn apply(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
         self.take_inputs(inputs, elapsed);
-        self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
+        self.instance
+            .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
         self.apply_others()
     }
 
@@ -248,7 +263,12 @@ impl<I: Instance> CoSimulation<I> {
         for (value, signal) in self.buffers.all.iter_mut().zip(inputs) {
             *value = signal.value(elapsed);
         }
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
+        for (value, &position) in self
+            .buffers
+            .inputs
+            .iter_mut()
+            .zip(&self.layout.smooth_input_positions)
+        {
             *value = self.buffers.all[position];
         }
     }
@@ -257,8 +277,12 @@ impl<I: Instance> CoSimulation<I> {
     fn apply_others(&mut self) -> Result<(), CallError> {
         for group in &self.layout.other_inputs {
             let values = &mut self.buffers.others[..group.positions.len()];
-            values.iter_mut().zip(&group.positions).for_each(|(value, &position)| *value = self.buffers.all[position]);
-            self.instance.set_values(group.kind, &group.references, values)?;
+            values
+                .iter_mut()
+                .zip(&group.positions)
+                .for_each(|(value, &position)| *value = self.buffers.all[position]);
+            self.instance
+                .set_values(group.kind, &group.references, values)?;
         }
         Ok(())
     }
@@ -266,7 +290,11 @@ impl<I: Instance> CoSimulation<I> {
     /// The instance stands at `now`, not at the end of something tried.
     fn return_to_now(&mut self) -> Result<(), CallError> {
         self.tried.step = None;
-        if self.displaced { self.restore() } else { Ok(()) }
+        if self.displaced {
+            self.restore()
+        } else {
+            Ok(())
+        }
     }
 
     /// Back to the saved state. Which inputs are in force there is not known.
@@ -290,7 +318,12 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Whatever is not a step of a plain unit.
     #[inline(never)]
-    fn advance_with_care(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance_with_care(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         let done = match self.trouble.take() {
             Some(error) => Err(error),
             None if step.is_instant() => self.ask(step.start, inputs, response),
@@ -300,11 +333,18 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     /// Takes the step for good.
-    fn take(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
+    fn take(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
         if self.tried.is(step, inputs) {
             (self.tried.step, self.displaced) = (None, false);
-            response.outputs.copy_from_slice(&self.tried.response.outputs);
+            response
+                .outputs
+                .copy_from_slice(&self.tried.response.outputs);
             response.states.copy_from_slice(&self.tried.response.states);
             (response.reached, response.next_event) = (step.end, self.tried.response.next_event);
             (self.next_event, self.event_pending) = self.tried.events;
@@ -327,7 +367,12 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     /// Tries the step from the saved state.
-    fn attempt(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), CallError> {
+    fn attempt(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
         self.instance.sample();
         self.rolls_back = true;
@@ -336,7 +381,9 @@ impl<I: Instance> CoSimulation<I> {
         self.tried.step = None;
         self.restore()?;
         self.displaced = true;
-        let tried = self.integrate(step, inputs).and_then(|arrival| self.answer(step, arrival, inputs, response));
+        let tried = self
+            .integrate(step, inputs)
+            .and_then(|arrival| self.answer(step, arrival, inputs, response));
         self.tried.events = (self.next_event, self.event_pending);
         (self.next_event, self.event_pending) = before;
         tried?;
@@ -359,20 +406,34 @@ impl<I: Instance> System for CoSimulation<I> {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         if !step.is_instant() && self.glide(step, inputs, response) {
             return Ok(());
         }
         self.advance_with_care(step, inputs, response)
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        self.leave_initialization(step.start, inputs, response).map_err(|error| self.failure(step.start, error))
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        self.leave_initialization(step.start, inputs, response)
+            .map_err(|error| self.failure(step.start, error))
     }
 
     /// In step mode the standard forbids to read what was set without a step in between; event mode of 3.0 allows it.
     fn presence(&self) -> Presence {
-        Presence { initialization_mode: true, responds: self.abilities.event_mode }
+        Presence {
+            initialization_mode: true,
+            responds: self.abilities.event_mode,
+        }
     }
 
     fn precision(&self) -> Precision {
@@ -380,11 +441,19 @@ impl<I: Instance> System for CoSimulation<I> {
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
-        if self.abilities.rollback { Some(self) } else { None }
+        if self.abilities.rollback {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        if self.abilities.linearizes { Some(self) } else { None }
+        if self.abilities.linearizes {
+            Some(self)
+        } else {
+            None
+        }
     }
 
     fn input_degree(&self) -> usize {
@@ -401,8 +470,14 @@ impl<I: Instance> System for CoSimulation<I> {
 }
 
 impl<I: Instance> Trial for CoSimulation<I> {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        self.attempt(step, inputs, response).map_err(|error| self.failure(step.start, error))
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        self.attempt(step, inputs, response)
+            .map_err(|error| self.failure(step.start, error))
     }
 }
 

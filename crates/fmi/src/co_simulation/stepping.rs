@@ -33,7 +33,11 @@ pub(super) enum Covered {
 
 impl<I: Instance> CoSimulation<I> {
     /// From `now` over `step`, in as many parts as the unit insists on.
-    pub(super) fn integrate(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Arrival, CallError> {
+    pub(super) fn integrate(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+    ) -> Result<Arrival, CallError> {
         self.stepped = true;
         let mut parts = match self.abilities.step {
             StepRule::Imposed(size) => (step.size() / size).round().max(1.0) as u64,
@@ -41,37 +45,72 @@ impl<I: Instance> CoSimulation<I> {
         };
         loop {
             match self.cover(step, inputs, parts)? {
-                Covered::Whole => return Ok(Arrival { reached: step.end, ends: false }),
-                Covered::Ended(reached) => return Ok(Arrival { reached, ends: true }),
+                Covered::Whole => {
+                    return Ok(Arrival {
+                        reached: step.end,
+                        ends: false,
+                    });
+                }
+                Covered::Ended(reached) => {
+                    return Ok(Arrival {
+                        reached,
+                        ends: true,
+                    });
+                }
                 Covered::Discarded(last) => parts = self.divide(step, parts, last)?,
             }
         }
     }
 
     /// The unit discarded a part of the step (2.0): back to the start, and smaller parts.
-    pub(super) fn divide(&mut self, step: MacroStep, parts: u64, last: f64) -> Result<u64, CallError> {
+    pub(super) fn divide(
+        &mut self,
+        step: MacroStep,
+        parts: u64,
+        last: f64,
+    ) -> Result<u64, CallError> {
         let smaller = 2 * parts;
         let done = last - step.start;
-        let fitting = if done > 0.0 && done < step.size() { (step.size() / done).ceil() as u64 } else { 0 };
+        let fitting = if done > 0.0 && done < step.size() {
+            (step.size() / done).ceil() as u64
+        } else {
+            0
+        };
         let parts = smaller.max(fitting.min(4 * smaller));
         if !self.saved || parts > MOST_PARTS || self.abilities.step != StepRule::Free {
             return Err(self.discard("fmi2DoStep"));
         }
         self.restore()?;
-        self.instance.journal().monitor.note(|notes| notes.discarded += 1);
+        self.instance
+            .journal()
+            .monitor
+            .note(|notes| notes.discarded += 1);
         Ok(parts)
     }
 
     /// The step in `parts` equal parts, up to the first that is not done as a whole.
-    pub(super) fn cover(&mut self, step: MacroStep, inputs: &[Signal], parts: u64) -> Result<Covered, CallError> {
+    pub(super) fn cover(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        parts: u64,
+    ) -> Result<Covered, CallError> {
         if parts == 1 {
             return self.stretch(step, 0.0, inputs);
         }
         let size = step.size() / parts as f64;
         for part in 0..parts {
             let offset = part as f64 * size;
-            let start = if part == 0 { step.start } else { step.start + offset };
-            let end = if part + 1 == parts { step.end } else { step.start + (part + 1) as f64 * size };
+            let start = if part == 0 {
+                step.start
+            } else {
+                step.start + offset
+            };
+            let end = if part + 1 == parts {
+                step.end
+            } else {
+                step.start + (part + 1) as f64 * size
+            };
             let covered = self.stretch(MacroStep::new(start, end), offset, inputs)?;
             if covered != Covered::Whole {
                 return Ok(covered);
@@ -81,13 +120,22 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     /// One communication step, `offset` after the beginning of the inputs: with the stops that the unit makes on the way.
-    pub(super) fn stretch(&mut self, step: MacroStep, offset: f64, inputs: &[Signal]) -> Result<Covered, CallError> {
+    pub(super) fn stretch(
+        &mut self,
+        step: MacroStep,
+        offset: f64,
+        inputs: &[Signal],
+    ) -> Result<Covered, CallError> {
         let (mut start, mut end, mut halts) = (step.start, step.end, 0);
         // How far the unit goes in one part, once it has discarded a longer one (3.0).
         let mut stride = f64::INFINITY;
         loop {
             // The whole step as it was given: its size is not always the difference of its ends, to the last bit.
-            let part = if start == step.start && end == step.end { step } else { MacroStep::new(start, end) };
+            let part = if start == step.start && end == step.end {
+                step
+            } else {
+                MacroStep::new(start, end)
+            };
             let ended = self.communicate(part, offset + (start - step.start), inputs)?;
             if ended.terminate {
                 return Ok(Covered::Ended(ended.last.clamp(start, end)));
@@ -109,32 +157,61 @@ impl<I: Instance> CoSimulation<I> {
                 return Ok(Covered::Whole);
             }
             if halts > MOST_HALTS || !reached.is_finite() || reached < start {
-                let message = Some(format!("it stopped at {reached} on its way to {end} and goes no further"));
-                return Err(CallError::Refused { function: "doStep", status: "no progress", message });
+                let message = Some(format!(
+                    "it stopped at {reached} on its way to {end} and goes no further"
+                ));
+                return Err(CallError::Refused {
+                    function: "doStep",
+                    status: "no progress",
+                    message,
+                });
             }
             start = reached;
-            end = if step.end - start > stride * (1.0 + 1e-9) { start + stride } else { step.end };
+            end = if step.end - start > stride * (1.0 + 1e-9) {
+                start + stride
+            } else {
+                step.end
+            };
             if self.event_pending {
-                self.instance.journal().monitor.note(|notes| notes.events += 1);
+                self.instance
+                    .journal()
+                    .monitor
+                    .note(|notes| notes.events += 1);
                 if self.handle_event(inputs, offset + (start - step.start))? {
-                    self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
+                    self.instance
+                        .get_floats(&self.layout.read, &mut self.buffers.read)?;
                     return Ok(Covered::Ended(start));
                 }
             }
         }
     }
 
-    pub(super) fn shorten(&mut self, step: MacroStep, start: f64, end: f64) -> Result<f64, CallError> {
+    pub(super) fn shorten(
+        &mut self,
+        step: MacroStep,
+        start: f64,
+        end: f64,
+    ) -> Result<f64, CallError> {
         let half = start + 0.5 * (end - start);
-        self.instance.journal().monitor.note(|notes| notes.discarded += 1);
-        if half > start && end - start > step.size() / MOST_PARTS as f64 && self.abilities.step == StepRule::Free {
+        self.instance
+            .journal()
+            .monitor
+            .note(|notes| notes.discarded += 1);
+        if half > start
+            && end - start > step.size() / MOST_PARTS as f64
+            && self.abilities.step == StepRule::Free
+        {
             return Ok(half);
         }
         Err(self.discard("fmi3DoStep"))
     }
 
     pub(super) fn discard(&self, function: &'static str) -> CallError {
-        CallError::Refused { function, status: "discard", message: self.instance.journal().explanation() }
+        CallError::Refused {
+            function,
+            status: "discard",
+            message: self.instance.journal().explanation(),
+        }
     }
 
     /// Sets inputs, steps, reads outputs and states.
@@ -148,8 +225,14 @@ impl<I: Instance> CoSimulation<I> {
             && (self.event_pending || self.discrete_input_changes(inputs, elapsed))
             && self.handle_event(inputs, elapsed)?
         {
-            self.instance.get_floats(&self.layout.read, &mut self.buffers.read)?;
-            return Ok(StepEnd { discarded: false, last: step.start, event: false, terminate: true });
+            self.instance
+                .get_floats(&self.layout.read, &mut self.buffers.read)?;
+            return Ok(StepEnd {
+                discarded: false,
+                last: step.start,
+                event: false,
+                terminate: true,
+            });
         }
         self.take_inputs(inputs, elapsed);
         if self.abilities.sub_steps > 1 {
@@ -165,7 +248,8 @@ impl<I: Instance> CoSimulation<I> {
             InputWay::Derivatives(degree) => {
                 already_set = self.polynomial || inputs.iter().any(|signal| signal.degree() > 0);
                 if already_set {
-                    self.instance.set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
+                    self.instance
+                        .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
                     self.set_derivatives(inputs, elapsed, degree)?;
                 }
             }
@@ -175,8 +259,16 @@ impl<I: Instance> CoSimulation<I> {
             step,
             // Whoever tries a step goes back to where it began, but never further: that is the flag of the standard.
             final_step: !self.saved || step.start <= self.now,
-            input_references: if already_set { &[] } else { &self.layout.smooth_inputs },
-            input_values: if already_set { &[] } else { &self.buffers.inputs },
+            input_references: if already_set {
+                &[]
+            } else {
+                &self.layout.smooth_inputs
+            },
+            input_values: if already_set {
+                &[]
+            } else {
+                &self.buffers.inputs
+            },
             output_references: &self.layout.read,
         };
         self.instance.step(&request, &mut self.buffers.read)
@@ -184,21 +276,38 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Sub-steps take the mean of each input over their part.
     pub(super) fn take_means(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
-        for (value, &position) in self.buffers.inputs.iter_mut().zip(&self.layout.smooth_input_positions) {
+        for (value, &position) in self
+            .buffers
+            .inputs
+            .iter_mut()
+            .zip(&self.layout.smooth_input_positions)
+        {
             *value = inputs[position].shifted(elapsed).mean(size);
         }
     }
 
     /// Input derivatives of all orders that the unit takes (2.0).
-    pub(super) fn set_derivatives(&mut self, inputs: &[Signal], elapsed: f64, degree: usize) -> Result<(), CallError> {
+    pub(super) fn set_derivatives(
+        &mut self,
+        inputs: &[Signal],
+        elapsed: f64,
+        degree: usize,
+    ) -> Result<(), CallError> {
         let count = self.layout.smooth_inputs.len();
         self.polynomial = false;
         for order in 1..=degree {
             self.buffers.orders[..count].fill(order as i32);
-            for (value, &position) in self.buffers.slopes.iter_mut().zip(&self.layout.smooth_input_positions) {
+            for (value, &position) in self
+                .buffers
+                .slopes
+                .iter_mut()
+                .zip(&self.layout.smooth_input_positions)
+            {
                 *value = inputs[position].derivative(order, elapsed);
             }
-            self.polynomial |= self.buffers.slopes[..count].iter().any(|&value| value != 0.0);
+            self.polynomial |= self.buffers.slopes[..count]
+                .iter()
+                .any(|&value| value != 0.0);
             self.instance.set_input_derivatives(
                 &self.layout.smooth_inputs,
                 &self.buffers.orders[..count],
@@ -211,7 +320,16 @@ impl<I: Instance> CoSimulation<I> {
     /// The inputs are there whenever the unit asks for them (3.0).
     pub(super) fn follow(&mut self, inputs: &[Signal], elapsed: f64, start: f64) {
         self.buffers.followed.clear();
-        self.buffers.followed.extend(self.layout.smooth_input_positions.iter().map(|&position| inputs[position]));
-        self.instance.follow(&self.layout.smooth_inputs, &self.buffers.followed, start - elapsed);
+        self.buffers.followed.extend(
+            self.layout
+                .smooth_input_positions
+                .iter()
+                .map(|&position| inputs[position]),
+        );
+        self.instance.follow(
+            &self.layout.smooth_inputs,
+            &self.buffers.followed,
+            start - elapsed,
+        );
     }
 }

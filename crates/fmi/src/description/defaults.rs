@@ -15,10 +15,17 @@ pub(super) fn variability(causality: Causality, value_type: ValueType) -> Variab
 }
 
 /// What to take for a variability that the standard does not allow; `None` where it does.
-pub(super) fn repaired(causality: Causality, variability: Variability, value_type: ValueType) -> Option<Variability> {
+pub(super) fn repaired(
+    causality: Causality,
+    variability: Variability,
+    value_type: ValueType,
+) -> Option<Variability> {
     use Causality as C;
     use Variability as V;
-    let parameter = matches!(causality, C::Parameter | C::CalculatedParameter | C::StructuralParameter);
+    let parameter = matches!(
+        causality,
+        C::Parameter | C::CalculatedParameter | C::StructuralParameter
+    );
     match variability {
         V::Fixed | V::Tunable if parameter => None,
         _ if parameter => Some(V::Fixed),
@@ -33,7 +40,11 @@ pub(super) fn repaired(causality: Causality, variability: Variability, value_typ
 }
 
 /// How the start value of a variable that does not say is meant: the table "initial" of both standards.
-pub(super) fn initial(version: Version, causality: Causality, variability: Variability) -> Option<Initial> {
+pub(super) fn initial(
+    version: Version,
+    causality: Causality,
+    variability: Variability,
+) -> Option<Initial> {
     use Causality as C;
     match causality {
         C::Independent => None,
@@ -47,7 +58,12 @@ pub(super) fn initial(version: Version, causality: Causality, variability: Varia
 }
 
 /// Whether the standard allows to say `initial` so.
-pub(super) fn allows(version: Version, causality: Causality, variability: Variability, initial: Initial) -> bool {
+pub(super) fn allows(
+    version: Version,
+    causality: Causality,
+    variability: Variability,
+    initial: Initial,
+) -> bool {
     use Causality as C;
     match causality {
         C::Independent => false,
@@ -87,13 +103,21 @@ mod tests {
                         continue;
                     }
                     let variability = variability(causality, value_type);
-                    assert_eq!(repaired(causality, variability, value_type), None, "{causality:?} {value_type:?}");
-                    for variability in [variability, V::Constant, V::Fixed, V::Tunable, V::Discrete] {
+                    assert_eq!(
+                        repaired(causality, variability, value_type),
+                        None,
+                        "{causality:?} {value_type:?}"
+                    );
+                    for variability in [variability, V::Constant, V::Fixed, V::Tunable, V::Discrete]
+                    {
                         if repaired(causality, variability, value_type).is_some() {
                             continue;
                         }
                         if let Some(initial) = initial(version, causality, variability) {
-                            assert!(allows(version, causality, variability, initial), "{causality:?} {variability:?}");
+                            assert!(
+                                allows(version, causality, variability, initial),
+                                "{causality:?} {variability:?}"
+                            );
                         }
                     }
                 }
@@ -103,10 +127,25 @@ mod tests {
 
     #[test]
     fn parameters_are_fixed_and_exact_and_outputs_are_calculated() {
-        assert_eq!(variability(Causality::Parameter, ValueType::Float64), Variability::Fixed);
-        assert_eq!(initial(Version::Two, Causality::Parameter, Variability::Fixed), Some(Initial::Exact));
-        assert_eq!(initial(Version::Two, Causality::Output, Variability::Continuous), Some(Initial::Calculated));
-        assert_eq!(initial(Version::Two, Causality::Input, Variability::Continuous), None);
-        assert_eq!(initial(Version::Three, Causality::Input, Variability::Continuous), Some(Initial::Exact));
+        assert_eq!(
+            variability(Causality::Parameter, ValueType::Float64),
+            Variability::Fixed
+        );
+        assert_eq!(
+            initial(Version::Two, Causality::Parameter, Variability::Fixed),
+            Some(Initial::Exact)
+        );
+        assert_eq!(
+            initial(Version::Two, Causality::Output, Variability::Continuous),
+            Some(Initial::Calculated)
+        );
+        assert_eq!(
+            initial(Version::Two, Causality::Input, Variability::Continuous),
+            None
+        );
+        assert_eq!(
+            initial(Version::Three, Causality::Input, Variability::Continuous),
+            Some(Initial::Exact)
+        );
     }
 }

@@ -18,14 +18,20 @@ pub(super) fn dimensions(variable: Element<'_>) -> Result<Vec<Dimension>, Descri
 }
 
 fn dimension(element: Element<'_>) -> Result<Dimension, DescriptionError> {
-    match (element.integer("start")?, element.integer("valueReference")?) {
+    match (
+        element.integer("start")?,
+        element.integer("valueReference")?,
+    ) {
         (Some(size), None) => Ok(Dimension::Fixed(size)),
         (None, Some(reference)) => Ok(Dimension::Parameter(reference)),
         (Some(_), Some(reference)) => {
-            element.departure("a dimension has both `start` and `valueReference`; the latter holds".into())?;
+            element.departure(
+                "a dimension has both `start` and `valueReference`; the latter holds".into(),
+            )?;
             Ok(Dimension::Parameter(reference))
         }
         // The size of the array is unknown, so none of its values could ever be set or got.
-        (None, None) => Err(element.invalid("a dimension has neither a size, `start`, nor a `valueReference`".into())),
+        (None, None) => Err(element
+            .invalid("a dimension has neither a size, `start`, nor a `valueReference`".into())),
     }
 }

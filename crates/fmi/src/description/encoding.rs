@@ -5,13 +5,23 @@ use std::borrow::Cow;
 use super::findings::{DescriptionError, Findings, quoted};
 
 /// The text of a file. What is not UTF-8 is a departure from the standard.
-pub(super) fn decode<'a>(bytes: &'a [u8], findings: &Findings) -> Result<Cow<'a, str>, DescriptionError> {
+pub(super) fn decode<'a>(
+    bytes: &'a [u8],
+    findings: &Findings,
+) -> Result<Cow<'a, str>, DescriptionError> {
     if let Some((text, name)) = utf16(bytes) {
-        findings.departure(1, format!("the file is written in {name}, where the standard asks for UTF-8"))?;
-        return text.map(Cow::Owned).ok_or_else(|| DescriptionError::Encoding {
-            line: 1,
-            message: format!("the file begins as {name} but does not go on so; save it as UTF-8"),
-        });
+        findings.departure(
+            1,
+            format!("the file is written in {name}, where the standard asks for UTF-8"),
+        )?;
+        return text
+            .map(Cow::Owned)
+            .ok_or_else(|| DescriptionError::Encoding {
+                line: 1,
+                message: format!(
+                    "the file begins as {name} but does not go on so; save it as UTF-8"
+                ),
+            });
     }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let declared = declared(bytes);
@@ -20,12 +30,21 @@ pub(super) fn decode<'a>(bytes: &'a [u8], findings: &Findings) -> Result<Cow<'a,
         Ok(text) => {
             let other = declared.filter(|name| !text.is_ascii() && !is_utf8_or_subset(name));
             if let Some(name) = other {
-                findings.departure(1, format!("the encoding {} is declared, but the file is UTF-8", quoted(name)))?;
+                findings.departure(
+                    1,
+                    format!(
+                        "the encoding {} is declared, but the file is UTF-8",
+                        quoted(name)
+                    ),
+                )?;
             }
             Ok(Cow::Borrowed(text))
         }
         Err(error) => {
-            let line = 1 + bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() as u32;
+            let line = 1 + bytes[..error.valid_up_to()]
+                .iter()
+                .filter(|&&byte| byte == b'\n')
+                .count() as u32;
             single_bytes(bytes, declared, line, findings).map(Cow::Owned)
         }
     }
@@ -42,7 +61,10 @@ fn single_bytes(
         Some(name) if is_single_byte(name) => {
             findings.departure(
                 1,
-                format!("the encoding {} is declared, where the standard asks for UTF-8", quoted(name)),
+                format!(
+                    "the encoding {} is declared, where the standard asks for UTF-8",
+                    quoted(name)
+                ),
             )?;
         }
         Some(name) => {
@@ -54,7 +76,8 @@ fn single_bytes(
         }
         None => {
             let message =
-                "the characters are not UTF-8, as the standard asks; they are read as Windows-1252".to_owned();
+                "the characters are not UTF-8, as the standard asks; they are read as Windows-1252"
+                    .to_owned();
             findings.departure(line, message)?;
         }
     }
@@ -71,9 +94,18 @@ fn utf16(bytes: &[u8]) -> Option<(Option<String>, &'static str)> {
         _ => return None,
     };
     let (pairs, rest) = bytes[skipped..].as_chunks::<2>();
-    let join = if little { u16::from_le_bytes } else { u16::from_be_bytes };
-    let text = char::decode_utf16(pairs.iter().map(|&pair| join(pair))).collect::<Result<String, _>>();
-    let name = if little { "UTF-16 (little endian)" } else { "UTF-16 (big endian)" };
+    let join = if little {
+        u16::from_le_bytes
+    } else {
+        u16::from_be_bytes
+    };
+    let text =
+        char::decode_utf16(pairs.iter().map(|&pair| join(pair))).collect::<Result<String, _>>();
+    let name = if little {
+        "UTF-16 (little endian)"
+    } else {
+        "UTF-16 (big endian)"
+    };
     Some((text.ok().filter(|_| rest.is_empty()), name))
 }
 
@@ -82,25 +114,41 @@ fn declared(bytes: &[u8]) -> Option<&str> {
     let head = bytes.strip_prefix(b"<?xml")?;
     let end = head.windows(2).take(300).position(|pair| pair == b"?>")?;
     let head = std::str::from_utf8(&head[..end]).ok()?;
-    let value = head.split_once("encoding")?.1.trim_start().strip_prefix('=')?.trim_start();
+    let value = head
+        .split_once("encoding")?
+        .1
+        .trim_start()
+        .strip_prefix('=')?
+        .trim_start();
     let quote = value.chars().next().filter(|&c| c == '"' || c == '\'')?;
     value[1..].split_once(quote).map(|(name, _)| name.trim())
 }
 
 fn is_utf8_or_subset(name: &str) -> bool {
-    ["utf-8", "utf8", "us-ascii", "ascii"].iter().any(|known| name.eq_ignore_ascii_case(known))
+    ["utf-8", "utf8", "us-ascii", "ascii"]
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn is_single_byte(name: &str) -> bool {
-    let known = ["iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "windows-1252", "cp1252"];
+    let known = [
+        "iso-8859-1",
+        "iso8859-1",
+        "iso_8859-1",
+        "latin1",
+        "latin-1",
+        "windows-1252",
+        "cp1252",
+    ];
     known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Windows-1252, which is ISO-8859-1 with characters where the latter has control codes that nobody means.
 fn windows_1252(bytes: &[u8]) -> String {
     const HIGH: [char; 32] = [
-        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
-        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž',
+        '\u{8f}', '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}',
+        'ž', 'Ÿ',
     ];
     let character = |&byte: &u8| match byte {
         0x80..=0x9f => HIGH[usize::from(byte - 0x80)],
@@ -132,13 +180,22 @@ mod tests {
             let bytes: Vec<u8> = "\u{feff}<Ω𝄞/>".encode_utf16().flat_map(order).collect();
             assert_eq!(lenient(&bytes), ("<Ω𝄞/>".into(), 1));
             assert_eq!(lenient(&bytes[2..]), ("<Ω𝄞/>".into(), 1));
-            assert!(decode(&bytes[..bytes.len() - 1], &Findings::new(Strictness::Lenient)).is_err());
+            assert!(
+                decode(
+                    &bytes[..bytes.len() - 1],
+                    &Findings::new(Strictness::Lenient)
+                )
+                .is_err()
+            );
         }
     }
 
     #[test]
     fn latin_letters_are_understood_where_they_are_declared_and_where_not() {
-        assert_eq!(lenient(b"<?xml encoding='ISO-8859-1'?><\xe9\x80/>").0, "<?xml encoding='ISO-8859-1'?><é€/>");
+        assert_eq!(
+            lenient(b"<?xml encoding='ISO-8859-1'?><\xe9\x80/>").0,
+            "<?xml encoding='ISO-8859-1'?><é€/>"
+        );
         let findings = Findings::new(Strictness::Lenient);
         assert_eq!(decode(b"<a>\n\xe9</a>", &findings).unwrap(), "<a>\né</a>");
         assert_eq!(findings.into_warnings()[0].line, 2);
@@ -149,7 +206,11 @@ mod tests {
     #[test]
     fn an_encoding_that_cannot_be_read_is_named() {
         let findings = Findings::new(Strictness::Lenient);
-        let error = decode(b"<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><\x83\x80/>", &findings).unwrap_err();
+        let error = decode(
+            b"<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><\x83\x80/>",
+            &findings,
+        )
+        .unwrap_err();
         assert!(error.to_string().contains("`Shift_JIS`"), "{error}");
     }
 }

@@ -25,7 +25,11 @@ pub struct Warning {
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {} of modelDescription.xml: {}", self.line, self.message)
+        write!(
+            f,
+            "line {} of modelDescription.xml: {}",
+            self.line, self.message
+        )
     }
 }
 
@@ -111,7 +115,10 @@ struct Kind {
 
 impl Findings {
     pub(super) fn new(strictness: Strictness) -> Self {
-        Self { strictness, warnings: RefCell::default() }
+        Self {
+            strictness,
+            warnings: RefCell::default(),
+        }
     }
 
     /// A departure from the standard: a warning, or an error where the reader is strict.
@@ -128,9 +135,15 @@ impl Findings {
     /// All warnings, in the order in which they were found.
     pub(super) fn into_warnings(self) -> Vec<Warning> {
         let Warnings { mut told, kinds } = self.warnings.into_inner();
-        for kind in kinds.into_values().filter(|kind| kind.count > TOLD_OF_A_KIND) {
+        for kind in kinds
+            .into_values()
+            .filter(|kind| kind.count > TOLD_OF_A_KIND)
+        {
             let more = kind.count - TOLD_OF_A_KIND;
-            let text = format!(" (and {more} more of this kind, the last on line {})", kind.last_line);
+            let text = format!(
+                " (and {more} more of this kind, the last on line {})",
+                kind.last_line
+            );
             told[kind.last_told].message.push_str(&text);
         }
         told
@@ -142,7 +155,11 @@ impl Warnings {
         let key = without_quoted(&message);
         let full = self.kinds.len() >= KINDS && !self.kinds.contains_key(&key);
         let key = if full { String::new() } else { key };
-        let kind = self.kinds.entry(key).or_insert(Kind { count: 0, last_told: 0, last_line: line });
+        let kind = self.kinds.entry(key).or_insert(Kind {
+            count: 0,
+            last_told: 0,
+            last_line: line,
+        });
         kind.count += 1;
         kind.last_line = line;
         if kind.count <= TOLD_OF_A_KIND {
@@ -184,14 +201,20 @@ mod tests {
     fn warnings_of_a_kind_are_counted_after_the_third() {
         let findings = Findings::new(Strictness::Lenient);
         for line in 1..=10 {
-            findings.departure(line, format!("{} is odd", quoted(&format!("v{line}")))).unwrap();
+            findings
+                .departure(line, format!("{} is odd", quoted(&format!("v{line}"))))
+                .unwrap();
         }
         findings.departure(11, "another".into()).unwrap();
         let warnings = findings.into_warnings();
         let shown: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         assert_eq!(shown.len(), 4);
         assert_eq!(shown[0], "line 1 of modelDescription.xml: `v1` is odd");
-        assert!(shown[2].ends_with("`v3` is odd (and 7 more of this kind, the last on line 10)"), "{}", shown[2]);
+        assert!(
+            shown[2].ends_with("`v3` is odd (and 7 more of this kind, the last on line 10)"),
+            "{}",
+            shown[2]
+        );
     }
 
     #[test]
@@ -206,6 +229,11 @@ mod tests {
     #[test]
     fn what_is_quoted_is_short_and_gives_no_orders() {
         let shown = quoted(&format!("\u{9b}31m`{}", "x".repeat(1000)));
-        assert!(shown.chars().count() < 70 && !shown.contains('\u{9b}') && shown.matches('`').count() == 2, "{shown}");
+        assert!(
+            shown.chars().count() < 70
+                && !shown.contains('\u{9b}')
+                && shown.matches('`').count() == 2,
+            "{shown}"
+        );
     }
 }

@@ -15,9 +15,15 @@ const COMMON: &[&str] = &[
     "providesDirectionalDerivatives",
 ];
 const TWO: &[&str] = &["canNotUseMemoryManagementFunctions"];
-const THREE: &[&str] =
-    &["providesAdjointDerivatives", "providesPerElementDependencies", "providesEvaluateDiscreteStates"];
-const CO_SIMULATION: &[&str] = &["canHandleVariableCommunicationStepSize", "maxOutputDerivativeOrder"];
+const THREE: &[&str] = &[
+    "providesAdjointDerivatives",
+    "providesPerElementDependencies",
+    "providesEvaluateDiscreteStates",
+];
+const CO_SIMULATION: &[&str] = &[
+    "canHandleVariableCommunicationStepSize",
+    "maxOutputDerivativeOrder",
+];
 const CO_SIMULATION_TWO: &[&str] = &["canInterpolateInputs", "canRunAsynchronuously"];
 const CO_SIMULATION_THREE: &[&str] = &[
     "fixedInternalStepSize",
@@ -64,15 +70,23 @@ pub(super) fn model_exchange(
     let mut kind = common(element, version, model_name)?;
     if version == Version::Two {
         element.only(&[COMMON, TWO, &["completedIntegratorStepNotNeeded"]])?;
-        kind.needs_completed_step = !element.boolean("completedIntegratorStepNotNeeded")?.unwrap_or(false);
+        kind.needs_completed_step = !element
+            .boolean("completedIntegratorStepNotNeeded")?
+            .unwrap_or(false);
     } else {
         element.only(&[COMMON, THREE, &["needsCompletedIntegratorStep"]])?;
-        kind.needs_completed_step = element.boolean("needsCompletedIntegratorStep")?.unwrap_or(false);
+        kind.needs_completed_step = element
+            .boolean("needsCompletedIntegratorStep")?
+            .unwrap_or(false);
     }
     Ok(kind)
 }
 
-fn common(element: Element<'_>, version: Version, model_name: &str) -> Result<Kind, DescriptionError> {
+fn common(
+    element: Element<'_>,
+    version: Version,
+    model_name: &str,
+) -> Result<Kind, DescriptionError> {
     let flag = |name| Ok::<_, DescriptionError>(element.boolean(name)?.unwrap_or(false));
     let (state, serialization) = match version {
         Version::Two => ("canGetAndSetFMUstate", "canSerializeFMUstate"),
@@ -93,28 +107,49 @@ fn common(element: Element<'_>, version: Version, model_name: &str) -> Result<Ki
 }
 
 /// The attribute is in the singular in 2.0 and in the plural in 3.0, which tools confuse.
-fn directional_derivatives(element: Element<'_>, version: Version) -> Result<bool, DescriptionError> {
+fn directional_derivatives(
+    element: Element<'_>,
+    version: Version,
+) -> Result<bool, DescriptionError> {
     let (right, wrong) = match version {
-        Version::Two => ("providesDirectionalDerivative", "providesDirectionalDerivatives"),
-        Version::Three => ("providesDirectionalDerivatives", "providesDirectionalDerivative"),
+        Version::Two => (
+            "providesDirectionalDerivative",
+            "providesDirectionalDerivatives",
+        ),
+        Version::Three => (
+            "providesDirectionalDerivatives",
+            "providesDirectionalDerivative",
+        ),
     };
     if let Some(value) = element.boolean(right)? {
         return Ok(value);
     }
-    let Some(value) = element.boolean(wrong)? else { return Ok(false) };
-    element.departure(format!("the attribute `{wrong}` should be spelled `{right}`; it is taken for it"))?;
+    let Some(value) = element.boolean(wrong)? else {
+        return Ok(false);
+    };
+    element.departure(format!(
+        "the attribute `{wrong}` should be spelled `{right}`; it is taken for it"
+    ))?;
     Ok(value)
 }
 
 /// The name of the library. It becomes part of a path, so it must not lead anywhere else.
 fn model_identifier(element: Element<'_>, model_name: &str) -> Result<String, DescriptionError> {
-    let given = element.expected("modelIdentifier")?.unwrap_or(model_name).trim();
+    let given = element
+        .expected("modelIdentifier")?
+        .unwrap_or(model_name)
+        .trim();
     if given.is_empty() || given.contains(['/', '\\', '\0']) || given == "." || given == ".." {
-        let message = format!("`modelIdentifier` is {}, where the name of a library was expected", quoted(given));
+        let message = format!(
+            "`modelIdentifier` is {}, where the name of a library was expected",
+            quoted(given)
+        );
         return Err(element.invalid(message));
     }
     let mut characters = given.chars();
-    let starts_well = characters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
+    let starts_well = characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
     if !starts_well || !characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
         element.departure(format!(
             "`modelIdentifier` is {}, which is no identifier of C, as the standard asks",
@@ -125,7 +160,9 @@ fn model_identifier(element: Element<'_>, model_name: &str) -> Result<String, De
 }
 
 fn step(element: Element<'_>) -> Result<Option<f64>, DescriptionError> {
-    let Some(step) = element.float("fixedInternalStepSize")? else { return Ok(None) };
+    let Some(step) = element.float("fixedInternalStepSize")? else {
+        return Ok(None);
+    };
     if step > 0.0 && step.is_finite() {
         return Ok(Some(step));
     }

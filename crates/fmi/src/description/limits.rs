@@ -4,8 +4,16 @@ use super::findings::DescriptionError;
 use super::xml::Element;
 
 /// Attributes of the types of numbers and of their variables.
-pub(super) const LIMITS: &[&str] =
-    &["quantity", "unit", "displayUnit", "relativeQuantity", "unbounded", "nominal", "min", "max"];
+pub(super) const LIMITS: &[&str] = &[
+    "quantity",
+    "unit",
+    "displayUnit",
+    "relativeQuantity",
+    "unbounded",
+    "nominal",
+    "min",
+    "max",
+];
 
 /// The typical size of a number and its bounds, as far as given.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,13 +25,22 @@ pub(super) struct Limits {
 
 /// Reads `nominal`, `min` and `max`; those that make no sense are left out with a warning.
 pub(super) fn read(element: Element<'_>) -> Result<Limits, DescriptionError> {
-    let (nominal, min, max) = (nominal(element)?, element.float("min")?, element.float("max")?);
+    let (nominal, min, max) = (
+        nominal(element)?,
+        element.float("min")?,
+        element.float("max")?,
+    );
     if let (Some(low), Some(high)) = (min, max)
         && low > high
     {
-        element
-            .departure(format!("`min` is `{low}` and `max` is `{high}`, which no value satisfies; both are ignored"))?;
-        return Ok(Limits { nominal, min: None, max: None });
+        element.departure(format!(
+            "`min` is `{low}` and `max` is `{high}`, which no value satisfies; both are ignored"
+        ))?;
+        return Ok(Limits {
+            nominal,
+            min: None,
+            max: None,
+        });
     }
     Ok(Limits { nominal, min, max })
 }
@@ -32,7 +49,9 @@ fn nominal(element: Element<'_>) -> Result<Option<f64>, DescriptionError> {
     match element.float("nominal")? {
         Some(nominal) if nominal > 0.0 && nominal.is_finite() => Ok(Some(nominal)),
         Some(nominal) => {
-            element.departure(format!("`nominal` is `{nominal}`, where a positive number was expected"))?;
+            element.departure(format!(
+                "`nominal` is `{nominal}`, where a positive number was expected"
+            ))?;
             Ok(Some(nominal.abs()).filter(|nominal| *nominal > 0.0 && nominal.is_finite()))
         }
         None => Ok(None),

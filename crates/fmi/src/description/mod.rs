@@ -279,6 +279,9 @@ impl ValueType {
 
     /// Whether values are numbers, items of an enumeration among them.
     pub fn is_number(self) -> bool {
-        !matches!(self, Self::Boolean | Self::String | Self::Binary | Self::Clock)
+        !matches!(
+            self,
+            Self::Boolean | Self::String | Self::Binary | Self::Clock
+        )
     }
 }

@@ -18,7 +18,11 @@ pub(super) fn float(text: &str) -> Read<f64> {
         // Rust reads words that XML Schema does not know, such as `infinity`.
         return Some((value, !text.contains(['n', 'N'])));
     }
-    let repaired = if text.contains('.') { text.to_owned() } else { text.replacen(',', ".", 1) };
+    let repaired = if text.contains('.') {
+        text.to_owned()
+    } else {
+        text.replacen(',', ".", 1)
+    };
     let repaired = repaired.replacen(['d', 'D'], "e", 1);
     Some((repaired.parse().ok()?, false))
 }
@@ -51,7 +55,10 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
     if !rest.is_empty() {
         return None;
     }
-    pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect()
+    pairs
+        .iter()
+        .map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?))
+        .collect()
 }
 
 #[cfg(test)]
@@ -73,7 +80,10 @@ mod tests {
 
     #[test]
     fn integers_may_be_written_as_floats_and_are_never_rounded() {
-        assert_eq!(integer("18446744073709551615"), Some((u64::MAX.into(), true)));
+        assert_eq!(
+            integer("18446744073709551615"),
+            Some((u64::MAX.into(), true))
+        );
         assert_eq!(integer("3.0"), Some((3, false)));
         assert_eq!(integer("3.5"), None);
         assert_eq!(integer("NaN"), None);
@@ -81,8 +91,14 @@ mod tests {
 
     #[test]
     fn truth_values_have_two_spellings_and_a_third_that_is_understood() {
-        assert_eq!((boolean("1"), boolean("false")), (Some((true, true)), Some((false, true))));
-        assert_eq!((boolean("True"), boolean("yes")), (Some((true, false)), None));
+        assert_eq!(
+            (boolean("1"), boolean("false")),
+            (Some((true, true)), Some((false, true)))
+        );
+        assert_eq!(
+            (boolean("True"), boolean("yes")),
+            (Some((true, false)), None)
+        );
     }
 
     #[test]

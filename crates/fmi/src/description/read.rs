@@ -6,16 +6,24 @@ use super::findings::{DescriptionError, Findings, Strictness, Warning, quoted};
 use super::structure::{self, Positions};
 use super::variables::{Listed, variables};
 use super::xml::{Document, Element};
-use super::{Description, Dimension, Experiment, UnitDefinition, Variable, Version, encoding, kind, units};
+use super::{
+    Description, Dimension, Experiment, UnitDefinition, Variable, Version, encoding, kind, units,
+};
 
 /// The largest file that is read.
 const LIMIT: usize = 256 << 20;
 
 /// Reads a description. Lenient, it takes what it can understand and tells where that departs from the standard; strict, it
 /// refuses what the standard forbids.
-pub fn read(text: &[u8], strictness: Strictness) -> Result<(Description, Vec<Warning>), DescriptionError> {
+pub fn read(
+    text: &[u8],
+    strictness: Strictness,
+) -> Result<(Description, Vec<Warning>), DescriptionError> {
     if text.len() > LIMIT {
-        return Err(DescriptionError::TooLarge { size: text.len(), limit: LIMIT });
+        return Err(DescriptionError::TooLarge {
+            size: text.len(),
+            limit: LIMIT,
+        });
     }
     let findings = Findings::new(strictness);
     let text = encoding::decode(text, &findings)?;
@@ -28,23 +36,37 @@ pub fn read(text: &[u8], strictness: Strictness) -> Result<(Description, Vec<War
 
 fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
     if !root.name().eq_ignore_ascii_case("fmiModelDescription") {
-        let message = format!("the file begins with <{}>, where <fmiModelDescription> was expected", root.name());
+        let message = format!(
+            "the file begins with <{}>, where <fmiModelDescription> was expected",
+            root.name()
+        );
         return Err(root.invalid(message));
     }
     let (version, fmi_version) = version(root)?;
     check_outline(root, version)?;
     let model_name = root.expected("modelName")?.unwrap_or_default();
     let first = |name: &str| root.child(name);
-    let co_simulation =
-        first("CoSimulation").map(|element| kind::co_simulation(element, version, model_name)).transpose()?;
-    let model_exchange =
-        first("ModelExchange").map(|element| kind::model_exchange(element, version, model_name)).transpose()?;
+    let co_simulation = first("CoSimulation")
+        .map(|element| kind::co_simulation(element, version, model_name))
+        .transpose()?;
+    let model_exchange = first("ModelExchange")
+        .map(|element| kind::model_exchange(element, version, model_name))
+        .transpose()?;
     let scheduled_execution = version == Version::Three && first("ScheduledExecution").is_some();
     if co_simulation.is_none() && model_exchange.is_none() && !scheduled_execution {
-        root.departure("the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run".into())?;
+        root.departure(
+            "the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
+                .into(),
+        )?;
     }
-    let units = first("UnitDefinitions").map(units::units).transpose()?.unwrap_or_default();
-    let types = first("TypeDefinitions").map(|list| units::types(list, version)).transpose()?.unwrap_or_default();
+    let units = first("UnitDefinitions")
+        .map(units::units)
+        .transpose()?
+        .unwrap_or_default();
+    let types = first("TypeDefinitions")
+        .map(|list| units::types(list, version))
+        .transpose()?
+        .unwrap_or_default();
     let listed = match first("ModelVariables") {
         Some(list) => variables(list, version, &types)?,
         None => {
@@ -56,7 +78,12 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
     check_units(&listed, &units)?;
     let (variables, positions) = connect(listed, version)?;
     let needs_states = co_simulation.is_none() && model_exchange.is_some();
-    let reader = structure::Reader { root, variables: &variables, positions: &positions, needs_states };
+    let reader = structure::Reader {
+        root,
+        variables: &variables,
+        positions: &positions,
+        needs_states,
+    };
     let mut structure = reader.read()?;
     if version == Version::Two {
         structure.indicator_count = root.integer("numberOfEventIndicators")?.unwrap_or(0);
@@ -74,35 +101,61 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
         variables,
         units,
         structure,
-        experiment: first("DefaultExperiment").map(experiment).transpose()?.unwrap_or_default(),
-        log_categories: first("LogCategories").map(log_categories).transpose()?.unwrap_or_default(),
+        experiment: first("DefaultExperiment")
+            .map(experiment)
+            .transpose()?
+            .unwrap_or_default(),
+        log_categories: first("LogCategories")
+            .map(log_categories)
+            .transpose()?
+            .unwrap_or_default(),
     })
 }
 
 /// The version, and how it is written.
 fn version(root: Element<'_>) -> Result<(Version, String), DescriptionError> {
     let Some(written) = root.text("fmiVersion")?.map(str::trim) else {
-        let (version, guess) =
-            if root.has("instantiationToken") { (Version::Three, "3.0") } else { (Version::Two, "2.0") };
-        root.departure(format!("<fmiModelDescription> has no attribute `fmiVersion`; `{guess}` is assumed"))?;
+        let (version, guess) = if root.has("instantiationToken") {
+            (Version::Three, "3.0")
+        } else {
+            (Version::Two, "2.0")
+        };
+        root.departure(format!(
+            "<fmiModelDescription> has no attribute `fmiVersion`; `{guess}` is assumed"
+        ))?;
         return Ok((version, guess.to_owned()));
     };
     let mut parts = written.splitn(2, '.');
     let version = match (parts.next(), parts.next()) {
         (Some("2"), Some("0")) => Version::Two,
-        (Some("3"), Some(minor)) if minor.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') => Version::Three,
+        (Some("3"), Some(minor))
+            if minor
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'.') =>
+        {
+            Version::Three
+        }
         (Some("2"), rest) if rest.is_none_or(|rest| rest.starts_with('0')) => {
-            root.departure(format!("`fmiVersion` is {}, where `2.0` was expected", quoted(written)))?;
+            root.departure(format!(
+                "`fmiVersion` is {}, where `2.0` was expected",
+                quoted(written)
+            ))?;
             Version::Two
         }
         (Some("3"), _) => {
             let taken = "the unit is read as one of version 3.0";
-            root.departure(format!("`fmiVersion` is {}, which is not a released version; {taken}", quoted(written)))?;
+            root.departure(format!(
+                "`fmiVersion` is {}, which is not a released version; {taken}",
+                quoted(written)
+            ))?;
             Version::Three
         }
         _ => {
             let version = quoted(written).trim_matches('`').to_owned();
-            return Err(DescriptionError::Version { line: root.line(), version });
+            return Err(DescriptionError::Version {
+                line: root.line(),
+                version,
+            });
         }
     };
     Ok((version, written.to_owned()))
@@ -159,7 +212,9 @@ fn token(root: Element<'_>, version: Version) -> Result<String, DescriptionError
     if !root.has(right)
         && let Some(token) = root.text(wrong)?
     {
-        root.departure(format!("the attribute `{wrong}` should be spelled `{right}`; it is taken for it"))?;
+        root.departure(format!(
+            "the attribute `{wrong}` should be spelled `{right}`; it is taken for it"
+        ))?;
         return Ok(token.to_owned());
     }
     Ok(root.expected(right)?.unwrap_or_default().to_owned())
@@ -182,7 +237,10 @@ fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionE
             && let Some(first) = references.insert(variable.reference, &variable.name)
         {
             let (first, second) = (quoted(first), quoted(&variable.name));
-            element.departure(format!("{first} and {second} share the value reference `{}`", variable.reference))?;
+            element.departure(format!(
+                "{first} and {second} share the value reference `{}`",
+                variable.reference
+            ))?;
         }
     }
     Ok(())
@@ -198,14 +256,20 @@ fn check_units(listed: &Listed<'_>, units: &[UnitDefinition]) -> Result<(), Desc
             && told.insert(unit)
         {
             let names = (quoted(unit), quoted(&variable.name));
-            element.departure(format!("the unit {} of {} is not defined in <UnitDefinitions>", names.0, names.1))?;
+            element.departure(format!(
+                "the unit {} of {} is not defined in <UnitDefinitions>",
+                names.0, names.1
+            ))?;
         }
     }
     Ok(())
 }
 
 /// Resolves what variables say of each other.
-fn connect(listed: Listed<'_>, version: Version) -> Result<(Vec<Variable>, Positions), DescriptionError> {
+fn connect(
+    listed: Listed<'_>,
+    version: Version,
+) -> Result<(Vec<Variable>, Positions), DescriptionError> {
     let mut variables = Vec::with_capacity(listed.len());
     let mut rest = Vec::with_capacity(listed.len());
     for (element, variable, derivative) in listed {
@@ -218,8 +282,9 @@ fn connect(listed: Listed<'_>, version: Version) -> Result<(Vec<Variable>, Posit
         if let Some(said) = derivative {
             match positions.find(said) {
                 Some(state) if state != at => variables[at].derivative_of = Some(state),
-                _ => element
-                    .departure(format!("`derivative` of {name} is `{said}`, which is no state; it is ignored"))?,
+                _ => element.departure(format!(
+                    "`derivative` of {name} is `{said}`, which is no state; it is ignored"
+                ))?,
             }
         }
         for dimension in &variables[at].dimensions {
@@ -242,15 +307,18 @@ fn experiment(element: Element<'_>) -> Result<Experiment, DescriptionError> {
     let finite = |name: &str| {
         let value = element.float(name)?;
         if let Some(value) = value.filter(|value| !value.is_finite()) {
-            element.departure(format!("`{name}` is `{value}`, where a finite number was expected; it is left out"))?;
+            element.departure(format!(
+                "`{name}` is `{value}`, where a finite number was expected; it is left out"
+            ))?;
         }
         Ok::<_, DescriptionError>(value.filter(|value| value.is_finite()))
     };
     let positive = |name: &str| {
         let value = finite(name)?;
         if let Some(value) = value.filter(|value| *value <= 0.0) {
-            element
-                .departure(format!("`{name}` is `{value}`, where a positive number was expected; it is left out"))?;
+            element.departure(format!(
+                "`{name}` is `{value}`, where a positive number was expected; it is left out"
+            ))?;
         }
         Ok::<_, DescriptionError>(value.filter(|value| *value > 0.0))
     };

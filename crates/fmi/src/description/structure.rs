@@ -20,7 +20,11 @@ impl Positions {
             Version::Two => Self::Indices(variables.len()),
             Version::Three => {
                 // Of variables that share a reference against the standard, the first stands for all.
-                let pairs = variables.iter().enumerate().rev().map(|(at, variable)| (variable.reference, at));
+                let pairs = variables
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .map(|(at, variable)| (variable.reference, at));
                 Self::References(pairs.collect())
             }
         }
@@ -57,8 +61,9 @@ impl<'a> Reader<'a> {
             Some(element) => self.listed(element)?,
             None => {
                 let taken = "all outputs are assumed to depend on everything";
-                self.root
-                    .departure(format!("the file has no <ModelStructure>, which the standard asks for; {taken}"))?;
+                self.root.departure(format!(
+                    "the file has no <ModelStructure>, which the standard asks for; {taken}"
+                ))?;
                 Structure::default()
             }
         };
@@ -70,24 +75,46 @@ impl<'a> Reader<'a> {
         let mut structure = Structure::default();
         let mut lists = [const { Vec::new() }; 4];
         const NAMES: [[&str; 4]; 2] = [
-            ["Outputs", "Derivatives", "InitialUnknowns", "EventIndicators"],
-            ["Output", "ContinuousStateDerivative", "InitialUnknown", "EventIndicator"],
+            [
+                "Outputs",
+                "Derivatives",
+                "InitialUnknowns",
+                "EventIndicators",
+            ],
+            [
+                "Output",
+                "ContinuousStateDerivative",
+                "InitialUnknown",
+                "EventIndicator",
+            ],
         ];
         let three = matches!(self.positions, Positions::References(_));
         for child in element.children() {
-            let place = NAMES[usize::from(three)].iter().position(|name| *name == child.name());
+            let place = NAMES[usize::from(three)]
+                .iter()
+                .position(|name| *name == child.name());
             match place {
                 Some(3) if !three => child.misplaced("ModelStructure")?,
                 Some(place) if three => lists[place].push(child),
-                Some(place) => lists[place].extend(child.children().filter(|unknown| unknown.name() == "Unknown")),
+                Some(place) => lists[place].extend(
+                    child
+                        .children()
+                        .filter(|unknown| unknown.name() == "Unknown"),
+                ),
                 None if matches!(child.name(), "ClockedState" | "DiscreteStates") => {}
                 None => child.misplaced("ModelStructure")?,
             }
         }
         let [outputs, derivatives, initial, indicators] = lists;
         structure.outputs = self.unknowns(&outputs, |reader, at| reader.is_output(at))?;
-        structure.derivatives = self.unknowns(&derivatives, |reader, at| reader.is_derivative(at))?;
-        let positions = |unknowns: Vec<Unknown>| unknowns.into_iter().map(|unknown| unknown.variable).collect();
+        structure.derivatives =
+            self.unknowns(&derivatives, |reader, at| reader.is_derivative(at))?;
+        let positions = |unknowns: Vec<Unknown>| {
+            unknowns
+                .into_iter()
+                .map(|unknown| unknown.variable)
+                .collect()
+        };
         structure.initial_unknowns = positions(self.unknowns(&initial, |_, _| Ok(()))?);
         structure.event_indicators = positions(self.unknowns(&indicators, |_, _| Ok(()))?);
         Ok(structure)
@@ -102,8 +129,15 @@ impl<'a> Reader<'a> {
         let mut unknowns = Vec::with_capacity(list.len());
         let mut seen = HashSet::new();
         for &element in list {
-            element.only(&[&["index", "valueReference", "dependencies", "dependenciesKind"]])?;
-            let Some(variable) = self.variable(element)? else { continue };
+            element.only(&[&[
+                "index",
+                "valueReference",
+                "dependencies",
+                "dependenciesKind",
+            ]])?;
+            let Some(variable) = self.variable(element)? else {
+                continue;
+            };
             let name = || quoted(&self.variables[variable].name);
             if let Err(Objection { reason, fatal }) = fits(self, variable) {
                 if fatal {
@@ -113,7 +147,10 @@ impl<'a> Reader<'a> {
             } else if !seen.insert(variable) {
                 element.departure(format!("{} is listed twice; the first entry holds", name()))?;
             } else {
-                unknowns.push(Unknown { variable, dependencies: self.dependencies(element)? });
+                unknowns.push(Unknown {
+                    variable,
+                    dependencies: self.dependencies(element)?,
+                });
             }
         }
         Ok(unknowns)
@@ -122,34 +159,46 @@ impl<'a> Reader<'a> {
     fn variable(&self, element: Element<'a>) -> Result<Option<usize>, DescriptionError> {
         let attribute = self.positions.attribute();
         let Some(said) = element.integer(attribute)? else {
-            element.departure(format!("an entry of the model structure has no `{attribute}`; it is ignored"))?;
+            element.departure(format!(
+                "an entry of the model structure has no `{attribute}`; it is ignored"
+            ))?;
             return Ok(None);
         };
         let found = self.positions.find(said);
         if found.is_none() {
-            element.departure(format!("`{attribute}` is `{said}`, which no variable has; the entry is ignored"))?;
+            element.departure(format!(
+                "`{attribute}` is `{said}`, which no variable has; the entry is ignored"
+            ))?;
         }
         Ok(found)
     }
 
     /// What an unknown depends on. A list that is not right in all its parts says nothing.
     fn dependencies(&self, element: Element<'a>) -> Result<Option<Vec<usize>>, DescriptionError> {
-        let kinds = element.text("dependenciesKind")?.map(|text| text.split_ascii_whitespace().count());
+        let kinds = element
+            .text("dependenciesKind")?
+            .map(|text| text.split_ascii_whitespace().count());
         let Some(said) = element.references("dependencies")? else {
             if kinds.is_some() {
-                element.departure("`dependenciesKind` stands without `dependencies`; it is ignored".into())?;
+                element.departure(
+                    "`dependenciesKind` stands without `dependencies`; it is ignored".into(),
+                )?;
             }
             return Ok(None);
         };
         if kinds.is_some_and(|count| count != said.len()) {
-            element
-                .departure("`dependenciesKind` and `dependencies` differ in length; the former is ignored".into())?;
+            element.departure(
+                "`dependenciesKind` and `dependencies` differ in length; the former is ignored"
+                    .into(),
+            )?;
         }
         let mut dependencies = Vec::with_capacity(said.len());
         for said in said {
             let Some(found) = self.positions.find(said) else {
                 let taken = "all dependencies of the entry are taken as not declared";
-                element.departure(format!("`dependencies` holds `{said}`, which no variable has; {taken}"))?;
+                element.departure(format!(
+                    "`dependencies` holds `{said}`, which no variable has; {taken}"
+                ))?;
                 return Ok(None);
             };
             dependencies.push(found);
@@ -160,7 +209,10 @@ impl<'a> Reader<'a> {
     fn is_output(&self, at: usize) -> Result<(), Objection> {
         match self.variables[at].causality {
             Causality::Output => Ok(()),
-            _ => Err(Objection { reason: "is listed as an output but its causality is another", fatal: false }),
+            _ => Err(Objection {
+                reason: "is listed as an output but its causality is another",
+                fatal: false,
+            }),
         }
     }
 
@@ -169,18 +221,26 @@ impl<'a> Reader<'a> {
             Some(_) => Ok(()),
             None => {
                 let reason = "is listed as a derivative but does not say of which state, by its attribute `derivative`";
-                Err(Objection { reason, fatal: self.needs_states })
+                Err(Objection {
+                    reason,
+                    fatal: self.needs_states,
+                })
             }
         }
     }
 
     /// Outputs that the structure does not list depend on whatever there is.
     fn add_outputs(&self, structure: &mut Structure) -> Result<(), DescriptionError> {
-        let listed: HashSet<usize> = structure.outputs.iter().map(|unknown| unknown.variable).collect();
+        let listed: HashSet<usize> = structure
+            .outputs
+            .iter()
+            .map(|unknown| unknown.variable)
+            .collect();
         let missing = self.root.child("ModelStructure");
         for (at, variable) in self.variables.iter().enumerate() {
             // Clocks are not computed but tick.
-            let output = variable.causality == Causality::Output && variable.value_type != ValueType::Clock;
+            let output =
+                variable.causality == Causality::Output && variable.value_type != ValueType::Clock;
             if !output || listed.contains(&at) {
                 continue;
             }
@@ -191,7 +251,10 @@ impl<'a> Reader<'a> {
                     quoted(&variable.name)
                 ))?;
             }
-            structure.outputs.push(Unknown { variable: at, dependencies: None });
+            structure.outputs.push(Unknown {
+                variable: at,
+                dependencies: None,
+            });
         }
         Ok(())
     }

@@ -19,8 +19,10 @@ pub(super) fn units(list: Element<'_>) -> Result<Vec<UnitDefinition>, Descriptio
         }
         let unit = unit(element)?;
         if seen.insert(unit.name.clone(), units.len()).is_some() {
-            element
-                .departure(format!("the unit {} is defined twice; the first definition holds", quoted(&unit.name)))?;
+            element.departure(format!(
+                "the unit {} is defined twice; the first definition holds",
+                quoted(&unit.name)
+            ))?;
             seen.insert(unit.name.clone(), 0);
             continue;
         }
@@ -33,7 +35,12 @@ fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
     const EXPONENTS: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
     let name = element.expected("name")?.unwrap_or_default().to_owned();
     let Some(base) = element.child("BaseUnit") else {
-        return Ok(UnitDefinition { name, exponents: None, factor: 1.0, offset: 0.0 });
+        return Ok(UnitDefinition {
+            name,
+            exponents: None,
+            factor: 1.0,
+            offset: 0.0,
+        });
     };
     base.only(&[&EXPONENTS, &["factor", "offset"]])?;
     let mut exponents = [0; 8];
@@ -48,14 +55,28 @@ fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
             quoted(&name)
         );
         base.departure(message)?;
-        return Ok(UnitDefinition { name, exponents: None, factor: 1.0, offset: 0.0 });
+        return Ok(UnitDefinition {
+            name,
+            exponents: None,
+            factor: 1.0,
+            offset: 0.0,
+        });
     }
-    Ok(UnitDefinition { name, exponents: Some(exponents), factor, offset })
+    Ok(UnitDefinition {
+        name,
+        exponents: Some(exponents),
+        factor,
+        offset,
+    })
 }
 
 /// Looked up without regard to similar names: `k` is not `K`, nor `M` the metre.
 fn exponent_of(base: Element<'_>, name: &str) -> Result<i32, DescriptionError> {
-    if base.has(name) { Ok(base.integer(name)?.unwrap_or(0)) } else { Ok(0) }
+    if base.has(name) {
+        Ok(base.integer(name)?.unwrap_or(0))
+    } else {
+        Ok(0)
+    }
 }
 
 /// What a declared type gives to the variables that name it.
@@ -70,14 +91,17 @@ pub(super) struct Type {
 }
 
 /// Reads `<TypeDefinitions>`.
-pub(super) fn types(list: Element<'_>, version: Version) -> Result<HashMap<&str, Type>, DescriptionError> {
+pub(super) fn types(
+    list: Element<'_>,
+    version: Version,
+) -> Result<HashMap<&str, Type>, DescriptionError> {
     let mut types = HashMap::new();
     for element in list.children() {
         let details = match version {
             // <SimpleType name=".."><Real ../></SimpleType>
-            Version::Two if element.name() == "SimpleType" => {
-                element.children().find(|child| value_type(child.name(), version).is_some())
-            }
+            Version::Two if element.name() == "SimpleType" => element
+                .children()
+                .find(|child| value_type(child.name(), version).is_some()),
             // <Float64Type name=".." ../>
             Version::Three if element.name().ends_with("Type") => Some(element),
             _ => {
@@ -85,13 +109,21 @@ pub(super) fn types(list: Element<'_>, version: Version) -> Result<HashMap<&str,
                 continue;
             }
         };
-        let Some(name) = element.expected("name")? else { continue };
+        let Some(name) = element.expected("name")? else {
+            continue;
+        };
         let Some(details) = details else {
-            element.departure(format!("the type {} does not say of which kind it is; it is ignored", quoted(name)))?;
+            element.departure(format!(
+                "the type {} does not say of which kind it is; it is ignored",
+                quoted(name)
+            ))?;
             continue;
         };
         if types.insert(name, read_type(details, version)?).is_some() {
-            element.departure(format!("the type {} is defined twice; the last definition holds", quoted(name)))?;
+            element.departure(format!(
+                "the type {} is defined twice; the last definition holds",
+                quoted(name)
+            ))?;
         }
     }
     Ok(types)
@@ -110,10 +142,26 @@ fn read_type(element: Element<'_>, version: Version) -> Result<Type, Description
     let is_float = value_type.is_some_and(ValueType::is_float);
     Ok(Type {
         value_type,
-        unit: if is_float { element.owned("unit")? } else { None },
-        relative: if is_float { element.boolean("relativeQuantity")? } else { None },
-        limits: if numbers { limits::read(element)? } else { Limits::default() },
-        items: if value_type == Some(ValueType::Enumeration) { items(element)? } else { Vec::new() },
+        unit: if is_float {
+            element.owned("unit")?
+        } else {
+            None
+        },
+        relative: if is_float {
+            element.boolean("relativeQuantity")?
+        } else {
+            None
+        },
+        limits: if numbers {
+            limits::read(element)?
+        } else {
+            Limits::default()
+        },
+        items: if value_type == Some(ValueType::Enumeration) {
+            items(element)?
+        } else {
+            Vec::new()
+        },
     })
 }
 

@@ -21,7 +21,13 @@ const ANY: &[&str] = &[
     "canHandleMultipleSetPerTimeInstant",
 ];
 /// Attributes that only 3.0 has.
-const THREE: &[&str] = &["intermediateUpdate", "previous", "clocks", "mimeType", "maxSize"];
+const THREE: &[&str] = &[
+    "intermediateUpdate",
+    "previous",
+    "clocks",
+    "mimeType",
+    "maxSize",
+];
 /// Attributes of a typed value.
 const TYPED: &[&str] = &["declaredType", "start", "derivative", "reinit"];
 /// Attributes of clocks, of which we only say that they are there.
@@ -73,15 +79,21 @@ pub(super) fn variables<'a>(
     for element in list.children() {
         let typed = match version {
             // <ScalarVariable name=".."><Real ../></ScalarVariable>
-            Version::Two if element.name() == "ScalarVariable" => {
-                element.children().find(|child| value_type(child.name(), version).is_some())
-            }
+            Version::Two if element.name() == "ScalarVariable" => element
+                .children()
+                .find(|child| value_type(child.name(), version).is_some()),
             // <Float64 name=".." ../>
             Version::Three => value_type(element.name(), version).map(|_| element),
             Version::Two => None,
         };
         if let Some(typed) = typed {
-            let (variable, derivative) = Reader { element, typed, version, types }.read()?;
+            let (variable, derivative) = Reader {
+                element,
+                typed,
+                version,
+                types,
+            }
+            .read()?;
             variables.push((element, variable, derivative));
         } else if version == Version::Two && element.name() == "ScalarVariable" {
             // In 2.0 variables are counted: one that is passed over would shift all that follow.
@@ -108,20 +120,36 @@ impl Reader<'_, '_> {
     fn read(&self) -> Result<(Variable, Option<u32>), DescriptionError> {
         let (element, typed) = (self.element, self.typed);
         self.check_attributes()?;
-        let value_type = value_type(typed.name(), self.version).expect("BUG: a variable without a type");
+        let value_type =
+            value_type(typed.name(), self.version).expect("BUG: a variable without a type");
         let name = self.name()?;
         let reference = self.reference(&name)?;
         let declared = self.declared(value_type)?;
         let number = value_type.is_number();
-        let own = if number { limits::read(typed)? } else { Limits::default() };
-        let dimensions = if self.version == Version::Three { dimensions(element)? } else { Vec::new() };
+        let own = if number {
+            limits::read(typed)?
+        } else {
+            Limits::default()
+        };
+        let dimensions = if self.version == Version::Three {
+            dimensions(element)?
+        } else {
+            Vec::new()
+        };
         let mut variable = Variable {
             causality: self.causality(&name)?,
             variability: Variability::Continuous,
             initial: None,
             start: start::read(typed, value_type)?,
-            unit: if number { typed.owned("unit")?.or_else(|| declared.unit.clone()) } else { None },
-            relative: typed.boolean("relativeQuantity")?.or(declared.relative).unwrap_or(false),
+            unit: if number {
+                typed.owned("unit")?.or_else(|| declared.unit.clone())
+            } else {
+                None
+            },
+            relative: typed
+                .boolean("relativeQuantity")?
+                .or(declared.relative)
+                .unwrap_or(false),
             nominal: own.nominal.or(declared.limits.nominal),
             min: own.min.or(declared.limits.min),
             max: own.max.or(declared.limits.max),
@@ -140,7 +168,11 @@ impl Reader<'_, '_> {
         variable.variability = self.variability(&variable)?;
         variable.initial = self.initial(&variable)?;
         start::check(element, &variable, self.version)?;
-        let derivative = if value_type.is_float() { typed.integer("derivative")? } else { None };
+        let derivative = if value_type.is_float() {
+            typed.integer("derivative")?
+        } else {
+            None
+        };
         Ok((variable, derivative))
     }
 
@@ -165,9 +197,16 @@ impl Reader<'_, '_> {
     fn reference(&self, name: &str) -> Result<u32, DescriptionError> {
         let text = self.element.text("valueReference")?.unwrap_or_default();
         text.trim().parse().map_err(|_| {
-            let found = if text.is_empty() { "missing".to_owned() } else { quoted(text) };
+            let found = if text.is_empty() {
+                "missing".to_owned()
+            } else {
+                quoted(text)
+            };
             let wanted = "a number from 0 to 4294967295 was expected";
-            self.element.invalid(format!("`valueReference` of {} is {found}, where {wanted}", quoted(name)))
+            self.element.invalid(format!(
+                "`valueReference` of {} is {found}, where {wanted}",
+                quoted(name)
+            ))
         })
     }
 
@@ -185,8 +224,13 @@ impl Reader<'_, '_> {
             ("dependent", C::Dependent),
         ];
         let causality = self.word("causality", wanted, &known)?.unwrap_or(C::Local);
-        if self.version == Version::Two && matches!(causality, C::StructuralParameter | C::Dependent) {
-            self.element.departure(format!("`causality` of {} is one that only 3.0 has", quoted(name)))?;
+        if self.version == Version::Two
+            && matches!(causality, C::StructuralParameter | C::Dependent)
+        {
+            self.element.departure(format!(
+                "`causality` of {} is one that only 3.0 has",
+                quoted(name)
+            ))?;
         }
         Ok(causality)
     }
@@ -203,9 +247,13 @@ impl Reader<'_, '_> {
             ("clock", V::Clock),
         ];
         let Some(given) = self.word("variability", wanted, &known)? else {
-            return Ok(defaults::variability(variable.causality, variable.value_type));
+            return Ok(defaults::variability(
+                variable.causality,
+                variable.value_type,
+            ));
         };
-        let Some(repaired) = defaults::repaired(variable.causality, given, variable.value_type) else {
+        let Some(repaired) = defaults::repaired(variable.causality, given, variable.value_type)
+        else {
             return Ok(given);
         };
         let (causality, taken) = (variable.causality, repaired);
@@ -218,15 +266,30 @@ impl Reader<'_, '_> {
     }
 
     fn initial(&self, variable: &Variable) -> Result<Option<Initial>, DescriptionError> {
-        let known = [("exact", Initial::Exact), ("approx", Initial::Approx), ("calculated", Initial::Calculated)];
+        let known = [
+            ("exact", Initial::Exact),
+            ("approx", Initial::Approx),
+            ("calculated", Initial::Calculated),
+        ];
         let silent = defaults::initial(self.version, variable.causality, variable.variability);
-        let Some(given) = self.word("initial", "`exact`, `approx` or `calculated`", &known)? else { return Ok(silent) };
-        if defaults::allows(self.version, variable.causality, variable.variability, given) {
+        let Some(given) = self.word("initial", "`exact`, `approx` or `calculated`", &known)? else {
+            return Ok(silent);
+        };
+        if defaults::allows(
+            self.version,
+            variable.causality,
+            variable.variability,
+            given,
+        ) {
             return Ok(Some(given));
         }
         // A calculated quantity with an exact start is odd but clear; where one must be set, or cannot be, we know better.
         let calculated = silent == Some(Initial::Calculated);
-        let taken = if calculated { "taken as it is" } else { "ignored" };
+        let taken = if calculated {
+            "taken as it is"
+        } else {
+            "ignored"
+        };
         let (name, causality) = (quoted(&variable.name), variable.causality);
         self.element.departure(format!(
             "the standard does not allow `initial` to be `{given:?}` for {name}, a `{causality:?}`; it is {taken}"
@@ -235,13 +298,26 @@ impl Reader<'_, '_> {
     }
 
     /// One of a few words; other cases are understood, other words are not.
-    fn word<T: Copy>(&self, attribute: &str, wanted: &str, known: &[(&str, T)]) -> Result<Option<T>, DescriptionError> {
-        let Some(text) = self.element.text(attribute)? else { return Ok(None) };
+    fn word<T: Copy>(
+        &self,
+        attribute: &str,
+        wanted: &str,
+        known: &[(&str, T)],
+    ) -> Result<Option<T>, DescriptionError> {
+        let Some(text) = self.element.text(attribute)? else {
+            return Ok(None);
+        };
         self.element.value(attribute, text, wanted, |text| {
             let text = text.trim();
-            let exact = known.iter().find(|(word, _)| *word == text).map(|&(_, value)| (value, true));
+            let exact = known
+                .iter()
+                .find(|(word, _)| *word == text)
+                .map(|&(_, value)| (value, true));
             exact.or_else(|| {
-                known.iter().find(|(word, _)| word.eq_ignore_ascii_case(text)).map(|&(_, value)| (value, false))
+                known
+                    .iter()
+                    .find(|(word, _)| word.eq_ignore_ascii_case(text))
+                    .map(|&(_, value)| (value, false))
             })
         })
     }
@@ -250,19 +326,26 @@ impl Reader<'_, '_> {
     fn declared(&self, value_type: ValueType) -> Result<Type, DescriptionError> {
         let Some(name) = self.typed.text("declaredType")? else {
             if value_type == ValueType::Enumeration {
-                self.element.departure("an enumeration does not say by `declaredType` which items it has".into())?;
+                self.element.departure(
+                    "an enumeration does not say by `declaredType` which items it has".into(),
+                )?;
             }
             return Ok(Type::default());
         };
         match self.types.get(name) {
             Some(declared) if declared.value_type == Some(value_type) => Ok(declared.clone()),
             Some(_) => {
-                self.element
-                    .departure(format!("the type {} is one of another kind of values; it is ignored", quoted(name)))?;
+                self.element.departure(format!(
+                    "the type {} is one of another kind of values; it is ignored",
+                    quoted(name)
+                ))?;
                 Ok(Type::default())
             }
             None => {
-                self.element.departure(format!("the type {} is not defined; it is ignored", quoted(name)))?;
+                self.element.departure(format!(
+                    "the type {} is not defined; it is ignored",
+                    quoted(name)
+                ))?;
                 Ok(Type::default())
             }
         }
@@ -272,7 +355,10 @@ impl Reader<'_, '_> {
         if self.version == Version::Two {
             return Ok(Vec::new());
         }
-        let aliases = self.element.children().filter(|child| child.name() == "Alias");
+        let aliases = self
+            .element
+            .children()
+            .filter(|child| child.name() == "Alias");
         aliases
             .map(|alias| alias.expected("name"))
             .filter_map(|name| name.map(|name| name.map(str::to_owned)).transpose())

@@ -11,7 +11,13 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        Self(text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n').map(|(at, _)| at).collect())
+        Self(
+            text.bytes()
+                .enumerate()
+                .filter(|&(_, byte)| byte == b'\n')
+                .map(|(at, _)| at)
+                .collect(),
+        )
     }
 
     fn at(&self, offset: usize) -> u32 {
@@ -28,15 +34,25 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(super) fn parse(text: &'a str, findings: &'a Findings) -> Result<Self, DescriptionError> {
-        let options = roxmltree::ParsingOptions { nodes_limit: NODES, ..Default::default() };
+        let options = roxmltree::ParsingOptions {
+            nodes_limit: NODES,
+            ..Default::default()
+        };
         let lines = Lines::of(text);
-        let tree =
-            roxmltree::Document::parse_with_options(text, options).map_err(|error| syntax(text, &lines, &error))?;
-        Ok(Self { tree, lines, findings })
+        let tree = roxmltree::Document::parse_with_options(text, options)
+            .map_err(|error| syntax(text, &lines, &error))?;
+        Ok(Self {
+            tree,
+            lines,
+            findings,
+        })
     }
 
     pub(super) fn root(&self) -> Element<'_> {
-        Element { node: self.tree.root_element(), document: self }
+        Element {
+            node: self.tree.root_element(),
+            document: self,
+        }
     }
 }
 
@@ -50,10 +66,15 @@ fn syntax(text: &str, lines: &Lines, error: &roxmltree::Error) -> DescriptionErr
                            can blow up the file; remove `<!DOCTYPE …>`";
             (lines.at(at), message.to_owned())
         }
-        E::NodesLimitReached => (end, format!("it has more than {NODES} elements and texts, which no unit needs")),
-        E::NoRootNode | E::UnclosedRootNode | E::UnexpectedEndOfStream => {
-            (end, "the file ends before its elements do; it was cut short, so copy or export it again".to_owned())
-        }
+        E::NodesLimitReached => (
+            end,
+            format!("it has more than {NODES} elements and texts, which no unit needs"),
+        ),
+        E::NoRootNode | E::UnclosedRootNode | E::UnexpectedEndOfStream => (
+            end,
+            "the file ends before its elements do; it was cut short, so copy or export it again"
+                .to_owned(),
+        ),
         other => (other.pos().row, other.to_string()),
     };
     DescriptionError::NotXml { line, message }
@@ -77,7 +98,10 @@ impl<'a> Element<'a> {
 
     pub(super) fn children(self) -> impl Iterator<Item = Element<'a>> {
         let document = self.document;
-        self.node.children().filter(|node| node.is_element()).map(move |node| Element { node, document })
+        self.node
+            .children()
+            .filter(|node| node.is_element())
+            .map(move |node| Element { node, document })
     }
 
     pub(super) fn child(self, name: &str) -> Option<Element<'a>> {
@@ -86,7 +110,9 @@ impl<'a> Element<'a> {
 
     /// Whether it has an attribute of exactly this name.
     pub(super) fn has(self, name: &str) -> bool {
-        self.node.attributes().any(|attribute| attribute.namespace().is_none() && attribute.name() == name)
+        self.node
+            .attributes()
+            .any(|attribute| attribute.namespace().is_none() && attribute.name() == name)
     }
 
     /// A departure from the standard in this element: a warning, or an error where the reader is strict.
@@ -96,17 +122,24 @@ impl<'a> Element<'a> {
 
     /// Something that cannot be understood at all.
     pub(super) fn invalid(self, message: String) -> DescriptionError {
-        DescriptionError::Invalid { line: self.line(), message }
+        DescriptionError::Invalid {
+            line: self.line(),
+            message,
+        }
     }
 
     /// The value of an attribute; one that is spelled in other cases is taken with a warning.
     pub(super) fn text(self, name: &str) -> Result<Option<&'a str>, DescriptionError> {
         // Attributes of other namespaces are other attributes, whatever their local names are.
-        let mut own = self.node.attributes().filter(|attribute| attribute.namespace().is_none());
+        let mut own = self
+            .node
+            .attributes()
+            .filter(|attribute| attribute.namespace().is_none());
         if let Some(attribute) = own.clone().find(|attribute| attribute.name() == name) {
             return Ok(Some(attribute.value()));
         }
-        let Some(similar) = own.find(|attribute| attribute.name().eq_ignore_ascii_case(name)) else {
+        let Some(similar) = own.find(|attribute| attribute.name().eq_ignore_ascii_case(name))
+        else {
             return Ok(None);
         };
         self.departure(format!(
@@ -120,7 +153,10 @@ impl<'a> Element<'a> {
     pub(super) fn expected(self, name: &str) -> Result<Option<&'a str>, DescriptionError> {
         let value = self.text(name)?;
         if value.is_none() {
-            self.departure(format!("<{}> has no attribute `{name}`, which the standard asks for", self.name()))?;
+            self.departure(format!(
+                "<{}> has no attribute `{name}`, which the standard asks for",
+                self.name()
+            ))?;
         }
         Ok(value)
     }
@@ -138,7 +174,10 @@ impl<'a> Element<'a> {
     }
 
     /// An integer that fits `T`.
-    pub(super) fn integer<T: TryFrom<i128>>(self, name: &str) -> Result<Option<T>, DescriptionError> {
+    pub(super) fn integer<T: TryFrom<i128>>(
+        self,
+        name: &str,
+    ) -> Result<Option<T>, DescriptionError> {
         let fitting = |text: &str| {
             let (value, exact) = number::integer(text)?;
             Some((T::try_from(value).ok()?, exact))
@@ -153,7 +192,9 @@ impl<'a> Element<'a> {
         wanted: &str,
         parse: impl Fn(&str) -> Read<T>,
     ) -> Result<Option<T>, DescriptionError> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
         self.value(name, text, wanted, parse)
     }
 
@@ -168,11 +209,17 @@ impl<'a> Element<'a> {
         match parse(text) {
             Some((value, true)) => Ok(Some(value)),
             Some((value, false)) => {
-                self.departure(format!("`{name}` is written {}, which is not how XML Schema has it", quoted(text)))?;
+                self.departure(format!(
+                    "`{name}` is written {}, which is not how XML Schema has it",
+                    quoted(text)
+                ))?;
                 Ok(Some(value))
             }
             None => {
-                self.departure(format!("`{name}` is {}, where {wanted} was expected; it is left out", quoted(text)))?;
+                self.departure(format!(
+                    "`{name}` is {}, where {wanted} was expected; it is left out",
+                    quoted(text)
+                ))?;
                 Ok(None)
             }
         }
@@ -180,7 +227,9 @@ impl<'a> Element<'a> {
 
     /// Value references or indices, separated by white space; `None` where one of them cannot be read.
     pub(super) fn references(self, name: &str) -> Result<Option<Vec<u32>>, DescriptionError> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
+        let Some(text) = self.text(name)? else {
+            return Ok(None);
+        };
         let mut references = Vec::new();
         for word in text.split_ascii_whitespace() {
             let Ok(reference) = word.parse() else {
@@ -195,9 +244,18 @@ impl<'a> Element<'a> {
 
     /// Warns of attributes that do not belong here.
     pub(super) fn only(self, known: &[&[&str]]) -> Result<(), DescriptionError> {
-        for attribute in self.node.attributes().filter(|attribute| attribute.namespace().is_none()) {
+        for attribute in self
+            .node
+            .attributes()
+            .filter(|attribute| attribute.namespace().is_none())
+        {
             let name = attribute.name();
-            if !known.iter().copied().flatten().any(|known| known.eq_ignore_ascii_case(name)) {
+            if !known
+                .iter()
+                .copied()
+                .flatten()
+                .any(|known| known.eq_ignore_ascii_case(name))
+            {
                 self.departure(format!(
                     "<{}> has no attribute {} in the standard; it is ignored",
                     self.name(),
@@ -211,9 +269,17 @@ impl<'a> Element<'a> {
     /// Says that this element does not belong where it stands. What vendors add is theirs and passed over.
     pub(super) fn misplaced(self, within: &str) -> Result<(), DescriptionError> {
         let foreign = self.node.tag_name().namespace().is_some();
-        if foreign || matches!(self.name(), "Annotations" | "VendorAnnotations" | "Annotation" | "Tool") {
+        if foreign
+            || matches!(
+                self.name(),
+                "Annotations" | "VendorAnnotations" | "Annotation" | "Tool"
+            )
+        {
             return Ok(());
         }
-        self.departure(format!("<{within}> holds no element {} in the standard; it is ignored", quoted(self.name())))
+        self.departure(format!(
+            "<{within}> holds no element {} in the standard; it is ignored",
+            quoted(self.name())
+        ))
     }
 }

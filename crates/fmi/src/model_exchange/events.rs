@@ -8,15 +8,29 @@ use crate::instance::{CallError, Instance};
 
 impl<I: Instance> ModelExchange<I> {
     /// Notes the signs of the indicators at `end`, under these inputs or those held.
-    pub(super) fn note_signs(&mut self, start: f64, elapsed: f64, inputs: Option<&[Signal]>) -> Result<(), CallError> {
-        let (state, held) = (std::mem::take(&mut self.end.values), std::mem::take(&mut self.buffers.held));
-        let noted = self.flow(start, inputs.unwrap_or(&held), false).note_signs(elapsed, &state);
+    pub(super) fn note_signs(
+        &mut self,
+        start: f64,
+        elapsed: f64,
+        inputs: Option<&[Signal]>,
+    ) -> Result<(), CallError> {
+        let (state, held) = (
+            std::mem::take(&mut self.end.values),
+            std::mem::take(&mut self.buffers.held),
+        );
+        let noted = self
+            .flow(start, inputs.unwrap_or(&held), false)
+            .note_signs(elapsed, &state);
         (self.end.values, self.buffers.held) = (state, held);
         noted
     }
 
     /// Whether the inputs of a step that begins at `now` have moved an indicator over zero.
-    pub(super) fn sign_changes(&mut self, start: f64, inputs: &[Signal]) -> Result<bool, CallError> {
+    pub(super) fn sign_changes(
+        &mut self,
+        start: f64,
+        inputs: &[Signal],
+    ) -> Result<bool, CallError> {
         let state = std::mem::take(&mut self.now.values);
         let changed = self.flow(start, inputs, false).sign_changed(0.0, &state);
         self.now.values = state;
@@ -40,7 +54,12 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     /// Handles an event at `end`, under the inputs as they are after `elapsed`.
-    pub(super) fn handle_event(&mut self, start: f64, elapsed: f64, inputs: &[Signal]) -> Result<(), CallError> {
+    pub(super) fn handle_event(
+        &mut self,
+        start: f64,
+        elapsed: f64,
+        inputs: &[Signal],
+    ) -> Result<(), CallError> {
         let state = std::mem::take(&mut self.end.values);
         let placed = self.flow(start, inputs, false).place(elapsed, &state);
         self.end.values = state;
@@ -53,30 +72,47 @@ impl<I: Instance> ModelExchange<I> {
         self.settle(false)?;
         self.note_signs(start, elapsed, Some(inputs))?;
         self.end.hint = Hint::default();
-        self.instance.journal().monitor.note(|notes| notes.events += 1);
+        self.instance
+            .journal()
+            .monitor
+            .note(|notes| notes.events += 1);
         Ok(())
     }
 
     /// Sets the inputs that are not double-precision numbers; event mode only.
-    pub(super) fn set_discrete(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
+    pub(super) fn set_discrete(
+        &mut self,
+        inputs: &[Signal],
+        elapsed: f64,
+    ) -> Result<(), CallError> {
         for group in &self.layout.other_inputs {
             let values = &mut self.buffers.others[..group.positions.len()];
-            values.iter_mut().zip(&group.positions).for_each(|(v, &at)| *v = inputs[at].value(elapsed));
-            self.instance.set_values(group.kind, &group.references, values)?;
+            values
+                .iter_mut()
+                .zip(&group.positions)
+                .for_each(|(v, &at)| *v = inputs[at].value(elapsed));
+            self.instance
+                .set_values(group.kind, &group.references, values)?;
         }
-        self.discrete.iter_mut().zip(inputs).for_each(|(value, signal)| *value = signal.value(elapsed));
+        self.discrete
+            .iter_mut()
+            .zip(inputs)
+            .for_each(|(value, signal)| *value = signal.value(elapsed));
         Ok(())
     }
 
     pub(super) fn discrete_input_changes(&self, inputs: &[Signal]) -> bool {
         let mut all = self.interface.inputs.iter().zip(inputs).zip(&self.discrete);
-        all.any(|((input, signal), &known)| input.nature != Nature::Continuous && signal.value(0.0) != known)
+        all.any(|((input, signal), &known)| {
+            input.nature != Nature::Continuous && signal.value(0.0) != known
+        })
     }
 
     /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever step is then taken, it
     /// starts from there, so that this is no trace of a trial.
     pub(super) fn enter_step(&mut self, start: f64, inputs: &[Signal]) -> Result<(), CallError> {
-        let due = self.event_pending || self.next_event <= start || self.discrete_input_changes(inputs);
+        let due =
+            self.event_pending || self.next_event <= start || self.discrete_input_changes(inputs);
         if due || self.sign_changes(start, inputs)? {
             self.end.values.copy_from_slice(&self.now.values);
             self.end.hint = self.now.hint;

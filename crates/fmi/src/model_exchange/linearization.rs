@@ -31,14 +31,21 @@ impl<I: Instance> Linearize for ModelExchange<I> {
 
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
         let now = self.now.time;
-        let done = self.begin_running(now).and_then(|()| self.look_elsewhere(time, into));
+        let done = self
+            .begin_running(now)
+            .and_then(|()| self.look_elsewhere(time, into));
         done.map_err(|error| self.failure(now, error.into()))
     }
 }
 
 impl<I: Instance> ModelExchange<I> {
     /// A column of the linearisation by differences of `f` and `g`, whose values here are in the first buffers.
-    fn difference(&mut self, point: &Point<'_>, moved: Moved, into: (&mut [f64], &mut [f64])) -> Result<(), CallError> {
+    fn difference(
+        &mut self,
+        point: &Point<'_>,
+        moved: Moved,
+        into: (&mut [f64], &mut [f64]),
+    ) -> Result<(), CallError> {
         let scale = match moved {
             Moved::State(k) => point.state[k].abs() + 1.0,
             Moved::Input(k) => self.now.inputs[k].abs() + 1.0,
@@ -62,7 +69,13 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     /// `f` and `g` with one thing moved.
-    fn look(&mut self, point: &Point<'_>, moved: Moved, distance: f64, into: usize) -> Result<(), CallError> {
+    fn look(
+        &mut self,
+        point: &Point<'_>,
+        moved: Moved,
+        distance: f64,
+        into: usize,
+    ) -> Result<(), CallError> {
         let mut state = std::mem::take(&mut self.buffers.moved);
         let mut inputs = std::mem::take(&mut self.buffers.held);
         state.copy_from_slice(point.state);
@@ -78,7 +91,11 @@ impl<I: Instance> ModelExchange<I> {
         }
         (self.buffers.moved, self.buffers.held) = (state, inputs);
         looked?;
-        if point.state.is_empty() { Ok(()) } else { self.instance.get_derivatives(&mut self.buffers.rates[into]) }
+        if point.state.is_empty() {
+            Ok(())
+        } else {
+            self.instance.get_derivatives(&mut self.buffers.rates[into])
+        }
     }
 
     /// `f` and `g` at another time, in another state and under other inputs.
@@ -94,8 +111,12 @@ impl<I: Instance> ModelExchange<I> {
         if !into.x.is_empty() {
             self.instance.get_derivatives(&mut self.buffers.rates[0])?;
         }
-        into.f.as_mut_slice().copy_from_slice(&self.buffers.rates[0]);
-        into.g.as_mut_slice().copy_from_slice(&self.buffers.outputs[0]);
+        into.f
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.rates[0]);
+        into.g
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.outputs[0]);
         Ok(())
     }
 
@@ -109,7 +130,14 @@ impl<I: Instance> ModelExchange<I> {
 
     fn fill_at(&mut self, state: &[f64], into: &mut Linearization) -> Result<(), CallError> {
         let layout = self.layout.clone();
-        for matrix in [&mut into.a, &mut into.b, &mut into.c, &mut into.d, &mut into.b_slope, &mut into.d_slope] {
+        for matrix in [
+            &mut into.a,
+            &mut into.b,
+            &mut into.c,
+            &mut into.d,
+            &mut into.b_slope,
+            &mut into.d_slope,
+        ] {
             matrix.fill(0.0);
         }
         self.hold_inputs();
@@ -120,38 +148,69 @@ impl<I: Instance> ModelExchange<I> {
         if !state.is_empty() {
             self.instance.get_derivatives(&mut self.buffers.rates[0])?;
         }
-        into.f.as_mut_slice().copy_from_slice(&self.buffers.rates[0]);
-        into.g.as_mut_slice().copy_from_slice(&self.buffers.outputs[0]);
+        into.f
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.rates[0]);
+        into.g
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.outputs[0]);
         into.x.as_mut_slice().copy_from_slice(state);
         into.u.as_mut_slice().copy_from_slice(&self.now.inputs);
-        into.u_slope.as_mut_slice().copy_from_slice(&self.now.slopes);
+        into.u_slope
+            .as_mut_slice()
+            .copy_from_slice(&self.now.slopes);
         into.affine = 0;
         let gap = self.gap(self.now.time, state, into.f.as_slice());
-        let point = Point { time: self.now.time, state, gap };
+        let point = Point {
+            time: self.now.time,
+            state,
+            gap,
+        };
         if self.abilities.directional {
             self.directional_columns(&layout, into)?;
         } else {
             for k in 0..state.len() {
                 let columns = (&mut into.a.column_mut(k), &mut into.c.column_mut(k));
-                self.difference(&point, Moved::State(k), (columns.0.as_mut_slice(), columns.1.as_mut_slice()))?;
+                self.difference(
+                    &point,
+                    Moved::State(k),
+                    (columns.0.as_mut_slice(), columns.1.as_mut_slice()),
+                )?;
             }
             for &k in &layout.smooth_input_positions {
                 let columns = (&mut into.b.column_mut(k), &mut into.d.column_mut(k));
-                self.difference(&point, Moved::Input(k), (columns.0.as_mut_slice(), columns.1.as_mut_slice()))?;
+                self.difference(
+                    &point,
+                    Moved::Input(k),
+                    (columns.0.as_mut_slice(), columns.1.as_mut_slice()),
+                )?;
             }
         }
         into.g_time.fill(0.0);
-        self.difference(&point, Moved::Time, (into.f_time.as_mut_slice(), into.g_time.as_mut_slice()))
+        self.difference(
+            &point,
+            Moved::Time,
+            (into.f_time.as_mut_slice(), into.g_time.as_mut_slice()),
+        )
     }
 
-    fn directional_columns(&mut self, layout: &Layout, into: &mut Linearization) -> Result<(), CallError> {
+    fn directional_columns(
+        &mut self,
+        layout: &Layout,
+        into: &mut Linearization,
+    ) -> Result<(), CallError> {
         let states = layout.states.len();
         let knowns = states + layout.smooth_input_positions.len();
         self.buffers.seed.fill(0.0);
         for column in 0..knowns {
             self.buffers.seed[column] = 1.0;
             let (unknowns, knowns) = (&self.abilities.unknowns, &self.abilities.knowns);
-            self.instance.directional(unknowns, knowns, &self.buffers.seed, &mut self.buffers.column)?;
+            self.instance.directional(
+                unknowns,
+                knowns,
+                &self.buffers.seed,
+                &mut self.buffers.column,
+            )?;
             self.buffers.seed[column] = 0.0;
             layout.place_column(column, &self.buffers.column, into);
         }

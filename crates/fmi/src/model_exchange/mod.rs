@@ -13,7 +13,9 @@ mod stretch;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dovetail_core::{Error, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal, System, Trial};
+use dovetail_core::{
+    Error, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal, System, Trial,
+};
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
 use self::stretch::{Stretch, Trouble};
@@ -128,9 +130,19 @@ pub(crate) struct Terms {
 
 impl<I: Instance> ModelExchange<I> {
     /// A system that stands before its initialisation.
-    pub fn new(name: &str, instance: I, layout: Arc<Layout>, abilities: Abilities, terms: Terms) -> Self {
+    pub fn new(
+        name: &str,
+        instance: I,
+        layout: Arc<Layout>,
+        abilities: Abilities,
+        terms: Terms,
+    ) -> Self {
         let interface = layout.interface(name);
-        let (states, inputs, outputs) = (layout.states.len(), interface.inputs.len(), interface.outputs.len());
+        let (states, inputs, outputs) = (
+            layout.states.len(),
+            interface.inputs.len(),
+            interface.outputs.len(),
+        );
         let now = State {
             time: f64::NAN,
             values: vec![0.0; states],
@@ -140,7 +152,11 @@ impl<I: Instance> ModelExchange<I> {
         };
         Self {
             integrator: Integrator::new(states),
-            flow: FlowBuffers::new(states, layout.smooth_input_positions.len(), terms.indicators),
+            flow: FlowBuffers::new(
+                states,
+                layout.smooth_input_positions.len(),
+                terms.indicators,
+            ),
             tolerance: terms.tolerance,
             sizes: vec![0.0; states],
             span: terms.span,
@@ -175,7 +191,11 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn failure(&self, time: f64, reason: Failure) -> Error {
-        Error::System { system: self.interface.name.clone(), time, reason: Box::new(reason) }
+        Error::System {
+            system: self.interface.name.clone(),
+            time,
+            reason: Box::new(reason),
+        }
     }
 
     fn flow<'a>(&'a mut self, start: f64, inputs: &'a [Signal], completes: bool) -> Flow<'a, I> {
@@ -196,7 +216,8 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
-        self.instance.enter_initialization(start, self.span.stop, self.span.tolerance)?;
+        self.instance
+            .enter_initialization(start, self.span.stop, self.span.tolerance)?;
         (self.phase, self.now.time, self.start) = (Phase::Initializing, start, start);
         Ok(())
     }
@@ -219,21 +240,40 @@ impl<I: Instance> ModelExchange<I> {
 
     /// The present inputs as constants, in a buffer.
     fn hold_inputs(&mut self) {
-        self.buffers.held.iter_mut().zip(&self.now.inputs).for_each(|(held, &value)| *held = Signal::constant(value));
+        self.buffers
+            .held
+            .iter_mut()
+            .zip(&self.now.inputs)
+            .for_each(|(held, &value)| *held = Signal::constant(value));
     }
 
     /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or up to where the unit asks for the end of the
     /// run, or in a trial up to an event.
-    fn integrate(&mut self, step: MacroStep, inputs: &[Signal], for_good: bool) -> Result<f64, (f64, Failure)> {
-        self.enter_step(step.start, inputs).map_err(|error| (0.0, error.into()))?;
+    fn integrate(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        for_good: bool,
+    ) -> Result<f64, (f64, Failure)> {
+        self.enter_step(step.start, inputs)
+            .map_err(|error| (0.0, error.into()))?;
         self.end.values.copy_from_slice(&self.now.values);
         (self.end.hint, self.stride) = (self.now.hint, step.size());
         let (size, mut elapsed, mut events) = (step.size(), 0.0, 0);
         loop {
             let time_event = self.next_event - step.start;
-            let target = if time_event < size { time_event.max(elapsed) } else { size };
-            let latest = if time_event <= size { self.next_event.next_down() } else { f64::INFINITY };
-            let (reached, event) = self.run(step.start, elapsed, target, latest, inputs, for_good)?;
+            let target = if time_event < size {
+                time_event.max(elapsed)
+            } else {
+                size
+            };
+            let latest = if time_event <= size {
+                self.next_event.next_down()
+            } else {
+                f64::INFINITY
+            };
+            let (reached, event) =
+                self.run(step.start, elapsed, target, latest, inputs, for_good)?;
             elapsed = reached;
             let event = event || (reached == target && target < size);
             self.tried_event = event;
@@ -254,7 +294,8 @@ impl<I: Instance> ModelExchange<I> {
                 (self.event_pending, self.end.time) = (true, step.end);
                 return Ok(size);
             }
-            self.handle_event(step.start, elapsed, inputs).map_err(|error| (elapsed, error.into()))?;
+            self.handle_event(step.start, elapsed, inputs)
+                .map_err(|error| (elapsed, error.into()))?;
             if self.ends {
                 self.end.time = step.start + elapsed;
                 return Ok(elapsed);
@@ -275,12 +316,25 @@ impl<I: Instance> ModelExchange<I> {
         let (mut state, hint) = (std::mem::take(&mut self.end.values), self.end.hint);
         let mut integrator = std::mem::replace(&mut self.integrator, Integrator::new(0));
         let sizes = std::mem::take(&mut self.sizes);
-        let largest = inputs.iter().flat_map(|u| [u.value(from).abs(), u.value(target).abs()]).fold(0.0, f64::max);
-        let tolerance = Tolerance { relative: self.tolerance, absolute: 0.0, sizes: &sizes, largest };
+        let largest = inputs
+            .iter()
+            .flat_map(|u| [u.value(from).abs(), u.value(target).abs()])
+            .fold(0.0, f64::max);
+        let tolerance = Tolerance {
+            relative: self.tolerance,
+            absolute: 0.0,
+            sizes: &sizes,
+            largest,
+        };
         let completes = self.completes && for_good;
         let mut flow = self.flow(start, inputs, completes);
         flow.latest = latest;
-        let mut stretch = Stretch { flow: &mut flow, integrator: &mut integrator, tolerance, hint };
+        let mut stretch = Stretch {
+            flow: &mut flow,
+            integrator: &mut integrator,
+            tolerance,
+            hint,
+        };
         let done = stretch.go(from, target, &mut state);
         let hint = stretch.hint;
         let ends = flow.ends;
@@ -295,12 +349,19 @@ impl<I: Instance> ModelExchange<I> {
         match error {
             Trouble::Call(error) => error.into(),
             Trouble::Integration(IntegrationError::NotFinite { component, .. }) => {
-                Failure::NotFinite { state: state(component) }
+                Failure::NotFinite {
+                    state: state(component),
+                }
             }
-            Trouble::Integration(IntegrationError::TooManySteps { limit, .. }) => Failure::TooManySteps { limit },
-            Trouble::Integration(IntegrationError::StepTooSmall { step, component, .. }) => {
-                Failure::StepTooSmall { step, state: state(component) }
+            Trouble::Integration(IntegrationError::TooManySteps { limit, .. }) => {
+                Failure::TooManySteps { limit }
             }
+            Trouble::Integration(IntegrationError::StepTooSmall {
+                step, component, ..
+            }) => Failure::StepTooSmall {
+                step,
+                state: state(component),
+            },
         }
     }
 }
@@ -310,15 +371,24 @@ impl<I: Instance> System for ModelExchange<I> {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         if step.is_instant() {
-            return self.ask(step.start, inputs, response).map_err(|error| self.failure(step.start, error.into()));
+            return self
+                .ask(step.start, inputs, response)
+                .map_err(|error| self.failure(step.start, error.into()));
         }
         let call = |unit: &Self, error: CallError| unit.failure(step.start, error.into());
-        self.begin_running(step.start).map_err(|error| call(self, error))?;
+        self.begin_running(step.start)
+            .map_err(|error| call(self, error))?;
         let timed = self.instance.sample().then(Instant::now);
         // A unit that wants to hear of completed steps hears of them only when they are taken for good.
-        response.reused = self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
+        response.reused =
+            self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
         self.tried = None;
         let elapsed = if response.reused {
             self.event_pending |= self.tried_event;
@@ -327,23 +397,40 @@ impl<I: Instance> System for ModelExchange<I> {
             self.integrate(step, inputs, true)
                 .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?
         };
-        let reached = if self.ends { step.start + elapsed } else { step.end };
-        self.answer(reached, elapsed, inputs, response).map_err(|error| self.failure(reached, error.into()))?;
+        let reached = if self.ends {
+            step.start + elapsed
+        } else {
+            step.end
+        };
+        self.answer(reached, elapsed, inputs, response)
+            .map_err(|error| self.failure(reached, error.into()))?;
         std::mem::swap(&mut self.now, &mut self.end);
         self.now.time = reached;
-        self.sizes.iter_mut().zip(&self.now.values).for_each(|(size, state)| *size = size.max(state.abs()));
+        self.sizes
+            .iter_mut()
+            .zip(&self.now.values)
+            .for_each(|(size, state)| *size = size.max(state.abs()));
         if let Some(before) = timed {
             self.instance.took(before.elapsed());
         }
         Ok(())
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
-        self.leave_initialization(step.start, inputs, response).map_err(|error| self.failure(step.start, error.into()))
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
+        self.leave_initialization(step.start, inputs, response)
+            .map_err(|error| self.failure(step.start, error.into()))
     }
 
     fn presence(&self) -> Presence {
-        Presence { initialization_mode: true, responds: true }
+        Presence {
+            initialization_mode: true,
+            responds: true,
+        }
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
@@ -364,16 +451,27 @@ impl<I: Instance> System for ModelExchange<I> {
 }
 
 impl<I: Instance> Trial for ModelExchange<I> {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.tried = None;
-        self.begin_running(step.start).map_err(|error| self.failure(step.start, error.into()))?;
+        self.begin_running(step.start)
+            .map_err(|error| self.failure(step.start, error.into()))?;
         let timed = self.instance.sample().then(Instant::now);
         let elapsed = self
             .integrate(step, inputs, false)
             .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
         let whole = elapsed >= step.size();
-        let time = if whole { step.end } else { step.start + elapsed };
-        self.answer(time, elapsed, inputs, response).map_err(|error| self.failure(time, error.into()))?;
+        let time = if whole {
+            step.end
+        } else {
+            step.start + elapsed
+        };
+        self.answer(time, elapsed, inputs, response)
+            .map_err(|error| self.failure(time, error.into()))?;
         if whole {
             self.tried = Some(step);
             self.tried_inputs.copy_from_slice(inputs);

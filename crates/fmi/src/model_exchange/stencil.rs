@@ -7,9 +7,18 @@ pub(super) struct Stencil {
 }
 
 impl Stencil {
-    pub const CENTRAL: Self = Self { places: [1.0, -1.0], weights: [0.0, 0.5, -0.5] };
-    pub const FORWARD: Self = Self { places: [1.0, 2.0], weights: [-1.5, 2.0, -0.5] };
-    pub const BACKWARD: Self = Self { places: [-1.0, -2.0], weights: [1.5, -2.0, 0.5] };
+    pub const CENTRAL: Self = Self {
+        places: [1.0, -1.0],
+        weights: [0.0, 0.5, -0.5],
+    };
+    pub const FORWARD: Self = Self {
+        places: [1.0, 2.0],
+        weights: [-1.5, 2.0, -0.5],
+    };
+    pub const BACKWARD: Self = Self {
+        places: [-1.0, -2.0],
+        weights: [1.5, -2.0, 0.5],
+    };
 
     /// What does not change has no slope, not even one of rounding.
     pub fn slope(&self, values: [f64; 3]) -> f64 {

@@ -27,8 +27,15 @@ pub(super) struct Stretch<'a, 'f, I> {
 
 impl<I: Instance> Stretch<'_, '_, I> {
     /// To `target` or to the first event.
-    pub fn go(&mut self, from: f64, target: f64, state: &mut [f64]) -> Result<(f64, bool), (f64, Trouble)> {
-        self.flow.note_origin(from, state).map_err(|error| (from, Trouble::Call(error)))?;
+    pub fn go(
+        &mut self,
+        from: f64,
+        target: f64,
+        state: &mut [f64],
+    ) -> Result<(f64, bool), (f64, Trouble)> {
+        self.flow
+            .note_origin(from, state)
+            .map_err(|error| (from, Trouble::Call(error)))?;
         let mut at = from;
         while at < target {
             let reached = self.step(at, target, state)?;
@@ -39,7 +46,9 @@ impl<I: Instance> Stretch<'_, '_, I> {
                 }
                 // A false alarm: the interpolation saw what the solution does not do.
                 at = elapsed;
-                self.flow.note_origin(at, state).map_err(|error| (at, Trouble::Call(error)))?;
+                self.flow
+                    .note_origin(at, state)
+                    .map_err(|error| (at, Trouble::Call(error)))?;
                 continue;
             }
             if std::mem::take(&mut self.flow.step_event) || self.flow.ends {
@@ -58,7 +67,11 @@ impl<I: Instance> Stretch<'_, '_, I> {
             }
             for stride in 1..=LOOKS_WITHOUT_STATES {
                 let share = stride as f64 / LOOKS_WITHOUT_STATES as f64;
-                let at = if stride == LOOKS_WITHOUT_STATES { target } else { from + share * (target - from) };
+                let at = if stride == LOOKS_WITHOUT_STATES {
+                    target
+                } else {
+                    from + share * (target - from)
+                };
                 if self.flow.arrived(at, state).is_break() {
                     let error = self.flow.error.take();
                     return error.map_or(Ok(at), |error| Err((at, Trouble::Call(error))));
@@ -66,7 +79,9 @@ impl<I: Instance> Stretch<'_, '_, I> {
             }
             return Ok(target);
         }
-        let done = self.integrator.integrate(self.flow, from, target, state, self.tolerance, self.hint);
+        let done =
+            self.integrator
+                .integrate(self.flow, from, target, state, self.tolerance, self.hint);
         let call = |error: CallError| Trouble::Call(error);
         match (done, self.flow.error.take()) {
             (Ok(outcome), None) => {
@@ -80,7 +95,11 @@ impl<I: Instance> Stretch<'_, '_, I> {
     }
 
     /// Narrows an event down by integrating again from before it. Whether there is one, and where the state now is.
-    fn locate(&mut self, suspect: Suspect, state: &mut [f64]) -> Result<(bool, f64), (f64, Trouble)> {
+    fn locate(
+        &mut self,
+        suspect: Suspect,
+        state: &mut [f64],
+    ) -> Result<(bool, f64), (f64, Trouble)> {
         let origin = self.flow.buffers.last.clone();
         let (mut low, mut high) = (suspect.before, suspect.after);
         let failed = |at: f64| move |error: CallError| (at, Trouble::Call(error));
@@ -89,7 +108,8 @@ impl<I: Instance> Stretch<'_, '_, I> {
             return Ok((false, high));
         }
         let mut past = state.to_vec();
-        let precision = EVENT_PRECISION * (high - low) + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
+        let precision =
+            EVENT_PRECISION * (high - low) + 2.0 * f64::EPSILON * (self.flow.start + high).abs();
         for _ in 0..MOST_HALVINGS {
             if high - low <= precision {
                 break;
@@ -120,7 +140,9 @@ impl<I: Instance> Stretch<'_, '_, I> {
             return Ok(());
         }
         let mut quiet = Quiet(self.flow);
-        let done = self.integrator.integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
+        let done =
+            self.integrator
+                .integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
         // What the unit refused on the way does not matter if the integrator found another.
         match (done, self.flow.error.take()) {
             (Ok(_), _) => Ok(()),

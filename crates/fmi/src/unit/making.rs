@@ -19,7 +19,11 @@ use crate::model_exchange::{ModelExchange, Terms};
 
 impl Prepared {
     /// A system of this name, and what can be known of it while it runs.
-    pub fn system(&self, name: &str, conditions: &Conditions) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+    pub fn system(
+        &self,
+        name: &str,
+        conditions: &Conditions,
+    ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
         match self.system_with(name, &abilities, conditions) {
@@ -42,8 +46,15 @@ impl Prepared {
             input_degree: abilities.input_degree(),
             output_derivatives: abilities.output_derivatives(),
             step_rule: self.step_rule(step),
-            presence: Presence { initialization_mode: true, responds: exchange || abilities.event_mode },
-            precision: if exchange { Precision::default() } else { abilities.precision },
+            presence: Presence {
+                initialization_mode: true,
+                responds: exchange || abilities.event_mode,
+            },
+            precision: if exchange {
+                Precision::default()
+            } else {
+                abilities.precision
+            },
         }
     }
 
@@ -88,26 +99,61 @@ impl Prepared {
         conditions: &Conditions,
     ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
         let version = self.unit.description.version;
-        let (layout, abilities, log) = (self.layout.clone(), abilities.clone(), conditions.log.clone());
-        let span = Span { stop: self.settings.stop, tolerance: conditions.asked_tolerance };
+        let (layout, abilities, log) = (
+            self.layout.clone(),
+            abilities.clone(),
+            conditions.log.clone(),
+        );
+        let span = Span {
+            stop: self.settings.stop,
+            tolerance: conditions.asked_tolerance,
+        };
         let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
         let early = abilities.early_inputs.then_some(&starts);
         let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
             (Version::Two, Use::CoSimulation) => {
                 let (instance, monitor) = self.instance2(name, log, early)?;
-                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
+                (
+                    Box::new(CoSimulation::new(
+                        name, instance, layout, abilities, version, span,
+                    )),
+                    monitor,
+                )
             }
             (Version::Three, Use::CoSimulation) => {
                 let (instance, monitor) = self.instance3(name, log, early)?;
-                (Box::new(CoSimulation::new(name, instance, layout, abilities, version, span)), monitor)
+                (
+                    Box::new(CoSimulation::new(
+                        name, instance, layout, abilities, version, span,
+                    )),
+                    monitor,
+                )
             }
             (Version::Two, Use::ModelExchange) => {
                 let (instance, monitor) = self.instance2(name, log, early)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
+                (
+                    Box::new(ModelExchange::new(
+                        name,
+                        instance,
+                        layout,
+                        abilities,
+                        self.terms(span, conditions),
+                    )),
+                    monitor,
+                )
             }
             (Version::Three, Use::ModelExchange) => {
                 let (instance, monitor) = self.instance3(name, log, early)?;
-                (Box::new(ModelExchange::new(name, instance, layout, abilities, self.terms(span, conditions))), monitor)
+                (
+                    Box::new(ModelExchange::new(
+                        name,
+                        instance,
+                        layout,
+                        abilities,
+                        self.terms(span, conditions),
+                    )),
+                    monitor,
+                )
             }
         };
         Ok(made)
@@ -167,7 +213,10 @@ impl Prepared {
         let journal = self.unit.journal(name, log);
         let monitor = journal.monitor.clone();
         // 3.0 asks for a path that ends in a separator.
-        let resources = format!("{}/", self.unit.archive.folder().join("resources").display());
+        let resources = format!(
+            "{}/",
+            self.unit.archive.folder().join("resources").display()
+        );
         let follows = self.declared.inputs == crate::abilities::InputWay::Intermediate;
         let mut instance = Instance3::new(fmi3::Start {
             functions: Functions3::of(&library),
@@ -176,7 +225,11 @@ impl Prepared {
             resources: &resources,
             event_mode: kind.event_mode && self.abilities_of_instances().event_mode,
             early_return: self.abilities_of_instances().returns_early,
-            intermediate: if follows { &self.layout.smooth_inputs } else { &[] },
+            intermediate: if follows {
+                &self.layout.smooth_inputs
+            } else {
+                &[]
+            },
             journal,
         })?;
         self.set_values(&mut instance)?;
@@ -186,38 +239,68 @@ impl Prepared {
 
     /// What instances are made for: as declared, but for what the probe could not make them with.
     fn abilities_of_instances(&self) -> &Abilities {
-        if self.settings.without_event_mode { &self.abilities } else { &self.declared }
+        if self.settings.without_event_mode {
+            &self.abilities
+        } else {
+            &self.declared
+        }
     }
 
     /// Parameters and start values: structural ones in a mode of their own, the others before initialisation.
     pub(super) fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
         let variables = &self.unit.description.variables;
-        let is_structural = |index: usize| variables[index].causality == Causality::StructuralParameter;
-        let (structural, plain): (Vec<_>, Vec<_>) = self.values.iter().partition(|(index, _)| is_structural(*index));
+        let is_structural =
+            |index: usize| variables[index].causality == Causality::StructuralParameter;
+        let (structural, plain): (Vec<_>, Vec<_>) = self
+            .values
+            .iter()
+            .partition(|(index, _)| is_structural(*index));
         if !structural.is_empty() {
             instance.enter_configuration()?;
             for (index, values) in structural {
-                instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
+                instance.set_start(
+                    variables[*index].value_type,
+                    variables[*index].reference,
+                    values,
+                )?;
             }
             instance.exit_configuration()?;
         }
-        for (index, values) in
-            plain.into_iter().filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
+        for (index, values) in plain
+            .into_iter()
+            .filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
         {
-            instance.set_start(variables[*index].value_type, variables[*index].reference, values)?;
+            instance.set_start(
+                variables[*index].value_type,
+                variables[*index].reference,
+                values,
+            )?;
         }
         Ok(())
     }
 
     /// Inputs before initialization mode. FMI 3.0 provides for it; 2.0 does not, and many exporters count on it.
-    fn set_inputs<I: Instance>(&self, instance: &mut I, values: Option<&Vec<f64>>) -> Result<(), UnitError> {
+    fn set_inputs<I: Instance>(
+        &self,
+        instance: &mut I,
+        values: Option<&Vec<f64>>,
+    ) -> Result<(), UnitError> {
         let Some(values) = values else { return Ok(()) };
-        let at = |positions: &[usize]| positions.iter().map(|&position| values[position]).collect::<Vec<f64>>();
+        let at = |positions: &[usize]| {
+            positions
+                .iter()
+                .map(|&position| values[position])
+                .collect::<Vec<f64>>()
+        };
         let layout = &self.layout;
-        let set = instance.set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions)).and_then(|()| {
-            let mut groups = layout.other_inputs.iter();
-            groups.try_for_each(|group| instance.set_values(group.kind, &group.references, &at(&group.positions)))
-        });
+        let set = instance
+            .set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions))
+            .and_then(|()| {
+                let mut groups = layout.other_inputs.iter();
+                groups.try_for_each(|group| {
+                    instance.set_values(group.kind, &group.references, &at(&group.positions))
+                })
+            });
         set.map_err(|error| match error {
             CallError::Refused { .. } => UnitError::EarlyInputs(error),
             other => other.into(),

@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay};
 use crate::archive::{Archive, ArchiveError};
-use crate::description::{Causality, Description, DescriptionError, Kind, Strictness, Value, Version, read};
+use crate::description::{
+    Causality, Description, DescriptionError, Kind, Strictness, Value, Version, read,
+};
 use crate::experiment::{Experiment, Mishap, Observation};
 use crate::instance::CallError;
 use crate::journal::{CallLog, Journal};
@@ -133,7 +135,13 @@ pub struct Conditions {
 impl Conditions {
     /// Those under which units are tried out.
     fn of_the_probe(step: f64, settings: &Settings) -> Self {
-        Self { step, tolerance: 1e-10, asked_tolerance: settings.probe_tolerance, log: None, inputs: None }
+        Self {
+            step,
+            tolerance: 1e-10,
+            asked_tolerance: settings.probe_tolerance,
+            log: None,
+            inputs: None,
+        }
     }
 }
 
@@ -154,7 +162,10 @@ pub struct Prepared {
 
 impl std::fmt::Debug for Prepared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Prepared").field("unit", &self.unit.path).field("abilities", &self.abilities).finish()
+        f.debug_struct("Prepared")
+            .field("unit", &self.unit.path)
+            .field("abilities", &self.abilities)
+            .finish()
     }
 }
 
@@ -164,13 +175,21 @@ impl Unit {
         let archive = Archive::open(path)?;
         let file = archive.folder().join("modelDescription.xml");
         let text = read_limited(&file).map_err(|error| {
-            UnitError::Other(format!("it has no modelDescription.xml that can be read ({error}): this is no FMU"))
+            UnitError::Other(format!(
+                "it has no modelDescription.xml that can be read ({error}): this is no FMU"
+            ))
         })?;
         let (description, warnings) = read(&text, strictness)?;
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         warnings.extend(archive.warnings().iter().cloned());
         let libraries = Mutex::default();
-        Ok(Arc::new(Self { path: path.to_owned(), archive, description, warnings, libraries }))
+        Ok(Arc::new(Self {
+            path: path.to_owned(),
+            archive,
+            description,
+            warnings,
+            libraries,
+        }))
     }
 
     /// What it says of itself.
@@ -194,7 +213,10 @@ impl Unit {
             Use::CoSimulation => self.description.co_simulation.as_ref(),
             Use::ModelExchange => self.description.model_exchange.as_ref(),
         };
-        let order = asked.map_or_else(|| vec![Use::CoSimulation, Use::ModelExchange], |used| vec![used]);
+        let order = asked.map_or_else(
+            || vec![Use::CoSimulation, Use::ModelExchange],
+            |used| vec![used],
+        );
         order.iter().find_map(|&used| Some((used, offered(used)?))).ok_or_else(|| {
             UnitError::Other(match asked {
                 Some(used) if self.description.scheduled_execution && self.has_nothing_else() => {
@@ -215,11 +237,18 @@ impl Unit {
     }
 
     fn library(&self, identifier: &str) -> Result<Arc<Library>, UnitError> {
-        let mut libraries = self.libraries.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut libraries = self
+            .libraries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(library) = libraries.get(identifier) {
             return Ok(library.clone());
         }
-        let library = Arc::new(Library::load(self.archive.folder(), self.description.version, identifier)?);
+        let library = Arc::new(Library::load(
+            self.archive.folder(),
+            self.description.version,
+            identifier,
+        )?);
         libraries.insert(identifier.to_owned(), library.clone());
         Ok(library)
     }
@@ -232,9 +261,18 @@ impl Unit {
         probing: Probing<'_>,
     ) -> Result<Prepared, UnitError> {
         let mut prepared = self.lay_out(settings, step)?;
-        let odd = Library::find(self.archive.folder(), self.description.version, &prepared.kind().model_identifier)?.1;
+        let odd = Library::find(
+            self.archive.folder(),
+            self.description.version,
+            &prepared.kind().model_identifier,
+        )?
+        .1;
         let tool = prepared.kind().needs_execution_tool.then(|| {
-            let tool = self.description.generation_tool.as_deref().unwrap_or("the tool that made it");
+            let tool = self
+                .description
+                .generation_tool
+                .as_deref()
+                .unwrap_or("the tool that made it");
             format!("it says that it needs {tool} on this machine")
         });
         prepared.warnings.splice(0..0, odd.into_iter().chain(tool));
@@ -252,17 +290,30 @@ impl Unit {
                 let text = "it was tried out in this process: no program is set that could serve as another one";
                 prepared.warnings.push(text.to_owned());
                 let untried = self.lay_out(prepared.settings.clone(), step)?;
-                prepared.probe(&mut InHost { prepared: untried, step }, step)?;
+                prepared.probe(
+                    &mut InHost {
+                        prepared: untried,
+                        step,
+                    },
+                    step,
+                )?;
             }
         }
         Ok(prepared)
     }
 
     /// Lays out a unit that could not be tried, to show what it declares; `why` it cannot be run.
-    pub fn describe(self: &Arc<Self>, settings: Settings, step: f64, why: &str) -> Result<Prepared, UnitError> {
+    pub fn describe(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        why: &str,
+    ) -> Result<Prepared, UnitError> {
         let mut prepared = self.prepare(settings, step, Probing::Declared)?;
         prepared.abilities = prepared.abilities.clone().without_promises(true);
-        prepared.warnings.push(format!("it cannot be run here: {why}"));
+        prepared
+            .warnings
+            .push(format!("it cannot be run here: {why}"));
         prepared.unusable = Some(why.to_owned());
         Ok(prepared)
     }
@@ -276,23 +327,38 @@ impl Unit {
     ) -> Result<Observation, Mishap> {
         let prepared = self.lay_out(settings, step)?;
         prepared.check_library()?;
-        prepared.experiment(experiment, &Conditions::of_the_probe(step, &prepared.settings))
+        prepared.experiment(
+            experiment,
+            &Conditions::of_the_probe(step, &prepared.settings),
+        )
     }
 
     /// The unit as it declares itself, before it is loaded.
-    pub(crate) fn lay_out(self: &Arc<Self>, settings: Settings, step: f64) -> Result<Prepared, UnitError> {
+    pub(crate) fn lay_out(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+    ) -> Result<Prepared, UnitError> {
         let (used, kind) = self.choose(settings.interface)?;
         let none = HashMap::new();
-        let first = settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &none, v));
+        let first = settings::check(&self.description, &settings.values, |v| {
+            layout::size(&self.description, &none, v)
+        });
         let structural = match &first {
             Ok(values) => layout::structural_values(&self.description, values),
             // A wrong count may be right once the structural parameters are known.
             Err(_) => self.structural_alone(&settings)?,
         };
-        let values =
-            settings::check(&self.description, &settings.values, |v| layout::size(&self.description, &structural, v))?;
+        let values = settings::check(&self.description, &settings.values, |v| {
+            layout::size(&self.description, &structural, v)
+        })?;
         self.check_sizes(&structural)?;
-        let mut layout = Layout::new(&self.description, &structural, &settings.continuous, &settings.recorded);
+        let mut layout = Layout::new(
+            &self.description,
+            &structural,
+            &settings.continuous,
+            &settings.recorded,
+        );
         layout.take_starts(&values);
         let abilities = match used {
             Use::CoSimulation => {
@@ -303,7 +369,11 @@ impl Unit {
                 if let Some(size) = settings.imposed_step {
                     abilities.step = StepRule::Imposed(size);
                 }
-                abilities.sub_steps = if abilities.step == StepRule::Free { settings.sub_steps.max(1) } else { 1 };
+                abilities.sub_steps = if abilities.step == StepRule::Free {
+                    settings.sub_steps.max(1)
+                } else {
+                    1
+                };
                 if abilities.sub_steps > 1 {
                     abilities.inputs = InputWay::Held; // the parts follow the inputs, not the unit
                 }
@@ -311,16 +381,35 @@ impl Unit {
             }
             Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
         };
-        let left_out = layout.left_out.iter().map(|text| format!("{text}; it is left out"));
+        let left_out = layout
+            .left_out
+            .iter()
+            .map(|text| format!("{text}; it is left out"));
         let warnings = left_out.chain(layout.doubt(&self.description)).collect();
         let declared = abilities.clone();
         let (unit, layout, findings) = (self.clone(), Arc::new(layout), Vec::new());
-        Ok(Prepared { unit, settings, used, layout, values, abilities, declared, findings, warnings, unusable: None })
+        Ok(Prepared {
+            unit,
+            settings,
+            used,
+            layout,
+            values,
+            abilities,
+            declared,
+            findings,
+            warnings,
+            unusable: None,
+        })
     }
 
     /// Arrays whose sizes a user sets may grow beyond what can be connected.
     fn check_sizes(&self, structural: &HashMap<u32, usize>) -> Result<(), UnitError> {
-        for variable in self.description.variables.iter().filter(|v| !v.dimensions.is_empty()) {
+        for variable in self
+            .description
+            .variables
+            .iter()
+            .filter(|v| !v.dimensions.is_empty())
+        {
             let size = layout::size(&self.description, structural, variable);
             if size > MOST_ELEMENTS {
                 let name = &variable.name;
@@ -337,13 +426,22 @@ impl Unit {
             let found = self.description.variables.iter().find(|v| v.name == name);
             found.is_some_and(|v| v.causality == Causality::StructuralParameter)
         };
-        let given: Vec<_> = settings.values.iter().filter(|(name, _)| structural(name)).cloned().collect();
+        let given: Vec<_> = settings
+            .values
+            .iter()
+            .filter(|(name, _)| structural(name))
+            .cloned()
+            .collect();
         let values = settings::check(&self.description, &given, |_| 1)?;
         Ok(layout::structural_values(&self.description, &values))
     }
 
     fn journal(&self, name: &str, log: Option<Arc<CallLog>>) -> Arc<Journal> {
-        Arc::new(Journal { instance: name.to_owned(), monitor: Arc::default(), log })
+        Arc::new(Journal {
+            instance: name.to_owned(),
+            monitor: Arc::default(),
+            log,
+        })
     }
 }
 
@@ -414,7 +512,11 @@ impl Prepared {
             Version::Three => "fmi3DoStep",
         };
         let missing = self.used == Use::CoSimulation && library.symbol::<*const ()>(step).is_none();
-        if missing { Err(CallError::Missing(MissingSymbol(step)).into()) } else { Ok(()) }
+        if missing {
+            Err(CallError::Missing(MissingSymbol(step)).into())
+        } else {
+            Ok(())
+        }
     }
 
     fn kind(&self) -> &Kind {
@@ -434,12 +536,19 @@ struct InHost {
 impl Laboratory for InHost {
     fn avoid_event_mode(&mut self) {
         self.prepared.settings.without_event_mode = true;
-        self.prepared.declared = self.prepared.declared.clone().without_event_mode(self.prepared.kind());
+        self.prepared.declared = self
+            .prepared
+            .declared
+            .clone()
+            .without_event_mode(self.prepared.kind());
     }
 
     fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
         self.prepared.check_library()?;
-        self.prepared.experiment(experiment, &Conditions::of_the_probe(self.step, &self.prepared.settings))
+        self.prepared.experiment(
+            experiment,
+            &Conditions::of_the_probe(self.step, &self.prepared.settings),
+        )
     }
 }
 
@@ -447,6 +556,8 @@ impl Laboratory for InHost {
 fn read_limited(file: &Path) -> std::io::Result<Vec<u8>> {
     use std::io::Read;
     let mut bytes = Vec::new();
-    std::fs::File::open(file)?.take(LARGEST_DESCRIPTION + 1).read_to_end(&mut bytes)?;
+    std::fs::File::open(file)?
+        .take(LARGEST_DESCRIPTION + 1)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -11,13 +11,28 @@ use crate::reactions::{Mode, Reactions, reactions};
 
 impl Prepared {
     /// Has the unit tried by `laboratory`. Steps of a unit that fails in them are the run's to report.
-    pub(super) fn probe(&mut self, laboratory: &mut dyn Laboratory, step: f64) -> Result<(), UnitError> {
+    pub(super) fn probe(
+        &mut self,
+        laboratory: &mut dyn Laboratory,
+        step: f64,
+    ) -> Result<(), UnitError> {
         let co_simulation = self.used == Use::CoSimulation;
         let movable = !self.layout.smooth_input_positions.is_empty();
         let smooth = &self.layout.smooth_output_positions;
-        let tried = probe::probe(laboratory, self.abilities.clone(), co_simulation, movable, smooth, step);
-        let Verdict { abilities, findings, reactions, warnings } =
-            tried.map_err(|mishap| UnitError::Other(mishap.to_string()))?;
+        let tried = probe::probe(
+            laboratory,
+            self.abilities.clone(),
+            co_simulation,
+            movable,
+            smooth,
+            step,
+        );
+        let Verdict {
+            abilities,
+            findings,
+            reactions,
+            warnings,
+        } = tried.map_err(|mishap| UnitError::Other(mishap.to_string()))?;
         if self.abilities.event_mode && !abilities.event_mode {
             self.settings.without_event_mode = true;
         }
@@ -27,28 +42,42 @@ impl Prepared {
         }
         self.warnings.extend(warnings);
         let failed = self.findings.iter().filter(|finding| !finding.holds);
-        let failed =
-            failed.map(|f| format!("it declares {}, which it does not have: {}; it is not used", f.capability, f.what));
+        let failed = failed.map(|f| {
+            format!(
+                "it declares {}, which it does not have: {}; it is not used",
+                f.capability, f.what
+            )
+        });
         self.warnings.extend(failed.collect::<Vec<_>>());
         self.believe_feedthrough(&reactions);
         Ok(())
     }
 
     /// Moves inputs and states of an instance, to see what reacts.
-    pub(crate) fn react(&self, early: bool, directional: bool, comparable: bool) -> Result<Observation, Mishap> {
+    pub(crate) fn react(
+        &self,
+        early: bool,
+        directional: bool,
+        comparable: bool,
+    ) -> Result<Observation, Mishap> {
         let seen = match self.unit.description.version {
             Version::Two => self.reactions_of(
-                self.instance2("probe", None, early.then_some(&self.starts()))?.0,
+                self.instance2("probe", None, early.then_some(&self.starts()))?
+                    .0,
                 directional,
                 comparable,
             )?,
             Version::Three => self.reactions_of(
-                self.instance3("probe", None, early.then_some(&self.starts()))?.0,
+                self.instance3("probe", None, early.then_some(&self.starts()))?
+                    .0,
                 directional,
                 comparable,
             )?,
         };
-        Ok(Observation { reactions: Some(seen), ..Observation::default() })
+        Ok(Observation {
+            reactions: Some(seen),
+            ..Observation::default()
+        })
     }
 
     fn reactions_of<I: Instance>(
@@ -61,7 +90,13 @@ impl Prepared {
         let exchange = self.used == Use::ModelExchange;
         // In initialization mode first: what reacts there must be known where start values are found.
         let compares = directional && comparable && !exchange;
-        let mut seen = reactions(&mut instance, &self.layout, &self.abilities, Mode::Initialization, compares)?;
+        let mut seen = reactions(
+            &mut instance,
+            &self.layout,
+            &self.abilities,
+            Mode::Initialization,
+            compares,
+        )?;
         if !exchange {
             // Whether it can be left from here is not the question: the initial equations were solved for other inputs on the way.
             let _ = instance.exit_initialization();
@@ -70,7 +105,13 @@ impl Prepared {
             instance.update_discrete_states()?;
             instance.leave_event_mode()?;
             let inside = seen.feedthrough;
-            seen = reactions(&mut instance, &self.layout, &self.abilities, Mode::ContinuousTime, directional)?;
+            seen = reactions(
+                &mut instance,
+                &self.layout,
+                &self.abilities,
+                Mode::ContinuousTime,
+                directional,
+            )?;
             seen.feedthrough.extend(inside);
         }
         let _ = instance.terminate();
@@ -84,7 +125,10 @@ impl Prepared {
         let mut unexpected = Vec::new();
         if !layout.dependencies_declared && found.complete && !late {
             let unclear = |input: &usize| found.unclear.contains(input);
-            layout.outputs.iter_mut().for_each(|output| output.depends_on.retain(unclear));
+            layout
+                .outputs
+                .iter_mut()
+                .for_each(|output| output.depends_on.retain(unclear));
         }
         for &(output, input) in &found.feedthrough {
             let depends_on = &mut layout.outputs[output].depends_on;
@@ -92,7 +136,10 @@ impl Prepared {
                 depends_on.push(input);
                 depends_on.sort_unstable();
                 if layout.dependencies_declared {
-                    unexpected.push(format!("`{}` on `{}`", layout.outputs[output].name, layout.inputs[input].name));
+                    unexpected.push(format!(
+                        "`{}` on `{}`",
+                        layout.outputs[output].name, layout.inputs[input].name
+                    ));
                 }
             }
         }

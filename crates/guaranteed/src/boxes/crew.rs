@@ -17,14 +17,19 @@ pub(super) struct Workshop {
 
 impl Workshop {
     pub fn new(units: Vec<Unit>, board: Board) -> Self {
-        Self { units: units.into_iter().map(Mutex::new).collect(), board: RwLock::new(board) }
+        Self {
+            units: units.into_iter().map(Mutex::new).collect(),
+            board: RwLock::new(board),
+        }
     }
 
     /// The share of one of `count` workers.
     fn work(&self, job: Job, worker: usize, count: usize) {
         let board = self.board.read().expect("BUG: a unit has panicked");
         for unit in self.units.iter().skip(worker).step_by(count) {
-            unit.lock().expect("BUG: a unit has panicked").perform(job, &board);
+            unit.lock()
+                .expect("BUG: a unit has panicked")
+                .perform(job, &board);
         }
     }
 }
@@ -55,7 +60,10 @@ impl<'w> Crew<'w> {
             });
             (jobs, done)
         };
-        Self { workshop, others: (1..count).map(other).collect() }
+        Self {
+            workshop,
+            others: (1..count).map(other).collect(),
+        }
     }
 
     /// Has every unit do a job.
@@ -70,15 +78,24 @@ impl<'w> Crew<'w> {
     }
 
     pub fn board(&self) -> RwLockReadGuard<'_, Board> {
-        self.workshop.board.read().expect("BUG: a unit has panicked")
+        self.workshop
+            .board
+            .read()
+            .expect("BUG: a unit has panicked")
     }
 
     pub fn board_mut(&self) -> RwLockWriteGuard<'_, Board> {
-        self.workshop.board.write().expect("BUG: a unit has panicked")
+        self.workshop
+            .board
+            .write()
+            .expect("BUG: a unit has panicked")
     }
 
     /// One unit after the other.
     pub fn units(&self) -> impl Iterator<Item = MutexGuard<'_, Unit>> {
-        self.workshop.units.iter().map(|unit| unit.lock().expect("BUG: a unit has panicked"))
+        self.workshop
+            .units
+            .iter()
+            .map(|unit| unit.lock().expect("BUG: a unit has panicked"))
     }
 }

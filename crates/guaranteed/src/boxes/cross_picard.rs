@@ -34,8 +34,16 @@ pub(super) struct Search {
 
 impl Default for Search {
     fn default() -> Self {
-        let guesses = &[(Guess::Previous, 1), (Guess::Union, 3), (Guess::Iterated, 12)];
-        Self { guesses, inflation: INFLATION, tightening: 1 }
+        let guesses = &[
+            (Guess::Previous, 1),
+            (Guess::Union, 3),
+            (Guess::Iterated, 12),
+        ];
+        Self {
+            guesses,
+            inflation: INFLATION,
+            tightening: 1,
+        }
     }
 }
 
@@ -119,7 +127,11 @@ impl Search {
 }
 
 /// The Picard box of each system, with its inputs in `guess`; they are left on the board.
-fn local_boxes(crew: &Crew, guess: &[Interval], iterations: &mut usize) -> Result<Vec<Interval>, usize> {
+fn local_boxes(
+    crew: &Crew,
+    guess: &[Interval],
+    iterations: &mut usize,
+) -> Result<Vec<Interval>, usize> {
     crew.board_mut().boxes = guess.to_vec();
     crew.perform(Job::Picard);
     *iterations += 1;
@@ -136,7 +148,9 @@ fn local_boxes(crew: &Crew, guess: &[Interval], iterations: &mut usize) -> Resul
 }
 
 fn widest(boxes: &[Interval]) -> usize {
-    (0..boxes.len()).max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width())).unwrap_or(0)
+    (0..boxes.len())
+        .max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width()))
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -176,8 +190,9 @@ mod tests {
     /// Iterations for the first step of `size`, and the boxes.
     fn first_step(search: &Search, size: f64) -> (usize, Vec<Interval>) {
         let problem = spring();
-        let units =
-            (0..2).map(|system| Unit::new(&problem, system, Integrator::Rk4.into(), Memory::Boxes, 0)).collect();
+        let units = (0..2)
+            .map(|system| Unit::new(&problem, system, Integrator::Rk4.into(), Memory::Boxes, 0))
+            .collect();
         let mut board = Board::new(0.0, &problem.start);
         board.set_step(size, Vec::new());
         let workshop = Workshop::new(units, board);
@@ -191,11 +206,21 @@ mod tests {
     #[test]
     fn few_iterations_give_nearly_the_least_boxes() {
         // As printed: no guess is enlarged, and the loop ends when rounding does not let boxes grow any more.
-        let printed = Search { guesses: &[(Guess::Previous, 50)], inflation: 0.0, tightening: 0 };
-        let ((iterations, boxes), (_, least)) = (first_step(&Search::default(), 0.01), first_step(&printed, 0.01));
+        let printed = Search {
+            guesses: &[(Guess::Previous, 50)],
+            inflation: 0.0,
+            tightening: 0,
+        };
+        let ((iterations, boxes), (_, least)) = (
+            first_step(&Search::default(), 0.01),
+            first_step(&printed, 0.01),
+        );
         assert!(iterations <= 6, "{iterations}");
         assert!(
-            boxes.iter().zip(&least).all(|(found, least)| found.width() < 1.001 * least.width()),
+            boxes
+                .iter()
+                .zip(&least)
+                .all(|(found, least)| found.width() < 1.001 * least.width()),
             "{boxes:?} {least:?}"
         );
     }

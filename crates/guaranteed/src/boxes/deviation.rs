@@ -16,14 +16,30 @@ const LARGEST_GROWTH: f64 = 16.0;
 const MOST_TERMS: usize = 80;
 
 /// How far states can be after `size` from where they are with the known inputs; `None` if no bound was found.
-pub(super) fn deviations(jacobian: &Jacobian, inputs: &[&Input], size: Interval) -> Option<Vec<f64>> {
+pub(super) fn deviations(
+    jacobian: &Jacobian,
+    inputs: &[&Input],
+    size: Interval,
+) -> Option<Vec<f64>> {
     let rows = jacobian.own.len();
-    let majorant: Vec<Vec<f64>> = (0..rows).map(|i| majorant_row(i, &jacobian.own[i])).collect();
-    let norm = above(majorant.iter().map(|row| row.iter().map(|m| m.abs()).sum::<f64>()).fold(0.0, f64::max) * size.hi);
+    let majorant: Vec<Vec<f64>> = (0..rows)
+        .map(|i| majorant_row(i, &jacobian.own[i]))
+        .collect();
+    let norm = above(
+        majorant
+            .iter()
+            .map(|row| row.iter().map(|m| m.abs()).sum::<f64>())
+            .fold(0.0, f64::max)
+            * size.hi,
+    );
     if norm.is_nan() || norm > LARGEST_GROWTH {
         return None;
     }
-    let degree = inputs.iter().map(|input| input.radii().len()).max().unwrap_or(0);
+    let degree = inputs
+        .iter()
+        .map(|input| input.radii().len())
+        .max()
+        .unwrap_or(0);
     // The Taylor coefficients of the solution: e_{k+1} = (M e_k + B r_k) / (k + 1), each times Hᵏ.
     let mut term = vec![Interval::ZERO; rows];
     let mut sum = term.clone();
@@ -31,16 +47,27 @@ pub(super) fn deviations(jacobian: &Jacobian, inputs: &[&Input], size: Interval)
     for k in 0..MOST_TERMS {
         let order = Interval::point(k as f64 + 1.0);
         let next = |i: usize| {
-            let forced = if k < degree { forcing(&jacobian.foreign[i], inputs, k) } else { 0.0 };
-            let grown = majorant[i].iter().zip(&term).map(|(&m, &e)| Interval::point(m) * e);
-            (grown.fold(Interval::ZERO, |a, b| a + b) + Interval::point(forced) * power) * size / order
+            let forced = if k < degree {
+                forcing(&jacobian.foreign[i], inputs, k)
+            } else {
+                0.0
+            };
+            let grown = majorant[i]
+                .iter()
+                .zip(&term)
+                .map(|(&m, &e)| Interval::point(m) * e);
+            (grown.fold(Interval::ZERO, |a, b| a + b) + Interval::point(forced) * power) * size
+                / order
         };
         term = (0..rows).map(next).collect();
         power = power * size;
-        sum.iter_mut().zip(&term).for_each(|(sum, &term)| *sum = *sum + term);
+        sum.iter_mut()
+            .zip(&term)
+            .for_each(|(sum, &term)| *sum = *sum + term);
         let largest = term.iter().map(|t| t.magnitude()).fold(0.0, f64::max);
         let ratio = norm / (k as f64 + 2.0);
-        if k >= degree && ratio < 0.5 && (largest <= 1e-13 * smallest(&sum) || k + 1 == MOST_TERMS) {
+        if k >= degree && ratio < 0.5 && (largest <= 1e-13 * smallest(&sum) || k + 1 == MOST_TERMS)
+        {
             // What remains is less than a geometric series.
             let rest = above(2.0 * largest * ratio);
             let bounds: Vec<f64> = sum.iter().map(|s| above(s.hi.max(0.0) + rest)).collect();
@@ -51,19 +78,28 @@ pub(super) fn deviations(jacobian: &Jacobian, inputs: &[&Input], size: Interval)
 }
 
 fn smallest(sum: &[Interval]) -> f64 {
-    sum.iter().map(|s| s.hi).filter(|hi| *hi > 0.0).fold(f64::INFINITY, f64::min)
+    sum.iter()
+        .map(|s| s.hi)
+        .filter(|hi| *hi > 0.0)
+        .fold(f64::INFINITY, f64::min)
 }
 
 fn majorant_row(i: usize, row: &[Interval]) -> Vec<f64> {
-    row.iter().enumerate().map(|(j, slope)| if i == j { slope.hi } else { slope.magnitude() }).collect()
+    row.iter()
+        .enumerate()
+        .map(|(j, slope)| if i == j { slope.hi } else { slope.magnitude() })
+        .collect()
 }
 
 /// Coefficient `k` of `B r(s)`, one row.
 fn forcing(row: &[Interval], inputs: &[&Input], k: usize) -> f64 {
-    let terms = row.iter().zip(inputs).map(|(slope, input)| match input.radii().get(k) {
-        Some(&radius) if radius != 0.0 => slope.magnitude() * radius,
-        _ => 0.0,
-    });
+    let terms = row
+        .iter()
+        .zip(inputs)
+        .map(|(slope, input)| match input.radii().get(k) {
+            Some(&radius) if radius != 0.0 => slope.magnitude() * radius,
+            _ => 0.0,
+        });
     above(terms.sum::<f64>())
 }
 
@@ -72,7 +108,10 @@ mod tests {
     use super::*;
 
     fn jacobian(own: f64, foreign: f64) -> Jacobian {
-        Jacobian { own: vec![vec![Interval::point(own)]], foreign: vec![vec![Interval::point(foreign)]] }
+        Jacobian {
+            own: vec![vec![Interval::point(own)]],
+            foreign: vec![vec![Interval::point(foreign)]],
+        }
     }
 
     #[test]
@@ -81,7 +120,10 @@ mod tests {
         let input = Input::held(Interval::new(-0.5, 0.5));
         let bound = deviations(&jacobian(-2.0, -3.0), &[&input], Interval::ONE).unwrap()[0];
         let exact = 0.75 * (1.0 - (-2.0f64).exp());
-        assert!(bound >= exact && bound < exact * (1.0 + 1e-7), "{bound} {exact}");
+        assert!(
+            bound >= exact && bound < exact * (1.0 + 1e-7),
+            "{bound} {exact}"
+        );
     }
 
     #[test]
@@ -95,7 +137,13 @@ mod tests {
     #[test]
     fn a_majorant_that_is_too_large_gives_no_bound() {
         let input = Input::held(Interval::new(-0.5, 0.5));
-        assert_eq!(deviations(&jacobian(1e3, 1.0), &[&input], Interval::ONE), None);
-        assert_eq!(deviations(&jacobian(f64::INFINITY, 1.0), &[&input], Interval::ONE), None);
+        assert_eq!(
+            deviations(&jacobian(1e3, 1.0), &[&input], Interval::ONE),
+            None
+        );
+        assert_eq!(
+            deviations(&jacobian(f64::INFINITY, 1.0), &[&input], Interval::ONE),
+            None
+        );
     }
 }

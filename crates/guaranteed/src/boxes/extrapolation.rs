@@ -28,7 +28,11 @@ pub(super) struct Past {
 
 impl Past {
     pub fn new(degree: Option<usize>, time: f64) -> Self {
-        Self { degree, times: VecDeque::from([time]), coefficients: VecDeque::new() }
+        Self {
+            degree,
+            times: VecDeque::from([time]),
+            coefficients: VecDeque::new(),
+        }
     }
 
     /// How many Taylor coefficients of every state are needed for remainders.
@@ -62,7 +66,9 @@ impl Past {
         size: f64,
     ) -> Input {
         let mut best = Input::held(tube);
-        let Some(degree) = self.degree else { return best };
+        let Some(degree) = self.degree else {
+            return best;
+        };
         let mut narrowest = best.mean_radius(size);
         let known = degree.min(self.times.len() - 1).min(differences.len() - 1);
         let mut omega = vec![Interval::ONE];
@@ -94,7 +100,9 @@ impl Past {
 /// `sum += factor · polynomial`.
 fn add_scaled(sum: &mut Vec<Interval>, polynomial: &[Interval], factor: Interval) {
     sum.resize(sum.len().max(polynomial.len()), Interval::ZERO);
-    sum.iter_mut().zip(polynomial).for_each(|(sum, &coefficient)| *sum = *sum + factor * coefficient);
+    sum.iter_mut()
+        .zip(polynomial)
+        .for_each(|(sum, &coefficient)| *sum = *sum + factor * coefficient);
 }
 
 /// `polynomial(s) · (s + offset)`.
@@ -118,14 +126,21 @@ mod tests {
         let coefficients = |t: Interval| -> Coefficients {
             let n = Interval::point;
             // t³ and its Taylor coefficients.
-            vec![vec![t * t * t], vec![n(3.0) * t * t], vec![n(3.0) * t], vec![n(1.0)]]
+            vec![
+                vec![t * t * t],
+                vec![n(3.0) * t * t],
+                vec![n(3.0) * t],
+                vec![n(1.0)],
+            ]
         };
         past.record(-1.0, coefficients(Interval::new(-2.0, -1.0)));
         past.record(0.0, coefficients(Interval::new(-1.0, 0.0)));
         let differences = [0.0, 1.0, -3.0].map(Interval::point);
         let coming = coefficients(Interval::new(0.0, 1.0));
         let input = past.input(0, Interval::new(0.0, 1.0), &differences, &coming, 1.0);
-        let found: Vec<Interval> = (0..4).map(|k| input.coefficient(k, Interval::ZERO)).collect();
+        let found: Vec<Interval> = (0..4)
+            .map(|k| input.coefficient(k, Interval::ZERO))
+            .collect();
         assert_eq!(found, [0.0, 0.0, 0.0, 1.0].map(Interval::point));
         assert!(input.mean_radius(1.0) < 1e-290);
     }

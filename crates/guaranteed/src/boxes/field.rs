@@ -40,7 +40,9 @@ impl Field {
     pub fn new(problem: &Problem, system: usize) -> Self {
         let own = problem.systems[system].clone();
         let program = problem.program(system);
-        let used = problem.derivatives[own.clone()].iter().flat_map(|&root| leaves(&problem.graph, root));
+        let used = problem.derivatives[own.clone()]
+            .iter()
+            .flat_map(|&root| leaves(&problem.graph, root));
         let mut foreign: Vec<usize> = used
             .filter_map(|leaf| match leaf {
                 Leaf::State(index) => Some(index as usize).filter(|index| !own.contains(index)),
@@ -49,7 +51,11 @@ impl Field {
             .collect();
         foreign.sort_unstable();
         foreign.dedup();
-        let duals: Vec<Dual<Interval>> = problem.parameters.iter().map(|&p| Dual::constant(p)).collect();
+        let duals: Vec<Dual<Interval>> = problem
+            .parameters
+            .iter()
+            .map(|&p| Dual::constant(p))
+            .collect();
         Self {
             own,
             foreign,
@@ -106,8 +112,10 @@ impl Field {
 
     fn differentiate(&mut self, own: &[Interval]) -> Jacobian {
         self.states[self.own.clone()].copy_from_slice(own);
-        let mut states: Vec<Dual<Interval>> = self.states.iter().map(|&x| Dual::constant(x)).collect();
-        let switches: Vec<Dual<Interval>> = self.switches.iter().map(|&s| Dual::constant(s)).collect();
+        let mut states: Vec<Dual<Interval>> =
+            self.states.iter().map(|&x| Dual::constant(x)).collect();
+        let switches: Vec<Dual<Interval>> =
+            self.switches.iter().map(|&s| Dual::constant(s)).collect();
         self.slopes.set_time(&Dual::constant(self.time));
         self.slopes.set_switches(&switches);
         let mut results = vec![Dual::constant(Interval::ZERO); self.own.len()];
@@ -116,15 +124,23 @@ impl Field {
             self.slopes.set_states(&states);
             self.slopes.run(&mut results);
             states[state].derivative = Interval::ZERO;
-            results.iter().map(|result| result.derivative).collect::<Vec<_>>()
+            results
+                .iter()
+                .map(|result| result.derivative)
+                .collect::<Vec<_>>()
         };
         let own: Vec<Vec<Interval>> = self.own.clone().map(&mut column).collect();
         let foreign: Vec<Vec<Interval>> = self.foreign.iter().map(|&state| column(state)).collect();
         let count = self.own.len();
-        Jacobian { own: transposed(&own, count), foreign: transposed(&foreign, count) }
+        Jacobian {
+            own: transposed(&own, count),
+            foreign: transposed(&foreign, count),
+        }
     }
 }
 
 fn transposed(columns: &[Vec<Interval>], rows: usize) -> Vec<Vec<Interval>> {
-    (0..rows).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
+    (0..rows)
+        .map(|row| columns.iter().map(|column| column[row]).collect())
+        .collect()
 }

@@ -71,14 +71,19 @@ mod tests {
     fn a_polynomial_is_expanded_about_any_time() {
         let input = Input::polynomial(&[1.0, 2.0, 3.0, 4.0].map(Interval::point));
         let at = Interval::point(2.0);
-        let expansion: Vec<f64> = (0..5).map(|order| input.coefficient(order, at).lo).collect();
+        let expansion: Vec<f64> = (0..5)
+            .map(|order| input.coefficient(order, at).lo)
+            .collect();
         assert_eq!(expansion, [49.0, 62.0, 27.0, 4.0, 0.0]);
     }
 
     #[test]
     fn a_held_input_is_a_constant_and_half_its_width() {
         let input = Input::held(Interval::new(1.0, 4.0));
-        assert_eq!(input.coefficient(0, Interval::new(0.0, 1.0)), Interval::point(2.5));
+        assert_eq!(
+            input.coefficient(0, Interval::new(0.0, 1.0)),
+            Interval::point(2.5)
+        );
         assert_eq!(input.radii(), [1.5]);
     }
 }

@@ -35,7 +35,10 @@ impl LocalSet {
         let start = &problem.start[own.clone()];
         let mut symbols = vec![None; problem.parameters.len()];
         let mut next = start.iter().filter(|x| !x.is_point()).count();
-        for leaf in problem.derivatives[own].iter().flat_map(|&root| leaves(&problem.graph, root)) {
+        for leaf in problem.derivatives[own]
+            .iter()
+            .flat_map(|&root| leaves(&problem.graph, root))
+        {
             if let Leaf::Parameter(index) = leaf
                 && !problem.parameters[index as usize].is_point()
                 && symbols[index as usize].is_none()
@@ -44,7 +47,11 @@ impl LocalSet {
                 next += 1;
             }
         }
-        let shape = FormShape { primaries: next, quadratic: false, errors: 0 };
+        let shape = FormShape {
+            primaries: next,
+            quadratic: false,
+            errors: 0,
+        };
         let mut used = 0;
         let form = |x: &Interval| {
             let mut form = vec![0.0; shape.width()];
@@ -57,24 +64,42 @@ impl LocalSet {
         };
         let states = start.iter().map(form).collect();
         let times = vec![problem.start_time];
-        (Self { shape, states, degree, differences: Vec::new(), times }, symbols)
+        (
+            Self {
+                shape,
+                states,
+                degree,
+                differences: Vec::new(),
+                times,
+            },
+            symbols,
+        )
     }
 
     /// The box of every state.
     pub fn boxes(&self) -> Vec<Interval> {
-        self.states.iter().map(|form| self.shape.range(form)).collect()
+        self.states
+            .iter()
+            .map(|form| self.shape.range(form))
+            .collect()
     }
 
     /// The divided differences of a state, of order 1 and higher.
     pub fn differences_of(&self, state: usize) -> Vec<Interval> {
-        self.differences.iter().map(|forms| self.shape.range(&forms[state])).collect()
+        self.differences
+            .iter()
+            .map(|forms| self.shape.range(&forms[state]))
+            .collect()
     }
 
     /// Forgets all symbols: what is left are boxes.
     pub fn restart(&mut self, boxes: &[Interval]) {
         let before = self.shape;
         let wide: Vec<usize> = (0..boxes.len()).filter(|&i| !boxes[i].is_point()).collect();
-        self.shape = FormShape { errors: wide.len(), ..before };
+        self.shape = FormShape {
+            errors: wide.len(),
+            ..before
+        };
         let (shape, first) = (self.shape, self.shape.first_error());
         let constant = |value: Interval| {
             let mut form = vec![0.0; shape.width()];
@@ -102,8 +127,15 @@ impl LocalSet {
 
     fn name_radii(&mut self, mut before: Forms, time: f64) {
         let radius = self.shape.radius();
-        let named: Vec<usize> = (0..self.states.len()).filter(|&i| self.states[i][radius] != 0.0).collect();
-        let all = self.differences.iter_mut().flatten().chain(&mut before).chain(&mut self.states);
+        let named: Vec<usize> = (0..self.states.len())
+            .filter(|&i| self.states[i][radius] != 0.0)
+            .collect();
+        let all = self
+            .differences
+            .iter_mut()
+            .flatten()
+            .chain(&mut before)
+            .chain(&mut self.states);
         for form in all {
             form.splice(radius..radius, std::iter::repeat_n(0.0, named.len()));
         }
@@ -142,10 +174,18 @@ impl LocalSet {
     fn reduce(&mut self, limit: usize) {
         let (first, last) = (self.shape.first_error(), self.shape.radius());
         let mut order: Vec<usize> = (first..last).collect();
-        let badness: Vec<f64> = order.iter().map(|&column| self.distance_from_a_box(column)).collect();
-        order.sort_by(|&a, &b| badness[b - first].total_cmp(&badness[a - first]).then(a.cmp(&b)));
+        let badness: Vec<f64> = order
+            .iter()
+            .map(|&column| self.distance_from_a_box(column))
+            .collect();
+        order.sort_by(|&a, &b| {
+            badness[b - first]
+                .total_cmp(&badness[a - first])
+                .then(a.cmp(&b))
+        });
         let (kept, merged) = order.split_at(limit - self.states.len());
-        let reach = |form: &[f64]| above(merged.iter().map(|&column| form[column].abs()).sum::<f64>());
+        let reach =
+            |form: &[f64]| above(merged.iter().map(|&column| form[column].abs()).sum::<f64>());
         let shorter = |form: &[f64]| {
             let mut short = form[..first].to_vec();
             short.extend(kept.iter().map(|&column| form[column]));

@@ -55,7 +55,8 @@ pub(crate) fn enclose(
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
     }
-    let (memory, degree) = extrapolation.map_or((Memory::Boxes, 0), |degree| (Memory::Sets, degree));
+    let (memory, degree) =
+        extrapolation.map_or((Memory::Boxes, 0), |degree| (Memory::Sets, degree));
     let unit = |system| Unit::new(problem, system, integrator.into(), memory, degree);
     let units = (0..problem.systems.len()).map(unit).collect();
     let workshop = Workshop::new(units, Board::new(problem.start_time, &problem.start));
@@ -67,13 +68,18 @@ pub(crate) fn enclose(
 
 fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> Outcome {
     watcher.instant(problem.start_time, &problem.start);
-    let reason = "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols".to_owned();
+    let reason =
+        "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols"
+            .to_owned();
     Outcome {
         reached: problem.start_time,
         steps: 0,
         rejected: 0,
         states: problem.start.clone(),
-        stopped: Some(Stopped::BlownUp { time: problem.start_time, reason }),
+        stopped: Some(Stopped::BlownUp {
+            time: problem.start_time,
+            reason,
+        }),
         remarks: Vec::new(),
     }
 }

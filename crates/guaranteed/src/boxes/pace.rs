@@ -35,7 +35,10 @@ impl Pace {
     pub fn new(problem: &Problem, options: &Options) -> Self {
         let (start, stop) = (problem.start_time, problem.stop_time);
         let thresholds = problem.thresholds();
-        let mut cuts: Vec<f64> = thresholds.iter().flat_map(|t| [t.time.lo, t.time.hi]).collect();
+        let mut cuts: Vec<f64> = thresholds
+            .iter()
+            .flat_map(|t| [t.time.lo, t.time.hi])
+            .collect();
         cuts.retain(|&cut| cut > start && cut < stop);
         cuts.push(stop);
         cuts.sort_by(f64::total_cmp);
@@ -58,18 +61,30 @@ impl Pace {
 
     /// The end of the step from `time`.
     pub fn end(&self, time: f64) -> f64 {
-        let mut limit = self.cuts.iter().copied().find(|&cut| cut > time).unwrap_or(time);
+        let mut limit = self
+            .cuts
+            .iter()
+            .copied()
+            .find(|&cut| cut > time)
+            .unwrap_or(time);
         if let Some((start, interval, number)) = self.grid {
             limit = limit.min(start + number as f64 * interval);
         }
         let end = self.anchor + (self.index + 1) as f64 * self.size;
         // What would remain is not worth a step.
-        if end > limit - 1e-6 * self.size { limit } else { end.max(time.next_up()) }
+        if end > limit - 1e-6 * self.size {
+            limit
+        } else {
+            end.max(time.next_up())
+        }
     }
 
     /// The conditions on time throughout a step.
     pub fn switches(&self, from: f64, to: f64) -> Vec<Interval> {
-        self.thresholds.iter().map(|threshold| threshold.throughout(from, to)).collect()
+        self.thresholds
+            .iter()
+            .map(|threshold| threshold.throughout(from, to))
+            .collect()
     }
 
     /// The step has been proved.
@@ -147,9 +162,17 @@ mod tests {
     #[test]
     fn steps_end_at_multiples_and_at_cuts() {
         let found = ends(&mut pace(&[0.25, 1.0], None));
-        let expected = [0.0, 0.1, 0.2, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.0];
+        let expected = [
+            0.0, 0.1, 0.2, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.0,
+        ];
         assert_eq!(found.len(), expected.len());
-        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .zip(expected)
+                .all(|(found, expected)| (found - expected).abs() < 1e-12),
+            "{found:?}"
+        );
         assert!(found.contains(&0.25), "cuts are met exactly");
     }
 

@@ -9,9 +9,18 @@ const MOST_ITERATIONS: usize = 8;
 pub(super) const INFLATION: f64 = 0.1;
 
 /// The Picard-Lindelöf operator in its rectangle form (7): `x₀ + [0, H] f(r, w)`.
-pub(super) fn rectangle(field: &mut Field, start: &[Interval], elapsed: Interval, guess: &[Interval]) -> Vec<Interval> {
+pub(super) fn rectangle(
+    field: &mut Field,
+    start: &[Interval],
+    elapsed: Interval,
+    guess: &[Interval],
+) -> Vec<Interval> {
     let rates = field.rates(guess);
-    start.iter().zip(rates).map(|(&x, rate)| x + elapsed * rate).collect()
+    start
+        .iter()
+        .zip(rates)
+        .map(|(&x, rate)| x + elapsed * rate)
+        .collect()
 }
 
 /// A box that the operator maps into itself, so that every solution from `start` exists and stays in it; or, if none is
@@ -40,12 +49,17 @@ pub(super) fn picard_box(
     }
     let last = last.unwrap_or_default();
     let growth = |i: &usize| last[*i].width() - start[*i].width();
-    Err((0..last.len()).max_by(|a, b| growth(a).total_cmp(&growth(b))).unwrap_or(0))
+    Err((0..last.len())
+        .max_by(|a, b| growth(a).total_cmp(&growth(b)))
+        .unwrap_or(0))
 }
 
 /// Wider on either side by a part of the width, and a little more.
 pub(super) fn inflated(boxes: &[Interval], part: f64) -> Vec<Interval> {
-    boxes.iter().map(|b| b.widened(part * b.width() + 1e-13 * b.magnitude() + f64::MIN_POSITIVE)).collect()
+    boxes
+        .iter()
+        .map(|b| b.widened(part * b.width() + 1e-13 * b.magnitude() + f64::MIN_POSITIVE))
+        .collect()
 }
 
 pub(super) fn hulls(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
@@ -53,10 +67,16 @@ pub(super) fn hulls(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
 }
 
 pub(super) fn all_within(inner: &[Interval], outer: &[Interval]) -> bool {
-    inner.iter().zip(outer).all(|(inner, outer)| inner.within(*outer))
+    inner
+        .iter()
+        .zip(outer)
+        .all(|(inner, outer)| inner.within(*outer))
 }
 
 /// What two enclosures of the same have in common.
 pub(super) fn common(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
-    a.iter().zip(b).map(|(a, b)| a.intersection(*b).unwrap_or(*a)).collect()
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| a.intersection(*b).unwrap_or(*a))
+        .collect()
 }

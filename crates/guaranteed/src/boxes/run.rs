@@ -29,7 +29,12 @@ pub(super) struct Run<'r> {
 }
 
 impl<'r> Run<'r> {
-    pub fn new(problem: &'r Problem, options: &Options, extrapolation: Option<usize>, crew: Crew<'r>) -> Self {
+    pub fn new(
+        problem: &'r Problem,
+        options: &Options,
+        extrapolation: Option<usize>,
+        crew: Crew<'r>,
+    ) -> Self {
         Self {
             problem,
             crew,
@@ -101,9 +106,17 @@ impl<'r> Run<'r> {
         let coefficients = self.tighten();
         self.tell_inputs(&coefficients);
         self.crew.perform(Job::Advance);
-        let failed = self.crew.units().find(|unit| unit.arrival.is_none()).map(|unit| unit.field.own.start);
+        let failed = self
+            .crew
+            .units()
+            .find(|unit| unit.arrival.is_none())
+            .map(|unit| unit.field.own.start);
         let (fewest, most, all) = self.iterations;
-        self.iterations = (fewest.min(iterations), most.max(iterations), all + iterations);
+        self.iterations = (
+            fewest.min(iterations),
+            most.max(iterations),
+            all + iterations,
+        );
         failed.map_or(Ok(coefficients), Err)
     }
 
@@ -111,10 +124,21 @@ impl<'r> Run<'r> {
     fn tighten(&self) -> Coefficients {
         let (time, span, elapsed, start, boxes) = {
             let board = self.crew.board();
-            (board.time, board.span(), board.elapsed(), board.start.clone(), board.boxes.clone())
+            (
+                board.time,
+                board.span(),
+                board.elapsed(),
+                board.start.clone(),
+                board.boxes.clone(),
+            )
         };
         let at_start = exchange(&self.crew, Interval::point(time), &start, taylor::ORDER);
-        let throughout = exchange(&self.crew, span, &boxes, self.past.orders().max(taylor::ORDER + 1));
+        let throughout = exchange(
+            &self.crew,
+            span,
+            &boxes,
+            self.past.orders().max(taylor::ORDER + 1),
+        );
         self.crew.board_mut().tubes = taylor::tightened(&boxes, &at_start, &throughout, elapsed);
         throughout
     }
@@ -128,7 +152,13 @@ impl<'r> Run<'r> {
                 let tube = board.tubes[state];
                 let mut differences = vec![board.start[state]];
                 differences.extend(unit.set.differences_of(i));
-                inputs.push(self.past.input(state, tube, &differences, coefficients, board.size.hi));
+                inputs.push(self.past.input(
+                    state,
+                    tube,
+                    &differences,
+                    coefficients,
+                    board.size.hi,
+                ));
             }
         }
         drop(board);
@@ -139,7 +169,9 @@ impl<'r> Run<'r> {
     fn accept(&mut self, coefficients: Coefficients) {
         self.crew.perform(Job::Accept);
         let mut arrived = Vec::with_capacity(self.problem.dimension());
-        self.crew.units().for_each(|unit| arrived.extend(unit.set.boxes()));
+        self.crew
+            .units()
+            .for_each(|unit| arrived.extend(unit.set.boxes()));
         let mut board = self.crew.board_mut();
         // The tube holds at the end of the step, too.
         board.start = common(&board.tubes, &arrived);
@@ -165,10 +197,14 @@ impl<'r> Run<'r> {
             return Vec::new();
         }
         let mean = all as f64 / (self.steps as f64);
-        vec![format!("cross-Picard took {fewest} to {most} iterations in a macro-step, {mean:.1} in the mean")]
+        vec![format!(
+            "cross-Picard took {fewest} to {most} iterations in a macro-step, {mean:.1} in the mean"
+        )]
     }
 }
 
 fn widest(boxes: &[Interval]) -> usize {
-    (0..boxes.len()).max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width())).unwrap_or(0)
+    (0..boxes.len())
+        .max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width()))
+        .unwrap_or(0)
 }

@@ -29,10 +29,18 @@ impl Stage {
     }
 }
 
-const HEUN: Scheme = Scheme { order: 2, stages: &[Stage::new(0.0, 1.0), Stage::new(1.0, 1.0)] };
+const HEUN: Scheme = Scheme {
+    order: 2,
+    stages: &[Stage::new(0.0, 1.0), Stage::new(1.0, 1.0)],
+};
 const RK4: Scheme = Scheme {
     order: 4,
-    stages: &[Stage::new(0.0, 1.0), Stage::new(0.5, 2.0), Stage::new(0.5, 2.0), Stage::new(1.0, 1.0)],
+    stages: &[
+        Stage::new(0.0, 1.0),
+        Stage::new(0.5, 2.0),
+        Stage::new(0.5, 2.0),
+        Stage::new(1.0, 1.0),
+    ],
 };
 
 impl From<Integrator> for Scheme {
@@ -86,7 +94,9 @@ pub(super) fn numerical_step(
             tape.set_state_form(register, 0, &constant);
         }
         tape.compute(0);
-        slopes = (0..result.len()).map(|i| slope(tape, i, shape.width())).collect();
+        slopes = (0..result.len())
+            .map(|i| slope(tape, i, shape.width()))
+            .collect();
         let weight = scheme.weight(stage) * size;
         for (form, slope) in result.iter_mut().zip(&slopes) {
             shape.add_scaled(form, weight, slope);

@@ -14,7 +14,12 @@ use crate::interval::Interval;
 pub(super) const ORDER: usize = 1;
 
 /// Coefficients 0 to `orders` of all states, where they are in `states` at any of the times `at`.
-pub(super) fn exchange(crew: &Crew, at: Interval, states: &[Interval], orders: usize) -> Coefficients {
+pub(super) fn exchange(
+    crew: &Crew,
+    at: Interval,
+    states: &[Interval],
+    orders: usize,
+) -> Coefficients {
     {
         let mut board = crew.board_mut();
         board.expansion_time = at;

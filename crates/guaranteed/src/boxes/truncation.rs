@@ -12,7 +12,11 @@ use crate::interval::Interval;
 use crate::series::{Coefficient, SeriesTape};
 
 /// Series over intervals only.
-pub(super) const NO_SYMBOLS: FormShape = FormShape { primaries: 0, quadratic: false, errors: 0 };
+pub(super) const NO_SYMBOLS: FormShape = FormShape {
+    primaries: 0,
+    quadratic: false,
+    errors: 0,
+};
 
 /// What the error is bounded on.
 pub(super) struct Step<'a> {
@@ -38,7 +42,11 @@ impl Step<'_> {
         let exact = self.solution(tape, registers);
         let numerical = self.numerical(tape, registers);
         let power = (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.size);
-        exact.into_iter().zip(numerical).map(|(exact, numerical)| power * (exact - numerical)).collect()
+        exact
+            .into_iter()
+            .zip(numerical)
+            .map(|(exact, numerical)| power * (exact - numerical))
+            .collect()
     }
 
     fn elapsed(&self) -> Interval {
@@ -48,18 +56,33 @@ impl Step<'_> {
     /// Coefficient `p + 1` of the solution, anywhere in the step.
     fn solution(&self, tape: &mut SeriesTape, registers: &Registers) -> Vec<Interval> {
         let elapsed = self.elapsed();
-        tape.begin(NO_SYMBOLS, self.scheme.order + 1, Interval::point(self.time) + elapsed, self.switches);
+        tape.begin(
+            NO_SYMBOLS,
+            self.scheme.order + 1,
+            Interval::point(self.time) + elapsed,
+            self.switches,
+        );
         let mut coefficient = self.picard.to_vec();
         for k in 0..=self.scheme.order {
             self.set(tape, registers, k, &coefficient, elapsed);
             tape.compute(k);
             let divisor = Interval::point(k as f64 + 1.0);
-            coefficient = results(tape, self.start.len(), k).into_iter().map(|rate| rate / divisor).collect();
+            coefficient = results(tape, self.start.len(), k)
+                .into_iter()
+                .map(|rate| rate / divisor)
+                .collect();
         }
         coefficient
     }
 
-    fn set(&self, tape: &mut SeriesTape, registers: &Registers, k: usize, own: &[Interval], elapsed: Interval) {
+    fn set(
+        &self,
+        tape: &mut SeriesTape,
+        registers: &Registers,
+        k: usize,
+        own: &[Interval],
+        elapsed: Interval,
+    ) {
         for &(i, register) in &registers.own {
             tape.set_state_interval(register, k, own[i]);
         }
@@ -91,20 +114,36 @@ impl Step<'_> {
     ///
     /// The tape's own variable is the stage's time, which advances by `c` where `h` advances by 1: coefficient `k` in
     /// `h` is `c^k` times that of the tape. Powers of two scale without rounding.
-    fn stage(&self, tape: &mut SeriesTape, registers: &Registers, stage: &Stage, before: &Series) -> Series {
+    fn stage(
+        &self,
+        tape: &mut SeriesTape,
+        registers: &Registers,
+        stage: &Stage,
+        before: &Series,
+    ) -> Series {
         let (states, count) = (self.start.len(), before.len());
         let node = Interval::point(stage.node);
         let elapsed = node * self.elapsed();
-        tape.begin(NO_SYMBOLS, count, Interval::point(self.time) + elapsed, self.switches);
+        tape.begin(
+            NO_SYMBOLS,
+            count,
+            Interval::point(self.time) + elapsed,
+            self.switches,
+        );
         let mut slopes = vec![vec![Interval::ZERO; states]; count];
         // Without a node, nothing depends on the size of the step.
         let orders = if stage.node == 0.0 { 1 } else { count };
         let mut scale = Interval::ONE;
         for (k, slopes) in slopes.iter_mut().enumerate().take(orders) {
-            let own: Vec<Interval> = (0..states).map(|i| self.argument(stage, before, i, k) / scale).collect();
+            let own: Vec<Interval> = (0..states)
+                .map(|i| self.argument(stage, before, i, k) / scale)
+                .collect();
             self.set(tape, registers, k, &own, elapsed);
             tape.compute(k);
-            *slopes = results(tape, states, k).into_iter().map(|slope| slope * scale).collect();
+            *slopes = results(tape, states, k)
+                .into_iter()
+                .map(|slope| slope * scale)
+                .collect();
             scale = scale * node;
         }
         slopes
@@ -117,7 +156,11 @@ impl Step<'_> {
             0 => sizes * before[0][state],
             _ => sizes * before[k][state] + before[k - 1][state],
         };
-        let start = if k == 0 { self.start[state] } else { Interval::ZERO };
+        let start = if k == 0 {
+            self.start[state]
+        } else {
+            Interval::ZERO
+        };
         start + Interval::point(stage.node) * moved
     }
 }

@@ -56,7 +56,13 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub fn new(problem: &Problem, system: usize, scheme: Scheme, memory: Memory, degree: usize) -> Self {
+    pub fn new(
+        problem: &Problem,
+        system: usize,
+        scheme: Scheme,
+        memory: Memory,
+        degree: usize,
+    ) -> Self {
         let field = Field::new(problem, system);
         let (set, symbols) = LocalSet::new(problem, system, degree);
         let program = problem.program(system);
@@ -92,7 +98,10 @@ impl Unit {
                 self.arrival = self.advance(board);
             }
             Job::Accept => {
-                let arrival = self.arrival.take().expect("BUG: a step without arrival is accepted");
+                let arrival = self
+                    .arrival
+                    .take()
+                    .expect("BUG: a step without arrival is accepted");
                 self.set.adopt(arrival, board.end);
             }
         }
@@ -103,7 +112,11 @@ impl Unit {
     }
 
     fn foreign(&self, states: &[Interval]) -> Vec<Interval> {
-        self.field.foreign.iter().map(|&state| states[state]).collect()
+        self.field
+            .foreign
+            .iter()
+            .map(|&state| states[state])
+            .collect()
     }
 
     /// `𝒫^H` of algorithm 1.
@@ -124,20 +137,38 @@ impl Unit {
         }
         let (tape, registers) = &mut self.series;
         let (own, foreign) = (&self.field.own, &self.field.foreign);
-        registers.own.iter().for_each(|&(i, register)| tape.set_state_interval(register, k, known[own.start + i]));
-        registers.foreign.iter().for_each(|&(j, register)| tape.set_state_interval(register, k, known[foreign[j]]));
+        registers
+            .own
+            .iter()
+            .for_each(|&(i, register)| tape.set_state_interval(register, k, known[own.start + i]));
+        registers
+            .foreign
+            .iter()
+            .for_each(|&(j, register)| tape.set_state_interval(register, k, known[foreign[j]]));
         tape.compute(k);
         let divisor = Interval::point(k as f64 + 1.0);
-        let coefficient = |rate: Interval| if self.smooth { rate / divisor } else { Interval::ENTIRE };
-        self.coefficient = results(tape, own.len(), k).into_iter().map(coefficient).collect();
+        let coefficient = |rate: Interval| {
+            if self.smooth {
+                rate / divisor
+            } else {
+                Interval::ENTIRE
+            }
+        };
+        self.coefficient = results(tape, own.len(), k)
+            .into_iter()
+            .map(coefficient)
+            .collect();
     }
 
     fn begin_series(&mut self, board: &Board, room: usize) {
         let states = &board.coefficients[0];
         let (own, inputs) = (self.own(states).to_vec(), self.foreign(states));
-        self.field.place(board.expansion_time, &board.switches, &inputs);
+        self.field
+            .place(board.expansion_time, &board.switches, &inputs);
         self.smooth = board.is_decided() && self.look_ahead(&own);
-        self.series.0.begin(NO_SYMBOLS, room, board.expansion_time, &board.switches);
+        self.series
+            .0
+            .begin(NO_SYMBOLS, room, board.expansion_time, &board.switches);
     }
 
     /// Tells the tapes what decides conditions and kinks in a box; whether everything is decided.
@@ -155,9 +186,17 @@ impl Unit {
 
     /// The set at the end of the step, by the better of two ways; `None` if both fail.
     fn advance(&mut self, board: &Board) -> Option<Forms> {
-        let inputs: Vec<&Input> = self.field.foreign.iter().map(|&state| &board.inputs[state]).collect();
+        let inputs: Vec<&Input> = self
+            .field
+            .foreign
+            .iter()
+            .map(|&state| &board.inputs[state])
+            .collect();
         // The polynomials may leave the tubes, so the box has to be one for both.
-        let told: Vec<Interval> = inputs.iter().map(|input| input.coefficient(0, board.elapsed())).collect();
+        let told: Vec<Interval> = inputs
+            .iter()
+            .map(|input| input.coefficient(0, board.elapsed()))
+            .collect();
         let ranges = hulls(&self.foreign(&board.tubes), &told);
         self.field.place(board.span(), &board.switches, &ranges);
         let (start, guess) = (self.own(&board.start), self.own(&board.boxes));
@@ -170,7 +209,10 @@ impl Unit {
     }
 
     fn total_width(&self, forms: &Forms) -> f64 {
-        forms.iter().map(|form| self.set.shape.range(form).width()).sum()
+        forms
+            .iter()
+            .map(|form| self.set.shape.range(form).width())
+            .sum()
     }
 
     /// `x + H f(r, w)`: needs no derivatives, so it crosses kinks and switches that are undecided.
@@ -178,21 +220,39 @@ impl Unit {
         let rates = self.field.rates(picard);
         let shape = self.set.shape;
         let mut forms = self.set.states.clone();
-        forms.iter_mut().zip(rates).for_each(|(form, rate)| shape.add_constant(form, board.size * rate));
+        forms
+            .iter_mut()
+            .zip(rates)
+            .for_each(|(form, rate)| shape.add_constant(form, board.size * rate));
         forms
     }
 
     /// The scheme with the known inputs, its truncation error (5), and what the deviation of the inputs can do.
-    fn runge_kutta_step(&mut self, board: &Board, inputs: &[&Input], picard: &[Interval]) -> Option<Forms> {
+    fn runge_kutta_step(
+        &mut self,
+        board: &Board,
+        inputs: &[&Input],
+        picard: &[Interval],
+    ) -> Option<Forms> {
         let start = self.own(&board.start);
         if !board.is_decided() || !self.is_smooth_for_stages(board, start, picard) {
             return None;
         }
         let jacobian = self.field.jacobian(picard);
         let deviations = deviations(&jacobian, inputs, board.size)?;
-        let (scheme, time, size, switches) = (self.scheme, board.time, board.size, &board.switches[..]);
+        let (scheme, time, size, switches) =
+            (self.scheme, board.time, board.size, &board.switches[..]);
         let affine = self.affine;
-        let step = Step { scheme, affine, time, size, switches, inputs, start, picard };
+        let step = Step {
+            scheme,
+            affine,
+            time,
+            size,
+            switches,
+            inputs,
+            start,
+            picard,
+        };
         let errors = step.error(&mut self.series.0, &self.series.1);
         let tape = (&mut self.forms.0, &self.forms.1);
         let mut forms = numerical_step(&scheme, &self.set, tape, (time, size, switches), inputs);
@@ -205,7 +265,12 @@ impl Unit {
     }
 
     /// Whether no condition or kink is open where the solution goes, or any stage of the scheme.
-    fn is_smooth_for_stages(&mut self, board: &Board, start: &[Interval], picard: &[Interval]) -> bool {
+    fn is_smooth_for_stages(
+        &mut self,
+        board: &Board,
+        start: &[Interval],
+        picard: &[Interval],
+    ) -> bool {
         if !self.series.0.needs_outlook() {
             return true;
         }
@@ -213,7 +278,11 @@ impl Unit {
         let mut stage = start.to_vec();
         for _ in self.scheme.stages {
             let slopes = self.field.rates(&stage);
-            stage = start.iter().zip(slopes).map(|(&x, slope)| x + board.elapsed() * slope).collect();
+            stage = start
+                .iter()
+                .zip(slopes)
+                .map(|(&x, slope)| x + board.elapsed() * slope)
+                .collect();
             reached = hulls(&reached, &stage);
         }
         self.look_ahead(&reached)
@@ -224,7 +293,13 @@ fn registers(tape: &SeriesTape, field: &Field) -> Registers {
     let place = |state: usize| field.own.contains(&state).then(|| state - field.own.start);
     let input = |state: usize| field.foreign.iter().position(|&foreign| foreign == state);
     Registers {
-        own: tape.states().filter_map(|(state, register)| Some((place(state)?, register))).collect(),
-        foreign: tape.states().filter_map(|(state, register)| Some((input(state)?, register))).collect(),
+        own: tape
+            .states()
+            .filter_map(|(state, register)| Some((place(state)?, register)))
+            .collect(),
+        foreign: tape
+            .states()
+            .filter_map(|(state, register)| Some((input(state)?, register)))
+            .collect(),
     }
 }

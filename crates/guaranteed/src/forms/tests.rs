@@ -28,7 +28,13 @@ impl Sample {
                 }
             }
         }
-        value + self.errors.iter().zip(&form[self.shape.first_error()..]).map(|(e, c)| e * c).sum::<f64>()
+        value
+            + self
+                .errors
+                .iter()
+                .zip(&form[self.shape.first_error()..])
+                .map(|(e, c)| e * c)
+                .sum::<f64>()
     }
 
     /// A value of the operand at `index`.
@@ -48,11 +54,14 @@ impl Sample {
 
 /// A sample and two forms of its shape; `scale` is how large their symbols' coefficients are.
 fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
-    let shape = (0..4_usize, any::<bool>(), 0..4_usize).prop_map(|(primaries, quadratic, errors)| FormShape {
-        primaries,
-        quadratic,
-        errors,
-    });
+    let shape =
+        (0..4_usize, any::<bool>(), 0..4_usize).prop_map(|(primaries, quadratic, errors)| {
+            FormShape {
+                primaries,
+                quadratic,
+                errors,
+            }
+        });
     let unit = || prop_oneof![Just(-1.0), Just(1.0), -1.0..1.0];
     shape.prop_flat_map(move |shape| {
         let symbols = |count: usize| prop::collection::vec(unit(), count);
@@ -61,9 +70,18 @@ fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
             (-3.0..3.0, coefficients, 0.0..0.1 * scale)
                 .prop_map(|(centre, rest, radius)| [vec![centre], rest, vec![radius]].concat())
         };
-        let sample = (symbols(shape.primaries), symbols(shape.errors), unit(), unit()).prop_map(
-            move |(primaries, errors, first, second)| Sample { shape, primaries, errors, anonymous: [first, second] },
-        );
+        let sample = (
+            symbols(shape.primaries),
+            symbols(shape.errors),
+            unit(),
+            unit(),
+        )
+            .prop_map(move |(primaries, errors, first, second)| Sample {
+                shape,
+                primaries,
+                errors,
+                anonymous: [first, second],
+            });
         (sample, form(), form())
     })
 }
@@ -190,11 +208,18 @@ proptest! {
 #[test]
 fn the_square_of_a_symbol_is_not_negative() {
     for quadratic in [false, true] {
-        let shape = FormShape { primaries: 1, quadratic, errors: 0 };
+        let shape = FormShape {
+            primaries: 1,
+            quadratic,
+            errors: 0,
+        };
         let (mut a, mut out) = (vec![0.0; shape.width()], vec![0.0; shape.width()]);
         a[1] = 1.0;
         shape.add_product(&mut out, &a, &a, 1.0);
         let range = shape.range(&out);
-        assert!(range.lo > -1e-9 && range.lo <= 0.0 && range.hi >= 1.0 && range.hi < 1.0 + 1e-9, "{range}");
+        assert!(
+            range.lo > -1e-9 && range.lo <= 0.0 && range.hi >= 1.0 && range.hi < 1.0 + 1e-9,
+            "{range}"
+        );
     }
 }

@@ -3,14 +3,19 @@
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::Interval;
-use super::rounding::{add_down, add_up, divide_down, divide_up, multiply_down, multiply_up, sqrt_down, sqrt_up};
+use super::rounding::{
+    add_down, add_up, divide_down, divide_up, multiply_down, multiply_up, sqrt_down, sqrt_up,
+};
 
 impl Neg for Interval {
     type Output = Self;
 
     #[inline]
     fn neg(self) -> Self {
-        Self { lo: -self.hi, hi: -self.lo }
+        Self {
+            lo: -self.hi,
+            hi: -self.lo,
+        }
     }
 }
 
@@ -39,12 +44,19 @@ impl Mul for Interval {
     #[inline]
     fn mul(self, other: Self) -> Self {
         let (a, b) = (self, other);
-        let bounds =
-            |low: (f64, f64), high: (f64, f64)| Self::new(multiply_down(low.0, low.1), multiply_up(high.0, high.1));
+        let bounds = |low: (f64, f64), high: (f64, f64)| {
+            Self::new(multiply_down(low.0, low.1), multiply_up(high.0, high.1))
+        };
         if a.lo >= 0.0 {
-            bounds((if b.lo >= 0.0 { a.lo } else { a.hi }, b.lo), (if b.hi >= 0.0 { a.hi } else { a.lo }, b.hi))
+            bounds(
+                (if b.lo >= 0.0 { a.lo } else { a.hi }, b.lo),
+                (if b.hi >= 0.0 { a.hi } else { a.lo }, b.hi),
+            )
         } else if a.hi <= 0.0 {
-            bounds((if b.hi <= 0.0 { a.hi } else { a.lo }, b.hi), (if b.lo <= 0.0 { a.lo } else { a.hi }, b.lo))
+            bounds(
+                (if b.hi <= 0.0 { a.hi } else { a.lo }, b.hi),
+                (if b.lo <= 0.0 { a.lo } else { a.hi }, b.lo),
+            )
         } else if b.lo >= 0.0 {
             bounds((a.lo, b.hi), (a.hi, b.hi))
         } else if b.hi <= 0.0 {
@@ -89,9 +101,15 @@ impl Interval {
             return -self.divide_by_zero(-divisor);
         }
         if self.lo > 0.0 {
-            Self { lo: divide_down(self.lo, divisor.hi), hi: f64::INFINITY }
+            Self {
+                lo: divide_down(self.lo, divisor.hi),
+                hi: f64::INFINITY,
+            }
         } else {
-            Self { lo: f64::NEG_INFINITY, hi: divide_up(self.hi, divisor.hi) }
+            Self {
+                lo: f64::NEG_INFINITY,
+                hi: divide_up(self.hi, divisor.hi),
+            }
         }
     }
 
@@ -105,6 +123,10 @@ impl Interval {
     /// The square root; [`Self::ENTIRE`] of anything negative.
     #[inline]
     pub fn sqrt(self) -> Self {
-        if self.lo < 0.0 { Self::ENTIRE } else { Self::new(sqrt_down(self.lo), sqrt_up(self.hi)) }
+        if self.lo < 0.0 {
+            Self::ENTIRE
+        } else {
+            Self::new(sqrt_down(self.lo), sqrt_up(self.hi))
+        }
     }
 }

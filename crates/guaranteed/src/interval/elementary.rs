@@ -13,7 +13,11 @@ impl Interval {
     #[inline]
     pub(super) fn increasing(self, function: Function, exact: impl Fn(f64) -> bool) -> Self {
         let low = function(self.lo);
-        let high = if self.is_point() { low } else { function(self.hi) };
+        let high = if self.is_point() {
+            low
+        } else {
+            function(self.hi)
+        };
         let low = if exact(self.lo) { low } else { below(low) };
         let high = if exact(self.hi) { high } else { above(high) };
         Self::new(low, high)
@@ -22,22 +26,34 @@ impl Interval {
     /// What of it lies in the range `lo..=hi` of a function.
     #[inline]
     pub(super) fn clamped(self, lo: f64, hi: f64) -> Self {
-        Self { lo: self.lo.clamp(lo, hi), hi: self.hi.clamp(lo, hi) }
+        Self {
+            lo: self.lo.clamp(lo, hi),
+            hi: self.hi.clamp(lo, hi),
+        }
     }
 
     /// The exponential.
     pub fn exp(self) -> Self {
-        self.increasing(core_math::exp, |x| x == 0.0).clamped(0.0, f64::INFINITY)
+        self.increasing(core_math::exp, |x| x == 0.0)
+            .clamped(0.0, f64::INFINITY)
     }
 
     /// The natural logarithm; [`Self::ENTIRE`] of anything negative.
     pub fn log(self) -> Self {
-        if self.lo < 0.0 { Self::ENTIRE } else { self.increasing(core_math::log, |x| x == 1.0) }
+        if self.lo < 0.0 {
+            Self::ENTIRE
+        } else {
+            self.increasing(core_math::log, |x| x == 1.0)
+        }
     }
 
     /// The logarithm to base 10; [`Self::ENTIRE`] of anything negative.
     pub fn log10(self) -> Self {
-        if self.lo < 0.0 { Self::ENTIRE } else { self.increasing(core_math::log10, is_power_of_ten) }
+        if self.lo < 0.0 {
+            Self::ENTIRE
+        } else {
+            self.increasing(core_math::log10, is_power_of_ten)
+        }
     }
 
     /// The arc sine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
@@ -69,46 +85,67 @@ impl Interval {
 
     /// The hyperbolic cosine.
     pub fn cosh(self) -> Self {
-        self.abs().increasing(core_math::cosh, |x| x == 0.0).clamped(1.0, f64::INFINITY)
+        self.abs()
+            .increasing(core_math::cosh, |x| x == 0.0)
+            .clamped(1.0, f64::INFINITY)
     }
 
     /// The hyperbolic tangent.
     pub fn tanh(self) -> Self {
-        self.increasing(core_math::tanh, |x| x == 0.0).clamped(-1.0, 1.0)
+        self.increasing(core_math::tanh, |x| x == 0.0)
+            .clamped(-1.0, 1.0)
     }
 
     /// The absolute value.
     #[inline]
     pub fn abs(self) -> Self {
-        Self { lo: self.mignitude(), hi: self.magnitude() }
+        Self {
+            lo: self.mignitude(),
+            hi: self.magnitude(),
+        }
     }
 
     /// The sign: -1, 0 or 1, and everything between those that are possible.
     pub fn sign(self) -> Self {
         let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
-        Self { lo: sign(self.lo), hi: sign(self.hi) }
+        Self {
+            lo: sign(self.lo),
+            hi: sign(self.hi),
+        }
     }
 
     /// The largest integer that is not greater.
     pub fn floor(self) -> Self {
-        Self { lo: self.lo.floor(), hi: self.hi.floor() }
+        Self {
+            lo: self.lo.floor(),
+            hi: self.hi.floor(),
+        }
     }
 
     /// The smallest integer that is not less.
     pub fn ceil(self) -> Self {
-        Self { lo: self.lo.ceil(), hi: self.hi.ceil() }
+        Self {
+            lo: self.lo.ceil(),
+            hi: self.hi.ceil(),
+        }
     }
 
     /// The smaller of two numbers.
     #[inline]
     pub fn min(self, other: Self) -> Self {
-        Self { lo: self.lo.min(other.lo), hi: self.hi.min(other.hi) }
+        Self {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.min(other.hi),
+        }
     }
 
     /// The larger of two numbers.
     #[inline]
     pub fn max(self, other: Self) -> Self {
-        Self { lo: self.lo.max(other.lo), hi: self.hi.max(other.hi) }
+        Self {
+            lo: self.lo.max(other.lo),
+            hi: self.hi.max(other.hi),
+        }
     }
 
     /// The remainder with the sign of the divisor: `a - b floor(a / b)`; [`Self::ENTIRE`] if the divisor may be zero.
@@ -127,10 +164,15 @@ impl Interval {
         if divisor.is_point() && self.is_finite() {
             return self.remainder(divisor.lo);
         }
-        let anything = Self { lo: 0.0, hi: divisor.hi };
+        let anything = Self {
+            lo: 0.0,
+            hi: divisor.hi,
+        };
         let turns = (self / divisor).floor();
         if turns.is_point() && self.is_finite() && divisor.is_finite() {
-            (self - divisor * turns).intersection(anything).unwrap_or(anything)
+            (self - divisor * turns)
+                .intersection(anything)
+                .unwrap_or(anything)
         } else {
             anything
         }
@@ -145,7 +187,17 @@ impl Interval {
         let (first, last) = (of(self.lo), of(self.hi));
         // Less than one turn apart and in order, so there is no jump between.
         let in_order = self.is_point() || (self.width() < divisor && first.hi <= last.lo);
-        if in_order { Self { lo: first.lo, hi: last.hi } } else { Self { lo: 0.0, hi: divisor } }
+        if in_order {
+            Self {
+                lo: first.lo,
+                hi: last.hi,
+            }
+        } else {
+            Self {
+                lo: 0.0,
+                hi: divisor,
+            }
+        }
     }
 }
 

@@ -27,20 +27,33 @@ pub struct Interval {
 
 impl Interval {
     /// All reals: nothing is known.
-    pub const ENTIRE: Self = Self { lo: f64::NEG_INFINITY, hi: f64::INFINITY };
+    pub const ENTIRE: Self = Self {
+        lo: f64::NEG_INFINITY,
+        hi: f64::INFINITY,
+    };
     /// Zero.
     pub const ZERO: Self = Self { lo: 0.0, hi: 0.0 };
     /// One.
     pub const ONE: Self = Self { lo: 1.0, hi: 1.0 };
     /// The number π, between neighbouring doubles.
-    pub const PI: Self = Self { lo: std::f64::consts::PI, hi: std::f64::consts::PI.next_up() };
+    pub const PI: Self = Self {
+        lo: std::f64::consts::PI,
+        hi: std::f64::consts::PI.next_up(),
+    };
     /// A right angle, π/2, between neighbouring doubles.
-    pub const HALF_PI: Self = Self { lo: std::f64::consts::FRAC_PI_2, hi: std::f64::consts::FRAC_PI_2.next_up() };
+    pub const HALF_PI: Self = Self {
+        lo: std::f64::consts::FRAC_PI_2,
+        hi: std::f64::consts::FRAC_PI_2.next_up(),
+    };
 
     /// From `lo` to `hi`. Bounds with no number between them, or that are no numbers, give [`Self::ENTIRE`].
     #[inline]
     pub fn new(lo: f64, hi: f64) -> Self {
-        if lo <= hi && lo < f64::INFINITY && hi > f64::NEG_INFINITY { Self { lo, hi } } else { Self::ENTIRE }
+        if lo <= hi && lo < f64::INFINITY && hi > f64::NEG_INFINITY {
+            Self { lo, hi }
+        } else {
+            Self::ENTIRE
+        }
     }
 
     /// One number.
@@ -92,7 +105,11 @@ impl Interval {
 
     /// The smallest absolute value.
     pub fn mignitude(self) -> f64 {
-        if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
+        if self.contains(0.0) {
+            0.0
+        } else {
+            self.lo.abs().min(self.hi.abs())
+        }
     }
 
     /// Whether `value` lies in it.
@@ -112,7 +129,10 @@ impl Interval {
 
     /// The smallest interval with both in it.
     pub fn hull(self, other: Self) -> Self {
-        Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
+        Self {
+            lo: self.lo.min(other.lo),
+            hi: self.hi.max(other.hi),
+        }
     }
 
     /// What both have in common, if anything.

@@ -26,10 +26,19 @@ impl Interval {
             return self.monotone_power(exponent.lo);
         }
         // The logarithm is bilinear in the exponent and the logarithm of the base: it is extreme in corners.
-        let corners = [(self.lo, exponent.lo), (self.lo, exponent.hi), (self.hi, exponent.lo), (self.hi, exponent.hi)]
-            .map(|(base, exponent)| power(base, exponent));
-        let lo = corners.iter().fold(f64::INFINITY, |lo, corner| lo.min(corner.lo));
-        let hi = corners.iter().fold(0.0, |hi: f64, corner| hi.max(corner.hi));
+        let corners = [
+            (self.lo, exponent.lo),
+            (self.lo, exponent.hi),
+            (self.hi, exponent.lo),
+            (self.hi, exponent.hi),
+        ]
+        .map(|(base, exponent)| power(base, exponent));
+        let lo = corners
+            .iter()
+            .fold(f64::INFINITY, |lo, corner| lo.min(corner.lo));
+        let hi = corners
+            .iter()
+            .fold(0.0, |hi: f64, corner| hi.max(corner.hi));
         Self::new(lo, hi)
     }
 
@@ -52,23 +61,37 @@ impl Interval {
         } else if self.hi <= 0.0 {
             -(-self).monotone_power(exponent)
         } else {
-            Self { lo: -power(-self.lo, exponent).hi, hi: power(self.hi, exponent).hi }
+            Self {
+                lo: -power(-self.lo, exponent).hi,
+                hi: power(self.hi, exponent).hi,
+            }
         }
     }
 
     /// A power of numbers that are not negative.
     fn monotone_power(self, exponent: f64) -> Self {
         let (first, last) = (power(self.lo, exponent), power(self.hi, exponent));
-        if exponent > 0.0 { Self::new(first.lo, last.hi) } else { Self::new(last.lo, first.hi) }
+        if exponent > 0.0 {
+            Self::new(first.lo, last.hi)
+        } else {
+            Self::new(last.lo, first.hi)
+        }
     }
 
     /// A power with a negative exponent of an interval that contains zero: a half-line if zero is one end.
     fn power_of_zero(self, exponent: f64) -> Self {
         if self.lo == 0.0 && self.hi > 0.0 {
-            Self { lo: power(self.hi, exponent).lo, hi: f64::INFINITY }
+            Self {
+                lo: power(self.hi, exponent).lo,
+                hi: f64::INFINITY,
+            }
         } else if self.hi == 0.0 && self.lo < 0.0 {
             let mirrored = (-self).power_of_zero(exponent);
-            if exponent % 2.0 == 0.0 { mirrored } else { -mirrored }
+            if exponent % 2.0 == 0.0 {
+                mirrored
+            } else {
+                -mirrored
+            }
         } else {
             Self::ENTIRE
         }
@@ -77,14 +100,23 @@ impl Interval {
 
 /// Bounds of one power of a base that is not negative, zero and infinity included.
 fn power(base: f64, exponent: f64) -> Interval {
-    if (3.0..=f64::from(LARGEST)).contains(&exponent) && exponent.fract() == 0.0 && (SMALL..=LARGE).contains(&base) {
+    if (3.0..=f64::from(LARGEST)).contains(&exponent)
+        && exponent.fract() == 0.0
+        && (SMALL..=LARGE).contains(&base)
+    {
         return small_power(base, exponent as u32);
     }
     let power = core_math::pow(base.abs(), exponent);
     if is_exact(base, exponent, power) {
-        return Interval { lo: power, hi: power };
+        return Interval {
+            lo: power,
+            hi: power,
+        };
     }
-    Interval { lo: below(power).max(0.0), hi: above(power) }
+    Interval {
+        lo: below(power).max(0.0),
+        hi: above(power),
+    }
 }
 
 /// The largest exponent for which multiplying is faster than the logarithm.
@@ -106,15 +138,26 @@ fn small_power(base: f64, exponent: u32) -> Interval {
         product = next;
     }
     if exact {
-        return Interval { lo: product, hi: product };
+        return Interval {
+            lo: product,
+            hi: product,
+        };
     }
     let margin = product * power_of_two(-96);
-    Interval { lo: add_down(product, carried - margin), hi: add_up(product, carried + margin) }
+    Interval {
+        lo: add_down(product, carried - margin),
+        hi: add_up(product, carried + margin),
+    }
 }
 
 /// Whether a power to nearest is the power itself. (May say no where it is.)
 fn is_exact(base: f64, exponent: f64, power: f64) -> bool {
-    if exponent == 0.0 || exponent == 1.0 || base == 0.0 || base == 1.0 || base.is_infinite() || exponent.is_infinite()
+    if exponent == 0.0
+        || exponent == 1.0
+        || base == 0.0
+        || base == 1.0
+        || base.is_infinite()
+        || exponent.is_infinite()
     {
         return true;
     }
@@ -125,13 +168,19 @@ fn is_exact(base: f64, exponent: f64, power: f64) -> bool {
         (1, _) => true,
         (_, ..0.0) => false,
         (_, 53.0..) => false,
-        (odd, _) => odd.checked_pow(exponent as u32).is_some_and(|power| power < 1 << 53),
+        (odd, _) => odd
+            .checked_pow(exponent as u32)
+            .is_some_and(|power| power < 1 << 53),
     }
 }
 
 /// The odd integer that a number is a power of two times.
 fn odd_part(value: f64) -> u64 {
     let fraction = value.to_bits() & ((1 << 52) - 1);
-    let significand = if value.is_normal() { fraction | (1 << 52) } else { fraction };
+    let significand = if value.is_normal() {
+        fraction | (1 << 52)
+    } else {
+        fraction
+    };
     significand >> significand.trailing_zeros()
 }

@@ -8,13 +8,21 @@
 /// The double below, where a lower bound goes when its rounding error demands it.
 #[inline]
 pub(super) fn below(value: f64) -> f64 {
-    if cfg!(feature = "broken-rounding") { value } else { value.next_down() }
+    if cfg!(feature = "broken-rounding") {
+        value
+    } else {
+        value.next_down()
+    }
 }
 
 /// The double above.
 #[inline]
 pub(super) fn above(value: f64) -> f64 {
-    if cfg!(feature = "broken-rounding") { value } else { value.next_up() }
+    if cfg!(feature = "broken-rounding") {
+        value
+    } else {
+        value.next_up()
+    }
 }
 
 /// The largest double that is at most `a + b`.
@@ -55,7 +63,11 @@ pub(super) fn divide_down(a: f64, b: f64) -> f64 {
     let (product, error) = two_product(quotient, b);
     if splits(quotient) && splits(b) && harmless(a) {
         let remainder = (a - product) - error;
-        if too_large(remainder, b) { below(quotient) } else { quotient }
+        if too_large(remainder, b) {
+            below(quotient)
+        } else {
+            quotient
+        }
     } else {
         divide_down_scaled(a, b)
     }
@@ -99,7 +111,14 @@ pub(super) fn two_product(a: f64, b: f64) -> (f64, f64) {
         || cfg!(target_arch = "aarch64")
         || cfg!(all(target_os = "linux", target_env = "gnu"));
     let product = a * b;
-    (product, if FUSED { a.mul_add(b, -product) } else { split_error(a, b, product) })
+    (
+        product,
+        if FUSED {
+            a.mul_add(b, -product)
+        } else {
+            split_error(a, b, product)
+        },
+    )
 }
 
 /// The rounding error of a product (Dekker).
@@ -133,7 +152,11 @@ fn harmless(product: f64) -> bool {
 /// Whether a quotient is above the true one, given what it leaves of the dividend.
 #[inline]
 fn too_large(remainder: f64, divisor: f64) -> bool {
-    if divisor > 0.0 { remainder < 0.0 } else { remainder > 0.0 }
+    if divisor > 0.0 {
+        remainder < 0.0
+    } else {
+        remainder > 0.0
+    }
 }
 
 /// `multiply_down` for zeros, infinities, overflow and underflow.
@@ -168,7 +191,11 @@ fn divide_down_scaled(a: f64, b: f64) -> f64 {
     let ((a, a_exponent), (b, b_exponent)) = (normalize(a), normalize(b));
     let (upper, lower) = two_product(rescale(quotient, a_exponent - b_exponent), b);
     let remainder = (a - upper) - lower;
-    if too_large(remainder, b) { below(quotient) } else { quotient }
+    if too_large(remainder, b) {
+        below(quotient)
+    } else {
+        quotient
+    }
 }
 
 /// The root to nearest and a number with the sign of what it leaves of `a`.
@@ -190,9 +217,16 @@ fn root_and_remainder(a: f64) -> (f64, f64) {
 /// `value` is the first times two to the power of the second; the first lies between 1 and 2, up to its sign.
 fn normalize(value: f64) -> (f64, i32) {
     const EXPONENT: u64 = 0x7ff << 52;
-    let (value, shift) = if value.abs() < f64::MIN_POSITIVE { (value * power_of_two(54), 54) } else { (value, 0) };
+    let (value, shift) = if value.abs() < f64::MIN_POSITIVE {
+        (value * power_of_two(54), 54)
+    } else {
+        (value, 0)
+    };
     let exponent = ((value.to_bits() & EXPONENT) >> 52) as i32 - 1023;
-    (f64::from_bits((value.to_bits() & !EXPONENT) | (1023 << 52)), exponent - shift)
+    (
+        f64::from_bits((value.to_bits() & !EXPONENT) | (1023 << 52)),
+        exponent - shift,
+    )
 }
 
 /// `value` over two to the power of `exponent`, where that is of order one, or zero.
@@ -225,7 +259,11 @@ mod tests {
         while compared < 200_000 {
             let (a, b) = (number(), number());
             if splits(a) && splits(b) && harmless(a * b) {
-                assert_eq!(split_error(a, b, a * b), a.mul_add(b, -(a * b)), "{a:e} {b:e}");
+                assert_eq!(
+                    split_error(a, b, a * b),
+                    a.mul_add(b, -(a * b)),
+                    "{a:e} {b:e}"
+                );
                 compared += 1;
             }
         }

@@ -29,14 +29,28 @@ impl Angle {
             (false, false) => 2,
             (false, true) => 3,
         };
-        Self { sine: enclose(sine, x == 0.0), cosine: enclose(cosine, x == 0.0), quadrant }
+        Self {
+            sine: enclose(sine, x == 0.0),
+            cosine: enclose(cosine, x == 0.0),
+            quadrant,
+        }
     }
 }
 
 /// A number from a double that is exact or rounded correctly.
 #[inline]
 fn enclose(value: f64, exact: bool) -> Interval {
-    if exact { Interval { lo: value, hi: value } } else { Interval { lo: below(value), hi: above(value) } }
+    if exact {
+        Interval {
+            lo: value,
+            hi: value,
+        }
+    } else {
+        Interval {
+            lo: below(value),
+            hi: above(value),
+        }
+    }
 }
 
 /// The quadrants that begin between two ends less than a turn apart.
@@ -53,7 +67,10 @@ impl Passed {
             0 if width > 3.0 => 4,
             number => number,
         };
-        Self { first: first.quadrant, number }
+        Self {
+            first: first.quadrant,
+            number,
+        }
     }
 
     fn beginning_of(&self, quadrant: u8) -> bool {
@@ -65,7 +82,9 @@ impl Interval {
     /// The sine.
     pub fn sin(self) -> Self {
         if self.is_point() || self.magnitude() < FRAC_PI_2 {
-            return self.increasing(core_math::sin, |x| x == 0.0).clamped(-1.0, 1.0);
+            return self
+                .increasing(core_math::sin, |x| x == 0.0)
+                .clamped(-1.0, 1.0);
         }
         self.wave(|angle| angle.sine, 1)
     }
@@ -89,8 +108,16 @@ impl Interval {
         let passed = Passed::between(&first, &last, width);
         let ends = of(&first).hull(of(&last)).clamped(-1.0, 1.0);
         Self {
-            lo: if passed.beginning_of((top + 2) % 4) { -1.0 } else { ends.lo },
-            hi: if passed.beginning_of(top) { 1.0 } else { ends.hi },
+            lo: if passed.beginning_of((top + 2) % 4) {
+                -1.0
+            } else {
+                ends.lo
+            },
+            hi: if passed.beginning_of(top) {
+                1.0
+            } else {
+                ends.hi
+            },
         }
     }
 
@@ -111,7 +138,13 @@ impl Interval {
     ///
     /// All of that range if the origin is among them, or points on both sides of the negative half of the x axis.
     pub fn atan2(self, x: Self) -> Self {
-        let (y, turn) = (self, Self { lo: -Self::PI.hi, hi: Self::PI.hi });
+        let (y, turn) = (
+            self,
+            Self {
+                lo: -Self::PI.hi,
+                hi: Self::PI.hi,
+            },
+        );
         let origin = x.contains(0.0) && y.contains(0.0);
         let cut = x.lo < 0.0 && y.lo < 0.0 && y.hi >= 0.0;
         if origin || cut {

@@ -98,25 +98,39 @@ pub(super) fn lower(program: &Program, parameters: &[Interval]) -> Lowered {
         ..Lowered::default()
     };
     let layout = program.layout();
-    layout.states.clone().for_each(|register| lowering.stateful[register] = true);
+    layout
+        .states
+        .clone()
+        .for_each(|register| lowering.stateful[register] = true);
     for (register, range) in layout.parameters.clone().zip(parameters) {
         lowering.integers[register] = whole(*range);
     }
     lowering.place_leaves(program);
     for (register, instruction) in program.instructions() {
-        lowering.stateful[register] = operands(instruction).iter().any(|&operand| lowering.stateful[operand as usize]);
+        lowering.stateful[register] = operands(instruction)
+            .iter()
+            .any(|&operand| lowering.stateful[operand as usize]);
         lowering.places[register] = lowering.instruction(instruction);
     }
-    lowering.results = program.result_registers().iter().map(|&r| lowering.number(r)).collect();
+    lowering.results = program
+        .result_registers()
+        .iter()
+        .map(|&r| lowering.number(r))
+        .collect();
     lowering
 }
 
 /// Which registers are operands or results.
 fn used(program: &Program) -> Vec<bool> {
     let mut used = vec![false; program.registers()];
-    program.result_registers().iter().for_each(|&register| used[register] = true);
+    program
+        .result_registers()
+        .iter()
+        .for_each(|&register| used[register] = true);
     for (_, instruction) in program.instructions() {
-        operands(instruction).iter().for_each(|&register| used[register as usize] = true);
+        operands(instruction)
+            .iter()
+            .for_each(|&register| used[register as usize] = true);
     }
     used
 }
@@ -143,13 +157,34 @@ fn whole(range: Interval) -> Option<i32> {
 impl Lowered {
     fn place_leaves(&mut self, program: &Program) {
         let layout = program.layout();
-        let constants = program.constants().iter().map(|&value| Operation::Constant(Interval::point(value)));
+        let constants = program
+            .constants()
+            .iter()
+            .map(|&value| Operation::Constant(Interval::point(value)));
         let leaves = constants
             .enumerate()
-            .chain(layout.parameters.clone().enumerate().map(|(index, r)| (r, Operation::Parameter(index))))
+            .chain(
+                layout
+                    .parameters
+                    .clone()
+                    .enumerate()
+                    .map(|(index, r)| (r, Operation::Parameter(index))),
+            )
             .chain([(layout.time, Operation::Time)])
-            .chain(layout.switches.clone().enumerate().map(|(index, r)| (r, Operation::Switch(index))))
-            .chain(layout.states.clone().enumerate().map(|(index, r)| (r, Operation::State(index))));
+            .chain(
+                layout
+                    .switches
+                    .clone()
+                    .enumerate()
+                    .map(|(index, r)| (r, Operation::Switch(index))),
+            )
+            .chain(
+                layout
+                    .states
+                    .clone()
+                    .enumerate()
+                    .map(|(index, r)| (r, Operation::State(index))),
+            );
         // A system's program has room for the variables of all systems before it, and uses few of them.
         let used = used(program);
         for (register, leaf) in leaves.filter(|(register, _)| used[*register]) {
@@ -199,11 +234,15 @@ impl Lowered {
             Instruction::Divide(a, b) => self.pair(Operation::Divide(of(self, a), of(self, b))),
             Instruction::Unary(Unary::Not, _) => return None,
             Instruction::Unary(operation, a) => self.unary(operation, a as usize),
-            Instruction::Binary(operation, a, b) => return self.binary(operation, a as usize, b as usize),
+            Instruction::Binary(operation, a, b) => {
+                return self.binary(operation, a as usize, b as usize);
+            }
             Instruction::PowerInteger(a, exponent) => self.power_integer(of(self, a), exponent),
             Instruction::Select(condition, a, b) => {
                 // A choice between conditions is a condition itself.
-                let (Some(a), Some(b)) = (self.places[a as usize], self.places[b as usize]) else { return None };
+                let (Some(a), Some(b)) = (self.places[a as usize], self.places[b as usize]) else {
+                    return None;
+                };
                 let watched = self.watch(Watched::Register(condition as usize));
                 self.push(Operation::Select(a, b, watched))
             }
@@ -223,9 +262,17 @@ impl Lowered {
             Unary::Asin => self.arc(Function::Asin, a, 1.0),
             Unary::Acos => self.arc(Function::Acos, a, -1.0),
             Unary::Atan => {
-                let (square, one) = (self.push(Operation::Square(a)), self.constant(Interval::ONE));
+                let (square, one) = (
+                    self.push(Operation::Square(a)),
+                    self.constant(Interval::ONE),
+                );
                 let over = self.push(Operation::Add(one, square));
-                self.pair(Operation::Primitive { function: Function::Atan, argument: a, over, sign: 1.0 })
+                self.pair(Operation::Primitive {
+                    function: Function::Atan,
+                    argument: a,
+                    over,
+                    sign: 1.0,
+                })
             }
             Unary::Sinh => self.pair(Operation::HyperbolicSineCosine(a)),
             Unary::Cosh => self.pair(Operation::HyperbolicSineCosine(a)) + 1,
@@ -250,19 +297,34 @@ impl Lowered {
     }
 
     fn log(&mut self, a: Register) -> Register {
-        self.pair(Operation::Primitive { function: Function::Log, argument: a, over: a, sign: 1.0 })
+        self.pair(Operation::Primitive {
+            function: Function::Log,
+            argument: a,
+            over: a,
+            sign: 1.0,
+        })
     }
 
     /// An arc sine or cosine: its derivative is ±1 over `√(1 − a²)`.
     fn arc(&mut self, function: Function, a: Register, sign: f64) -> Register {
-        let (square, one) = (self.push(Operation::Square(a)), self.constant(Interval::ONE));
+        let (square, one) = (
+            self.push(Operation::Square(a)),
+            self.constant(Interval::ONE),
+        );
         let rest = self.push(Operation::Subtract(one, square));
         let over = self.pair(Operation::Sqrt(rest));
-        self.pair(Operation::Primitive { function, argument: a, over, sign })
+        self.pair(Operation::Primitive {
+            function,
+            argument: a,
+            over,
+            sign,
+        })
     }
 
     fn binary(&mut self, operation: Binary, left: usize, right: usize) -> Option<Register> {
-        let (Some(a), Some(b)) = (self.places[left], self.places[right]) else { return None };
+        let (Some(a), Some(b)) = (self.places[left], self.places[right]) else {
+            return None;
+        };
         Some(match operation {
             Binary::Add => self.push(Operation::Add(a, b)),
             Binary::Subtract => self.push(Operation::Subtract(a, b)),
@@ -278,10 +340,18 @@ impl Lowered {
                 self.push(Operation::Exp(product))
             }
             Binary::Atan2 => {
-                let (y, x) = (self.push(Operation::Square(a)), self.push(Operation::Square(b)));
+                let (y, x) = (
+                    self.push(Operation::Square(a)),
+                    self.push(Operation::Square(b)),
+                );
                 let over = self.push(Operation::Add(x, y));
                 let watched = self.watch(Watched::Angle(left, right));
-                self.pair(Operation::Angle { y: a, x: b, over, watched })
+                self.pair(Operation::Angle {
+                    y: a,
+                    x: b,
+                    over,
+                    watched,
+                })
             }
             Binary::Min | Binary::Max => self.extreme(operation, (a, left), (b, right)),
             Binary::Modulo => {
@@ -291,12 +361,19 @@ impl Lowered {
                 let part = self.push(Operation::Multiply(b, whole));
                 self.push(Operation::Subtract(a, part))
             }
-            Binary::Less | Binary::LessEqual | Binary::Equal | Binary::And | Binary::Or => return None,
+            Binary::Less | Binary::LessEqual | Binary::Equal | Binary::And | Binary::Or => {
+                return None;
+            }
         })
     }
 
     /// `(a + b ∓ |a − b|) / 2`.
-    fn extreme(&mut self, operation: Binary, a: (Register, usize), b: (Register, usize)) -> Register {
+    fn extreme(
+        &mut self,
+        operation: Binary,
+        a: (Register, usize),
+        b: (Register, usize),
+    ) -> Register {
         let difference = self.push(Operation::Subtract(a.0, b.0));
         let watched = self.watch(Watched::Difference(a.1, b.1));
         let distance = self.push(Operation::Abs(difference, watched));

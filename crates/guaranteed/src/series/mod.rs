@@ -25,26 +25,38 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// Whether what was `found` is within what was assumed.
     pub fn covers(&self, found: &Self) -> bool {
-        self.ranges.iter().zip(&found.ranges).all(|(assumed, found)| found.within(*assumed))
+        self.ranges
+            .iter()
+            .zip(&found.ranges)
+            .all(|(assumed, found)| found.within(*assumed))
     }
 
     /// Whether an argument that had a sign throughout has none in what was `found`: a kink that the step meets.
     pub fn opens(&self, found: &Self) -> bool {
         let signed = |range: &Interval| range.lo >= 0.0 || range.hi <= 0.0;
-        self.ranges.iter().zip(&found.ranges).any(|(assumed, found)| signed(assumed) && !signed(found))
+        self.ranges
+            .iter()
+            .zip(&found.ranges)
+            .any(|(assumed, found)| signed(assumed) && !signed(found))
     }
 
     /// With a margin, so that a second look may find a little more; but what has a sign keeps it.
     pub fn widened(&self) -> Self {
         let widened = |range: &Interval| {
-            let wider = if range.is_point() { *range } else { range.widened(0.05 * range.width()) };
+            let wider = if range.is_point() {
+                *range
+            } else {
+                range.widened(0.05 * range.width())
+            };
             match *range {
                 Interval { lo, .. } if lo >= 0.0 => Interval::new(wider.lo.max(0.0), wider.hi),
                 Interval { hi, .. } if hi <= 0.0 => Interval::new(wider.lo, wider.hi.min(0.0)),
                 _ => wider,
             }
         };
-        Self { ranges: self.ranges.iter().map(widened).collect() }
+        Self {
+            ranges: self.ranges.iter().map(widened).collect(),
+        }
     }
 }
 
@@ -86,9 +98,17 @@ pub(crate) enum Coefficient<'t> {
 impl SeriesTape {
     /// A tape over forms, in which `symbols` tells the primary symbol of each parameter that has one; or, without symbols at
     /// all, over intervals.
-    pub fn new(program: &Program, parameters: &[Interval], symbols: Option<&[Option<usize>]>) -> Self {
+    pub fn new(
+        program: &Program,
+        parameters: &[Interval],
+        symbols: Option<&[Option<usize>]>,
+    ) -> Self {
         let lowered = lower(program, parameters);
-        let Kinds { plain, still, stateless } = classify(&lowered, symbols);
+        let Kinds {
+            plain,
+            still,
+            stateless,
+        } = classify(&lowered, symbols);
         let count = lowered.operations.len();
         let mut next = 0;
         let slots = plain
@@ -107,13 +127,22 @@ impl SeriesTape {
             Operation::State(state) => Some((*state, register)),
             _ => None,
         };
-        let leaves = lowered.operations.iter().enumerate().filter_map(state).collect();
+        let leaves = lowered
+            .operations
+            .iter()
+            .enumerate()
+            .filter_map(state)
+            .collect();
         Self {
             leaves,
             plain,
             still,
             stateless,
-            shape: FormShape { primaries: 0, quadratic: false, errors: 0 },
+            shape: FormShape {
+                primaries: 0,
+                quadratic: false,
+                errors: 0,
+            },
             room: 0,
             slots,
             intervals: Vec::new(),
@@ -124,7 +153,9 @@ impl SeriesTape {
             symbols: symbols.map_or_else(|| vec![None; parameters.len()], <[_]>::to_vec),
             switches: Vec::new(),
             time: Interval::ZERO,
-            outlook: Outlook { ranges: vec![Interval::ENTIRE; watched] },
+            outlook: Outlook {
+                ranges: vec![Interval::ENTIRE; watched],
+            },
             lowered,
         }
     }
@@ -164,20 +195,31 @@ impl SeriesTape {
 
     /// Whether anything depends on time alone, other than through switches.
     pub fn has_clock(&self) -> bool {
-        let mut kinds = self.stateless.iter().zip(&self.still).zip(&self.lowered.operations);
-        kinds.any(|((stateless, still), operation)| *stateless && !*still && *operation != Operation::Time)
+        let mut kinds = self
+            .stateless
+            .iter()
+            .zip(&self.still)
+            .zip(&self.lowered.operations);
+        kinds.any(|((stateless, still), operation)| {
+            *stateless && !*still && *operation != Operation::Time
+        })
     }
 
     /// Whether every condition, and every jump, is decided by these ranges.
     pub fn is_decided_by(&self, outlook: &Outlook) -> bool {
-        self.lowered.operations.iter().all(|operation| match *operation {
-            Operation::Select(_, _, watched) | Operation::Angle { watched, .. } => {
-                let range = outlook.ranges[watched];
-                !range.contains(0.0) || range == Interval::ZERO
-            }
-            Operation::Step(operation, _, watched) => recursions::decided(operation, outlook.ranges[watched]).is_some(),
-            _ => true,
-        })
+        self.lowered
+            .operations
+            .iter()
+            .all(|operation| match *operation {
+                Operation::Select(_, _, watched) | Operation::Angle { watched, .. } => {
+                    let range = outlook.ranges[watched];
+                    !range.contains(0.0) || range == Interval::ZERO
+                }
+                Operation::Step(operation, _, watched) => {
+                    recursions::decided(operation, outlook.ranges[watched]).is_some()
+                }
+                _ => true,
+            })
     }
 
     /// The ranges that an evaluation of the same program on intervals found.
@@ -187,10 +229,14 @@ impl SeriesTape {
             Watched::Register(r) => register(r),
             Watched::Difference(a, b) => register(a) - register(b),
             Watched::Quotient(a, b) => register(a) / register(b),
-            Watched::Angle(y, x) if register(x).lo > 0.0 || !register(y).contains(0.0) => Interval::ONE,
+            Watched::Angle(y, x) if register(x).lo > 0.0 || !register(y).contains(0.0) => {
+                Interval::ONE
+            }
             Watched::Angle(..) => Interval::new(0.0, 1.0),
         };
-        Outlook { ranges: self.lowered.watched.iter().map(range).collect() }
+        Outlook {
+            ranges: self.lowered.watched.iter().map(range).collect(),
+        }
     }
 
     /// Sets coefficient `k` of every state that the program uses, as forms.
@@ -272,7 +318,11 @@ struct Kinds {
 }
 
 fn classify(lowered: &Lowered, symbols: Option<&[Option<usize>]>) -> Kinds {
-    let mut kinds = Kinds { plain: Vec::new(), still: Vec::new(), stateless: Vec::new() };
+    let mut kinds = Kinds {
+        plain: Vec::new(),
+        still: Vec::new(),
+        stateless: Vec::new(),
+    };
     for operation in &lowered.operations {
         let inherited = |flags: &[bool]| match operation {
             Operation::Companion => flags[flags.len() - 1],
@@ -280,7 +330,11 @@ fn classify(lowered: &Lowered, symbols: Option<&[Option<usize>]>) -> Kinds {
         };
         let (plain, still, stateless) = match *operation {
             Operation::Constant(_) | Operation::Switch(_) => (true, true, true),
-            Operation::Parameter(index) => (symbols.is_none_or(|symbols| symbols[index].is_none()), true, true),
+            Operation::Parameter(index) => (
+                symbols.is_none_or(|symbols| symbols[index].is_none()),
+                true,
+                true,
+            ),
             Operation::Time => (true, false, true),
             Operation::State(_) => (symbols.is_none(), false, false),
             // Constant where it is decided, and nothing is known where it is not.
@@ -290,7 +344,11 @@ fn classify(lowered: &Lowered, symbols: Option<&[Option<usize>]>) -> Kinds {
                 let stateless = inherited(&kinds.stateless) && !lowered.watched_states[watched];
                 (inherited(&kinds.plain), inherited(&kinds.still), stateless)
             }
-            _ => (inherited(&kinds.plain), inherited(&kinds.still), inherited(&kinds.stateless)),
+            _ => (
+                inherited(&kinds.plain),
+                inherited(&kinds.still),
+                inherited(&kinds.stateless),
+            ),
         };
         kinds.plain.push(plain);
         kinds.still.push(still);
@@ -301,12 +359,17 @@ fn classify(lowered: &Lowered, symbols: Option<&[Option<usize>]>) -> Kinds {
 
 fn operands(operation: &Operation) -> [Option<Register>; 3] {
     match *operation {
-        Operation::Add(a, b) | Operation::Subtract(a, b) | Operation::Multiply(a, b) | Operation::Divide(a, b) => {
-            [Some(a), Some(b), None]
-        }
+        Operation::Add(a, b)
+        | Operation::Subtract(a, b)
+        | Operation::Multiply(a, b)
+        | Operation::Divide(a, b) => [Some(a), Some(b), None],
         Operation::Select(a, b, _) => [Some(a), Some(b), None],
-        Operation::Negate(a) | Operation::Square(a) | Operation::Sqrt(a) | Operation::Exp(a) => [Some(a), None, None],
-        Operation::SineCosine(a) | Operation::HyperbolicSineCosine(a) | Operation::Tanh(a) => [Some(a), None, None],
+        Operation::Negate(a) | Operation::Square(a) | Operation::Sqrt(a) | Operation::Exp(a) => {
+            [Some(a), None, None]
+        }
+        Operation::SineCosine(a) | Operation::HyperbolicSineCosine(a) | Operation::Tanh(a) => {
+            [Some(a), None, None]
+        }
         Operation::Primitive { argument, over, .. } => [Some(argument), Some(over), None],
         Operation::Angle { y, x, over, .. } => [Some(y), Some(x), Some(over)],
         Operation::Abs(a, _) | Operation::Step(_, a, _) => [Some(a), None, None],
@@ -320,7 +383,10 @@ pub(crate) fn tapes(
     parameters: &[Interval],
     symbols: Option<&[Option<usize>]>,
 ) -> Vec<SeriesTape> {
-    programs.iter().map(|program| SeriesTape::new(program, parameters, symbols)).collect()
+    programs
+        .iter()
+        .map(|program| SeriesTape::new(program, parameters, symbols))
+        .collect()
 }
 
 #[cfg(test)]

@@ -27,7 +27,10 @@ impl SeriesTape {
             Operation::Constant(value) => self.set(out, k, value),
             Operation::Parameter(index) => self.parameter(out, index),
             Operation::Time => {
-                let value = [self.time, Interval::ONE].get(k).copied().unwrap_or(Interval::ZERO);
+                let value = [self.time, Interval::ONE]
+                    .get(k)
+                    .copied()
+                    .unwrap_or(Interval::ZERO);
                 self.set(out, k, value);
             }
             Operation::Switch(index) => self.set(out, k, self.switches[index]),
@@ -35,8 +38,12 @@ impl SeriesTape {
             Operation::Add(a, b) => self.sum_of_two((out, k), (a, k), (b, k), 1.0),
             Operation::Subtract(a, b) => self.sum_of_two((out, k), (a, k), (b, k), -1.0),
             Operation::Negate(a) => self.sum((out, k), [((a, k), -1.0)]),
-            Operation::Multiply(a, b) if self.is_factor(a) && !self.plain[b] => self.scaled(out, a, b, k),
-            Operation::Multiply(a, b) if self.is_factor(b) && !self.plain[a] => self.scaled(out, b, a, k),
+            Operation::Multiply(a, b) if self.is_factor(a) && !self.plain[b] => {
+                self.scaled(out, a, b, k)
+            }
+            Operation::Multiply(a, b) if self.is_factor(b) && !self.plain[a] => {
+                self.scaled(out, b, a, k)
+            }
             Operation::Multiply(a, b) => {
                 self.clear((out, k));
                 (0..=k).for_each(|j| self.add_product((out, k), (a, j), (b, k - j), 1.0));
@@ -48,10 +55,19 @@ impl SeriesTape {
             Operation::Divide(a, b) => self.quotient(out, a, b, k),
             Operation::Sqrt(a) => self.root(out, a, k),
             Operation::Exp(a) => self.exponential(out, a, k),
-            Operation::SineCosine(a) => self.rotation(out, a, k, -1.0, [Function::Sin, Function::Cos]),
-            Operation::HyperbolicSineCosine(a) => self.rotation(out, a, k, 1.0, [Function::Sinh, Function::Cosh]),
+            Operation::SineCosine(a) => {
+                self.rotation(out, a, k, -1.0, [Function::Sin, Function::Cos])
+            }
+            Operation::HyperbolicSineCosine(a) => {
+                self.rotation(out, a, k, 1.0, [Function::Sinh, Function::Cosh])
+            }
             Operation::Tanh(a) => self.hyperbolic_tangent(out, a, k),
-            Operation::Primitive { function, argument, over, sign } => {
+            Operation::Primitive {
+                function,
+                argument,
+                over,
+                sign,
+            } => {
                 self.primitive(out, k, (function, argument, over, sign));
             }
             Operation::Angle { watched, .. } if self.outlook.ranges[watched] != Interval::ONE => {
@@ -135,7 +151,14 @@ impl SeriesTape {
         self.divide(out, k as f64);
     }
 
-    fn rotation(&mut self, out: Register, a: Register, k: usize, sign: f64, functions: [Function; 2]) {
+    fn rotation(
+        &mut self,
+        out: Register,
+        a: Register,
+        k: usize,
+        sign: f64,
+        functions: [Function; 2],
+    ) {
         if k == 0 {
             self.apply((out, 0), functions[0], (a, 0));
             return self.apply((out + 1, 0), functions[1], (a, 0));
@@ -156,7 +179,12 @@ impl SeriesTape {
         self.add_square((out + 1, k), out, 0..k + 1, -1.0);
     }
 
-    fn primitive(&mut self, out: Register, k: usize, (function, a, over, sign): (Function, Register, Register, f64)) {
+    fn primitive(
+        &mut self,
+        out: Register,
+        k: usize,
+        (function, a, over, sign): (Function, Register, Register, f64),
+    ) {
         if k == 0 {
             self.apply((out, 0), function, (a, 0));
             return self.apply((out + 1, 0), Function::Reciprocal, (over, 0));

@@ -13,8 +13,13 @@ const ORDERS: usize = 9;
 /// The program of one expression of `x` and `y`.
 fn program(expression: &str) -> Program {
     let equations = format!("der(x) = {expression}\nder(y) = 0");
-    let source =
-        Source { inputs: vec![], parameters: vec![], states: vec!["x", "y"], equations: &equations, outputs: vec![] };
+    let source = Source {
+        inputs: vec![],
+        parameters: vec![],
+        states: vec!["x", "y"],
+        equations: &equations,
+        outputs: vec![],
+    };
     let model = Model::parse(&source).unwrap();
     Program::compile(&model.graph, &model.derivative_roots[..1])
 }
@@ -31,8 +36,21 @@ fn outlook(program: &Arc<Program>, tape: &SeriesTape, ranges: &[Interval; 2]) ->
 fn series(expression: &str, x: &[f64], y: &[f64]) -> Vec<Interval> {
     let program = Arc::new(program(expression));
     let mut tape = SeriesTape::new(&program, &[], None);
-    let outlook = outlook(&program, &tape, &[Interval::point(x[0]), Interval::point(y[0])]);
-    tape.begin(FormShape { primaries: 0, quadratic: false, errors: 0 }, ORDERS, Interval::ZERO, &[]);
+    let outlook = outlook(
+        &program,
+        &tape,
+        &[Interval::point(x[0]), Interval::point(y[0])],
+    );
+    tape.begin(
+        FormShape {
+            primaries: 0,
+            quadratic: false,
+            errors: 0,
+        },
+        ORDERS,
+        Interval::ZERO,
+        &[],
+    );
     tape.set_outlook(&outlook);
     let at = |series: &[f64], k: usize| Interval::point(series.get(k).copied().unwrap_or(0.0));
     let coefficient = |tape: &mut SeriesTape, k: usize| {
@@ -51,7 +69,10 @@ fn assert_known(expression: &str, x: &[f64], y: &[f64], expected: impl Fn(usize)
     for (k, found) in series(expression, x, y).into_iter().enumerate() {
         let expected = expected(k);
         let near = 1e-12 * expected.abs().max(1.0);
-        assert!(found.widened(near).contains(expected), "{expression} {k}: {found} is not {expected}");
+        assert!(
+            found.widened(near).contains(expected),
+            "{expression} {k}: {found} is not {expected}"
+        );
         assert!(found.width() <= near, "{expression} {k}: {found} is wide");
     }
 }
@@ -67,7 +88,9 @@ fn binomial(a: f64, k: usize) -> f64 {
 
 /// `Σ a_j b_{k−j}`.
 fn convolved(a: &[f64], b: &[f64], k: usize) -> f64 {
-    (0..=k).map(|j| a.get(j).unwrap_or(&0.0) * b.get(k - j).unwrap_or(&0.0)).sum()
+    (0..=k)
+        .map(|j| a.get(j).unwrap_or(&0.0) * b.get(k - j).unwrap_or(&0.0))
+        .sum()
 }
 
 #[test]
@@ -79,19 +102,45 @@ fn elementary_functions_have_their_series() {
         assert_known("exp(x)", &x, &Y, |k| at.exp() / factorial(k));
         assert_known("sin(x)", &x, &Y, |k| turned(k).sin() / factorial(k));
         assert_known("cos(x)", &x, &Y, |k| turned(k).cos() / factorial(k));
-        assert_known("sinh(x)", &x, &Y, |k| if k % 2 == 0 { at.sinh() } else { at.cosh() } / factorial(k));
-        assert_known("cosh(x)", &x, &Y, |k| if k % 2 == 0 { at.cosh() } else { at.sinh() } / factorial(k));
-        let log = |k: usize| if k == 0 { at.ln() } else { -(-1.0 / at).powi(k as i32) / k as f64 };
+        assert_known(
+            "sinh(x)",
+            &x,
+            &Y,
+            |k| if k % 2 == 0 { at.sinh() } else { at.cosh() } / factorial(k),
+        );
+        assert_known(
+            "cosh(x)",
+            &x,
+            &Y,
+            |k| if k % 2 == 0 { at.cosh() } else { at.sinh() } / factorial(k),
+        );
+        let log = |k: usize| {
+            if k == 0 {
+                at.ln()
+            } else {
+                -(-1.0 / at).powi(k as i32) / k as f64
+            }
+        };
         // Coefficients grow like a power of 1 / at: at 0.3 they lose digits.
         if at > 0.5 {
             assert_known("log(x)", &x, &Y, log);
             assert_known("log10(x)", &x, &Y, |k| log(k) / std::f64::consts::LN_10);
-            assert_known("sqrt(x)", &x, &Y, |k| binomial(0.5, k) * at.powf(0.5 - k as f64));
-            assert_known("x^1.7", &x, &Y, |k| binomial(1.7, k) * at.powf(1.7 - k as f64));
-            assert_known("x^(-2)", &x, &Y, |k| binomial(-2.0, k) * at.powf(-2.0 - k as f64));
-            assert_known("1 / x", &x, &Y, |k| binomial(-1.0, k) * at.powf(-1.0 - k as f64));
+            assert_known("sqrt(x)", &x, &Y, |k| {
+                binomial(0.5, k) * at.powf(0.5 - k as f64)
+            });
+            assert_known("x^1.7", &x, &Y, |k| {
+                binomial(1.7, k) * at.powf(1.7 - k as f64)
+            });
+            assert_known("x^(-2)", &x, &Y, |k| {
+                binomial(-2.0, k) * at.powf(-2.0 - k as f64)
+            });
+            assert_known("1 / x", &x, &Y, |k| {
+                binomial(-1.0, k) * at.powf(-1.0 - k as f64)
+            });
         }
-        assert_known("x^5", &x, &Y, |k| binomial(5.0, k) * at.powf(5.0 - k as f64));
+        assert_known("x^5", &x, &Y, |k| {
+            binomial(5.0, k) * at.powf(5.0 - k as f64)
+        });
     }
 }
 
@@ -106,11 +155,23 @@ fn functions_about_zero_have_their_series() {
     assert_known("tan(x)", &x, &y, |k| odd(k, &|n| tangent[n]));
     assert_known("tanh(x)", &x, &y, |k| odd(k, &|n| sign(n) * tangent[n]));
     assert_known("asin(x)", &x, &y, arc);
-    assert_known("acos(x)", &x, &y, |k| if k == 0 { std::f64::consts::FRAC_PI_2 } else { -arc(k) });
+    assert_known("acos(x)", &x, &y, |k| {
+        if k == 0 {
+            std::f64::consts::FRAC_PI_2
+        } else {
+            -arc(k)
+        }
+    });
     assert_known("atan(x)", &x, &y, angle);
     assert_known("atan2(x, y)", &x, &y, angle);
     // Upwards, in the second quadrant: a quarter turn more.
-    assert_known("atan2(y, -x)", &x, &y, |k| if k == 0 { std::f64::consts::FRAC_PI_2 } else { angle(k) });
+    assert_known("atan2(y, -x)", &x, &y, |k| {
+        if k == 0 {
+            std::f64::consts::FRAC_PI_2
+        } else {
+            angle(k)
+        }
+    });
 }
 
 #[test]
@@ -164,8 +225,15 @@ fn inverse_functions_undo_each_other() {
     ] {
         let tolerance = 1e-10;
         for (k, found) in series(expression, &x, &y).into_iter().enumerate() {
-            assert!(found.contains(at(&x, k)), "{expression} {k}: {found} is not {}", at(&x, k));
-            assert!(found.width() <= tolerance, "{expression} {k}: {found} is wide");
+            assert!(
+                found.contains(at(&x, k)),
+                "{expression} {k}: {found} is not {}",
+                at(&x, k)
+            );
+            assert!(
+                found.width() <= tolerance,
+                "{expression} {k}: {found} is wide"
+            );
         }
     }
 }

@@ -17,11 +17,18 @@ impl Run<'_> {
                 self.outlooks(Interval::point(self.time), &boxes)
             }
         };
-        let limits: Vec<f64> = tolerances.iter().map(|tolerance| tolerance / reach).collect();
+        let limits: Vec<f64> = tolerances
+            .iter()
+            .map(|tolerance| tolerance / reach)
+            .collect();
         self.build(&outlooks, |order, top| {
             // What is cut off at this order, over a step of the full length.
             let factor = reach.powi(order as i32) / (order + 1) as f64;
-            order >= 2 && top.iter().zip(&limits).all(|(top, limit)| top * factor <= *limit)
+            order >= 2
+                && top
+                    .iter()
+                    .zip(&limits)
+                    .all(|(top, limit)| top * factor <= *limit)
         })?;
         // Conditions of an affine problem depend on switches alone.
         self.settled = self.problem.affine.then_some(outlooks);
@@ -35,13 +42,19 @@ impl Run<'_> {
         enough: impl Fn(usize, &[f64]) -> bool,
     ) -> Result<(), Failure> {
         let (width, stride) = (self.set.shape.width(), MOST_ORDER + 1);
-        self.coefficients.resize(self.dimension() * stride * width, 0.0);
+        self.coefficients
+            .resize(self.dimension() * stride * width, 0.0);
         for (state, form) in self.set.forms.chunks_exact(width).enumerate() {
             self.coefficients[state * stride * width..][..width].copy_from_slice(form);
         }
         if self.linear.is_none() {
             for (tape, outlook) in self.forms.iter_mut().zip(outlooks) {
-                tape.begin(self.set.shape, stride, Interval::point(self.time), &self.switches);
+                tape.begin(
+                    self.set.shape,
+                    stride,
+                    Interval::point(self.time),
+                    &self.switches,
+                );
                 tape.set_outlook(outlook);
             }
         }
@@ -84,7 +97,9 @@ impl Run<'_> {
         let width = self.set.shape.width();
         let (tapes, coefficients) = (&mut self.forms, &self.coefficients);
         for tape in tapes {
-            tape.set_states(k, |state| &coefficients[(state * (MOST_ORDER + 1) + k) * width..][..width]);
+            tape.set_states(k, |state| {
+                &coefficients[(state * (MOST_ORDER + 1) + k) * width..][..width]
+            });
         }
     }
 
@@ -92,7 +107,8 @@ impl Run<'_> {
     fn differentiate(&mut self, k: usize) {
         self.exchange(k);
         let (width, shape) = (self.set.shape.width(), self.set.shape);
-        self.derivatives.resize(self.problem.dimension() * width, 0.0);
+        self.derivatives
+            .resize(self.problem.dimension() * width, 0.0);
         for (system, tape) in self.forms.iter_mut().enumerate() {
             tape.compute(k);
             for (index, state) in self.problem.systems[system].clone().enumerate() {
@@ -110,10 +126,18 @@ impl Run<'_> {
     fn multiply(&mut self, linear: &Linear, k: usize) {
         let (width, shape, dimension) = (self.set.shape.width(), self.set.shape, self.dimension());
         self.derivatives.resize(dimension * width, 0.0);
-        let reaches: Vec<f64> = (0..dimension).map(|state| shape.reach_of(self.coefficient(state, k))).collect();
+        let reaches: Vec<f64> = (0..dimension)
+            .map(|state| shape.reach_of(self.coefficient(state, k)))
+            .collect();
         let mut derivatives = std::mem::take(&mut self.derivatives);
         for (state, form) in derivatives.chunks_exact_mut(width).enumerate() {
-            linear.derivative(state, k, shape, |column| (self.coefficient(column, k), reaches[column]), form);
+            linear.derivative(
+                state,
+                k,
+                shape,
+                |column| (self.coefficient(column, k), reaches[column]),
+                form,
+            );
             self.top[state] = shape.range(form).magnitude();
         }
         self.derivatives = derivatives;
@@ -135,7 +159,16 @@ impl Run<'_> {
     }
 
     fn blame(&self, state: usize) -> Failure {
-        let system = self.problem.systems.iter().position(|states| states.contains(&state)).unwrap_or(0);
-        if self.forms[system].is_undecided() { Failure::Undecided { system } } else { Failure::Unbounded { state } }
+        let system = self
+            .problem
+            .systems
+            .iter()
+            .position(|states| states.contains(&state))
+            .unwrap_or(0);
+        if self.forms[system].is_undecided() {
+            Failure::Undecided { system }
+        } else {
+            Failure::Unbounded { state }
+        }
     }
 }

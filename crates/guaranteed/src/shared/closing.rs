@@ -38,15 +38,27 @@ pub(super) struct Instant<'a> {
 }
 
 impl Closing {
-    pub fn new(problem: &Problem, loops: &Loops, parameters: &[Interval], symbols: &[Option<usize>]) -> Self {
+    pub fn new(
+        problem: &Problem,
+        loops: &Loops,
+        parameters: &[Interval],
+        symbols: &[Option<usize>],
+    ) -> Self {
         let program = Arc::new(Program::compile(&problem.graph, &loops.residuals));
-        let middles: Vec<Dual<f64>> = parameters.iter().map(|p| Dual::constant(p.middle())).collect();
+        let middles: Vec<Dual<f64>> = parameters
+            .iter()
+            .map(|p| Dual::constant(p.middle()))
+            .collect();
         let ranges: Vec<Dual<Interval>> = parameters.iter().map(|&p| Dual::constant(p)).collect();
         Self {
             states: problem.names.len(),
             unknowns: loops.unknowns.len(),
             numbers: Evaluator::new(Arc::clone(&program), &Dual::constant(0.0), &middles),
-            intervals: Evaluator::new(Arc::clone(&program), &Dual::constant(Interval::ZERO), &ranges),
+            intervals: Evaluator::new(
+                Arc::clone(&program),
+                &Dual::constant(Interval::ZERO),
+                &ranges,
+            ),
             forms: SeriesTape::new(&program, parameters, Some(symbols)),
             evaluator: Evaluator::new(program, &Interval::ZERO, parameters),
             guesses: loops.guesses.clone(),
@@ -63,7 +75,11 @@ impl Closing {
     /// Fills the forms of the unknowns, which come after those of the states; their radii hold what is not affine.
     pub fn close(&mut self, at: Instant<'_>, shape: FormShape, forms: &mut [f64]) -> Option<()> {
         // Of several solutions, the one next to where the unknowns are.
-        let begin = if self.closed { self.centres(shape, forms).1 } else { self.guesses.clone() };
+        let begin = if self.closed {
+            self.centres(shape, forms).1
+        } else {
+            self.guesses.clone()
+        };
         let inverse = self.linearise(at, shape, forms, begin)?;
         let missed = self.missed(at, shape, forms, &inverse, None)?;
         self.add_missed(shape, forms, &missed);
@@ -73,21 +89,37 @@ impl Closing {
 
     /// Forms of the unknowns from those of the states, where they are narrower than the unknowns as states have become; `None` where
     /// that is not so, or where it is not sure that they mean the same solution.
-    pub fn renewed(&mut self, at: Instant<'_>, shape: FormShape, forms: &[f64]) -> Option<Vec<f64>> {
-        let before: Vec<Interval> = forms.chunks_exact(shape.width()).map(|form| shape.range(form)).collect();
+    pub fn renewed(
+        &mut self,
+        at: Instant<'_>,
+        shape: FormShape,
+        forms: &[f64],
+    ) -> Option<Vec<f64>> {
+        let before: Vec<Interval> = forms
+            .chunks_exact(shape.width())
+            .map(|form| shape.range(form))
+            .collect();
         let mut renewed = forms.to_vec();
         let begin = self.centres(shape, forms).1;
         let inverse = self.linearise(at, shape, &mut renewed, begin)?;
         let missed = self.missed(at, shape, &renewed, &inverse, Some(&before[self.states..]))?;
         self.add_missed(shape, &mut renewed, &missed);
-        let after = renewed.chunks_exact(shape.width()).map(|form| shape.range(form));
-        let narrower = after.zip(&before).skip(self.states).all(|(after, before)| after.width() <= before.width());
+        let after = renewed
+            .chunks_exact(shape.width())
+            .map(|form| shape.range(form));
+        let narrower = after
+            .zip(&before)
+            .skip(self.states)
+            .all(|(after, before)| after.width() <= before.width());
         narrower.then_some(renewed)
     }
 
     /// The centres of states and unknowns.
     fn centres(&self, shape: FormShape, forms: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let mut states: Vec<f64> = forms.chunks_exact(shape.width()).map(|form| form[0]).collect();
+        let mut states: Vec<f64> = forms
+            .chunks_exact(shape.width())
+            .map(|form| form[0])
+            .collect();
         let unknowns = states.split_off(self.states);
         (states, unknowns)
     }
@@ -120,7 +152,11 @@ impl Closing {
     }
 
     fn add_missed(&self, shape: FormShape, forms: &mut [f64], missed: &[f64]) {
-        for (form, missed) in forms.chunks_exact_mut(shape.width()).skip(self.states).zip(missed) {
+        for (form, missed) in forms
+            .chunks_exact_mut(shape.width())
+            .skip(self.states)
+            .zip(missed)
+        {
             form[shape.radius()] = above(form[shape.radius()] + missed);
         }
     }
@@ -137,8 +173,13 @@ impl Closing {
             // Damped while the residual would grow.
             let mut fraction = 1.0;
             loop {
-                let trial: Vec<f64> = unknowns.iter().zip(&update).map(|(v, u)| v - fraction * u).collect();
-                let better = size(&self.residual(at, centres, &trial)) <= size(residual.as_slice()).max(1e-15);
+                let trial: Vec<f64> = unknowns
+                    .iter()
+                    .zip(&update)
+                    .map(|(v, u)| v - fraction * u)
+                    .collect();
+                let better = size(&self.residual(at, centres, &trial))
+                    <= size(residual.as_slice()).max(1e-15);
                 if better || fraction < 1e-3 {
                     unknowns = trial;
                     break;
@@ -154,12 +195,23 @@ impl Closing {
     }
 
     fn residual(&mut self, at: Instant<'_>, centres: &[f64], unknowns: &[f64]) -> Vec<f64> {
-        let all: Vec<Dual<f64>> = centres.iter().chain(unknowns).map(|&v| Dual::constant(v)).collect();
-        self.evaluate_numbers(at, &all).iter().map(|dual| dual.value).collect()
+        let all: Vec<Dual<f64>> = centres
+            .iter()
+            .chain(unknowns)
+            .map(|&v| Dual::constant(v))
+            .collect();
+        self.evaluate_numbers(at, &all)
+            .iter()
+            .map(|dual| dual.value)
+            .collect()
     }
 
     fn evaluate_numbers(&mut self, at: Instant<'_>, all: &[Dual<f64>]) -> Vec<Dual<f64>> {
-        let switches: Vec<Dual<f64>> = at.switches.iter().map(|s| Dual::constant(s.middle())).collect();
+        let switches: Vec<Dual<f64>> = at
+            .switches
+            .iter()
+            .map(|s| Dual::constant(s.middle()))
+            .collect();
         let mut results = vec![Dual::constant(0.0); self.unknowns];
         self.numbers.set_time(&Dual::constant(at.time));
         self.numbers.set_switches(&switches);
@@ -169,17 +221,32 @@ impl Closing {
     }
 
     /// `r_x` and `r_v` at the centre.
-    fn slopes(&mut self, at: Instant<'_>, centres: &[f64], unknowns: &[f64]) -> (DMatrix<f64>, DMatrix<f64>) {
-        let mut all: Vec<Dual<f64>> = centres.iter().chain(unknowns).map(|&v| Dual::constant(v)).collect();
+    fn slopes(
+        &mut self,
+        at: Instant<'_>,
+        centres: &[f64],
+        unknowns: &[f64],
+    ) -> (DMatrix<f64>, DMatrix<f64>) {
+        let mut all: Vec<Dual<f64>> = centres
+            .iter()
+            .chain(unknowns)
+            .map(|&v| Dual::constant(v))
+            .collect();
         let mut matrix = DMatrix::zeros(self.unknowns, all.len());
         for j in 0..all.len() {
             all[j].derivative = 1.0;
             let results = self.evaluate_numbers(at, &all);
             all[j].derivative = 0.0;
-            results.iter().enumerate().for_each(|(i, result)| matrix[(i, j)] = result.derivative);
+            results
+                .iter()
+                .enumerate()
+                .for_each(|(i, result)| matrix[(i, j)] = result.derivative);
         }
         let by_states = matrix.columns(0, self.states).into_owned();
-        (by_states, matrix.columns(self.states, self.unknowns).into_owned())
+        (
+            by_states,
+            matrix.columns(self.states, self.unknowns).into_owned(),
+        )
     }
 
     /// How far the unknowns can be from their forms. Where they are known to lie in boxes, the solution found is the only one in them.
@@ -192,24 +259,45 @@ impl Closing {
         known: Option<&[Interval]>,
     ) -> Option<Vec<f64>> {
         const MOST_GUESSES: usize = 10;
-        let boxes: Vec<Interval> = forms.chunks_exact(shape.width()).map(|form| shape.range(form)).collect();
+        let boxes: Vec<Interval> = forms
+            .chunks_exact(shape.width())
+            .map(|form| shape.range(form))
+            .collect();
         let residual: Vec<f64> = self.residual_ranges(at, shape, forms, &boxes);
-        let size = |i: usize| above((0..self.unknowns).map(|j| inverse[(i, j)].abs() * residual[j]).sum::<f64>());
+        let size = |i: usize| {
+            above(
+                (0..self.unknowns)
+                    .map(|j| inverse[(i, j)].abs() * residual[j])
+                    .sum::<f64>(),
+            )
+        };
         let direct: Vec<f64> = (0..self.unknowns).map(size).collect();
         let mut guess: Vec<f64> = direct.iter().map(|d| above(2.0 * d)).collect();
         if let Some(known) = known {
             // Every value that the unknowns may have is within the guess of every value of their forms.
             let apart = |(own, known): (&Interval, &Interval)| (*known - *own).magnitude();
             let needed = boxes[self.states..].iter().zip(known).map(apart);
-            guess.iter_mut().zip(needed).for_each(|(guess, needed)| *guess = guess.max(above(needed)));
+            guess
+                .iter_mut()
+                .zip(needed)
+                .for_each(|(guess, needed)| *guess = guess.max(above(needed)));
         }
         for _ in 0..MOST_GUESSES {
             let mut wide = boxes.clone();
-            wide[self.states..].iter_mut().zip(&guess).for_each(|(range, &e)| *range = range.widened(e));
+            wide[self.states..]
+                .iter_mut()
+                .zip(&guess)
+                .for_each(|(range, &e)| *range = range.widened(e));
             let rest = self.rest(at, &wide, inverse);
             let bound = |from: &[f64]| -> Vec<f64> {
-                let sum = |i: usize| (0..self.unknowns).map(|j| rest[(i, j)] * from[j]).sum::<f64>();
-                (0..self.unknowns).map(|i| above(direct[i] + sum(i))).collect()
+                let sum = |i: usize| {
+                    (0..self.unknowns)
+                        .map(|j| rest[(i, j)] * from[j])
+                        .sum::<f64>()
+                };
+                (0..self.unknowns)
+                    .map(|i| above(direct[i] + sum(i)))
+                    .collect()
             };
             let found = bound(&guess);
             if found.iter().any(|e| !e.is_finite()) {
@@ -219,12 +307,22 @@ impl Closing {
                 // The bound holds for itself in turn, and gets better by it.
                 return Some((0..4).fold(found, |found, _| bound(&found)));
             }
-            guess = found.iter().zip(&guess).map(|(e, g)| above(2.0 * e).max(*g)).collect();
+            guess = found
+                .iter()
+                .zip(&guess)
+                .map(|(e, g)| above(2.0 * e).max(*g))
+                .collect();
         }
         None
     }
 
-    fn residual_ranges(&mut self, at: Instant<'_>, shape: FormShape, forms: &[f64], boxes: &[Interval]) -> Vec<f64> {
+    fn residual_ranges(
+        &mut self,
+        at: Instant<'_>,
+        shape: FormShape,
+        forms: &[f64],
+        boxes: &[Interval],
+    ) -> Vec<f64> {
         let time = Interval::point(at.time);
         let mut results = vec![Interval::ZERO; self.unknowns];
         self.evaluator.set_time(&time);
@@ -237,7 +335,8 @@ impl Closing {
         let states: Vec<(usize, usize)> = self.forms.states().collect();
         for (state, register) in states {
             let start = state * shape.width();
-            self.forms.set_state_form(register, 0, &forms[start..start + shape.width()]);
+            self.forms
+                .set_state_form(register, 0, &forms[start..start + shape.width()]);
         }
         self.forms.compute(0);
         let range = |(i, rough): (usize, &Interval)| {
@@ -251,11 +350,18 @@ impl Closing {
     }
 
     /// `|I − Y r_v|` over a box.
-    fn rest(&mut self, at: Instant<'_>, boxes: &[Interval], inverse: &DMatrix<f64>) -> DMatrix<f64> {
+    fn rest(
+        &mut self,
+        at: Instant<'_>,
+        boxes: &[Interval],
+        inverse: &DMatrix<f64>,
+    ) -> DMatrix<f64> {
         let mut all: Vec<Dual<Interval>> = boxes.iter().map(|&b| Dual::constant(b)).collect();
-        let switches: Vec<Dual<Interval>> = at.switches.iter().map(|&s| Dual::constant(s)).collect();
+        let switches: Vec<Dual<Interval>> =
+            at.switches.iter().map(|&s| Dual::constant(s)).collect();
         let mut results = vec![Dual::constant(Interval::ZERO); self.unknowns];
-        self.intervals.set_time(&Dual::constant(Interval::point(at.time)));
+        self.intervals
+            .set_time(&Dual::constant(Interval::point(at.time)));
         self.intervals.set_switches(&switches);
         let mut rest = DMatrix::zeros(self.unknowns, self.unknowns);
         for j in 0..self.unknowns {
@@ -267,7 +373,11 @@ impl Closing {
                 let product = (0..self.unknowns).fold(Interval::ZERO, |sum, k| {
                     sum.add(&Interval::point(inverse[(i, k)]).multiply(&results[k].derivative))
                 });
-                let identity = if i == j { Interval::ONE } else { Interval::ZERO };
+                let identity = if i == j {
+                    Interval::ONE
+                } else {
+                    Interval::ZERO
+                };
                 rest[(i, j)] = (identity - product).magnitude();
             }
         }

@@ -14,15 +14,24 @@ use crate::problem::Problem;
 /// Bounds by two point runs, if the model is cooperative wherever it gets.
 ///
 /// What is told is kept back until that is sure: a model that turns out otherwise has told nothing.
-pub(super) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Option<Outcome> {
+pub(super) fn enclose(
+    problem: &Problem,
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> Option<Outcome> {
     let mut pair = Pair::new(problem)?;
-    let mut kept = Kept { rows: Vec::new(), watcher };
+    let mut kept = Kept {
+        rows: Vec::new(),
+        watcher,
+    };
     let mut outcome = walk(problem, options, &mut pair, &mut kept);
     if pair.disordered || matches!(outcome.stopped, Some(Stopped::BlownUp { .. })) {
         return None;
     }
     kept.tell();
-    outcome.remarks.push("cooperative: bounded by the runs from the lower and the upper corner".to_owned());
+    outcome
+        .remarks
+        .push("cooperative: bounded by the runs from the lower and the upper corner".to_owned());
     Some(outcome)
 }
 
@@ -80,11 +89,18 @@ struct Pair<'p> {
 impl<'p> Pair<'p> {
     /// The runs, if there is something to bound and the order holds at the start.
     fn new(problem: &'p Problem) -> Option<Self> {
-        let open = problem.start.iter().chain(&problem.parameters).any(|range| !range.is_point());
+        let open = problem
+            .start
+            .iter()
+            .chain(&problem.parameters)
+            .any(|range| !range.is_point());
         if !open || problem.loops.is_some() {
             return None;
         }
-        let whole = Beginning { states: problem.start.clone(), parameters: problem.parameters.clone() };
+        let whole = Beginning {
+            states: problem.start.clone(),
+            parameters: problem.parameters.clone(),
+        };
         let mut whole = Single::new(problem, &whole);
         let switches: Vec<Interval> = problem
             .thresholds()
@@ -96,12 +112,34 @@ impl<'p> Pair<'p> {
         if !whole.run().is_ordered(time, start) {
             return None;
         }
-        let (low, high) = corners(&whole.run().parameter_signs(time, start), &problem.parameters)?;
-        let ends = |pick: fn(&Interval) -> f64| start.iter().map(|range| Interval::point(pick(range))).collect();
-        let lower = Beginning { states: ends(|range| range.lo), parameters: low };
-        let upper = Beginning { states: ends(|range| range.hi), parameters: high };
+        let (low, high) = corners(
+            &whole.run().parameter_signs(time, start),
+            &problem.parameters,
+        )?;
+        let ends = |pick: fn(&Interval) -> f64| {
+            start
+                .iter()
+                .map(|range| Interval::point(pick(range)))
+                .collect()
+        };
+        let lower = Beginning {
+            states: ends(|range| range.lo),
+            parameters: low,
+        };
+        let upper = Beginning {
+            states: ends(|range| range.hi),
+            parameters: high,
+        };
         let (lower, upper) = (Single::new(problem, &lower), Single::new(problem, &upper));
-        Some(Self { problem, lower, upper, whole, time: problem.start_time, settled: false, disordered: false })
+        Some(Self {
+            problem,
+            lower,
+            upper,
+            whole,
+            time: problem.start_time,
+            settled: false,
+            disordered: false,
+        })
     }
 
     /// Whether solutions keep their order between the two runs, from now until `until`.
@@ -113,20 +151,33 @@ impl<'p> Pair<'p> {
         let span = Interval::new(self.time, until);
         let whole = self.whole.run();
         let ordered = whole.is_ordered(span, &tube) && {
-            let corners = corners(&whole.parameter_signs(span, &tube), &self.problem.parameters);
+            let corners = corners(
+                &whole.parameter_signs(span, &tube),
+                &self.problem.parameters,
+            );
             corners.is_some_and(|(low, _)| low == self.lower.run().parameters())
         };
-        let uncertain = self.problem.parameters.iter().any(|range| !range.is_point());
+        let uncertain = self
+            .problem
+            .parameters
+            .iter()
+            .any(|range| !range.is_point());
         self.settled = ordered && self.problem.affine && !uncertain;
         ordered
     }
 }
 
 /// The parameters of the lower and of the upper run, if every uncertain one acts on all states in one direction.
-fn corners(signs: &[(usize, Interval)], parameters: &[Interval]) -> Option<(Vec<Interval>, Vec<Interval>)> {
+fn corners(
+    signs: &[(usize, Interval)],
+    parameters: &[Interval],
+) -> Option<(Vec<Interval>, Vec<Interval>)> {
     let (mut low, mut high) = (parameters.to_vec(), parameters.to_vec());
     for &(index, effect) in signs {
-        let (lo, hi) = (Interval::point(parameters[index].lo), Interval::point(parameters[index].hi));
+        let (lo, hi) = (
+            Interval::point(parameters[index].lo),
+            Interval::point(parameters[index].hi),
+        );
         (low[index], high[index]) = match effect {
             effect if effect.lo >= 0.0 => (lo, hi),
             effect if effect.hi <= 0.0 => (hi, lo),
@@ -137,7 +188,11 @@ fn corners(signs: &[(usize, Interval)], parameters: &[Interval]) -> Option<(Vec<
 }
 
 fn between(lower: Vec<Interval>, upper: Vec<Interval>) -> Vec<Interval> {
-    lower.iter().zip(&upper).map(|(lower, upper)| lower.hull(*upper)).collect()
+    lower
+        .iter()
+        .zip(&upper)
+        .map(|(lower, upper)| lower.hull(*upper))
+        .collect()
 }
 
 impl Stepper for Pair<'_> {
@@ -150,7 +205,10 @@ impl Stepper for Pair<'_> {
 
     fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, Failure> {
         self.time = time;
-        Ok(self.lower.propose(time, freeze_until)?.min(self.upper.propose(time, freeze_until)?))
+        Ok(self
+            .lower
+            .propose(time, freeze_until)?
+            .min(self.upper.propose(time, freeze_until)?))
     }
 
     fn prove(&mut self, until: f64) -> Result<(), Failure> {

@@ -22,5 +22,6 @@ use crate::problem::Problem;
 
 /// Encloses every trajectory of `problem`.
 pub(crate) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
-    cooperative::enclose(problem, options, watcher).unwrap_or_else(|| single::enclose(problem, options, watcher))
+    cooperative::enclose(problem, options, watcher)
+        .unwrap_or_else(|| single::enclose(problem, options, watcher))
 }

@@ -46,7 +46,11 @@ impl<'w> Outputs<'w> {
     fn next(&self) -> Option<f64> {
         let interval = self.interval?;
         let next = self.start + (self.told + 1) as f64 * interval;
-        Some(if next > self.stop - 1e-9 * interval { self.stop } else { next })
+        Some(if next > self.stop - 1e-9 * interval {
+            self.stop
+        } else {
+            next
+        })
     }
 
     /// A proved step.
@@ -95,7 +99,13 @@ impl<'w> Outputs<'w> {
         if !self.watcher.wants_tubes() {
             return;
         }
-        let at = |part: usize| if part == PARTS { to } else { from + (to - from) * part as f64 / PARTS as f64 };
+        let at = |part: usize| {
+            if part == PARTS {
+                to
+            } else {
+                from + (to - from) * part as f64 / PARTS as f64
+            }
+        };
         for part in 0..PARTS {
             if at(part) < at(part + 1) {
                 let tube = stepper.tube(at(part), at(part + 1));
@@ -106,7 +116,10 @@ impl<'w> Outputs<'w> {
 
     fn join(&mut self, tube: &[Interval]) {
         match &mut self.since.1 {
-            Some(all) => all.iter_mut().zip(tube).for_each(|(all, part)| *all = all.hull(*part)),
+            Some(all) => all
+                .iter_mut()
+                .zip(tube)
+                .for_each(|(all, part)| *all = all.hull(*part)),
             None => self.since.1 = Some(tube.to_vec()),
         }
     }

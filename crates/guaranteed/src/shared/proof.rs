@@ -9,11 +9,20 @@ use crate::series::{Coefficient, Outlook};
 impl Run<'_> {
     /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
-        let assumed: Vec<Outlook> = self.forms.iter().map(|tape| tape.outlook().clone()).collect();
+        let assumed: Vec<Outlook> = self
+            .forms
+            .iter()
+            .map(|tape| tape.outlook().clone())
+            .collect();
         let order = self.order;
         self.try_to_prove(until, tolerances).inspect_err(|_| {
             // A shorter step is tried next, with what was assumed at first.
-            if self.forms.iter().zip(&assumed).any(|(tape, assumed)| tape.outlook() != assumed) {
+            if self
+                .forms
+                .iter()
+                .zip(&assumed)
+                .any(|(tape, assumed)| tape.outlook() != assumed)
+            {
                 let _ = self.build(&assumed, |k, _| k == order);
             }
         })
@@ -26,11 +35,17 @@ impl Run<'_> {
         let elapsed = Interval::new(0.0, step.hi);
         let span = Interval::new(self.time, until);
         for _ in 0..MOST_REPETITIONS {
-            let polynomial: Vec<Interval> = (0..self.dimension()).map(|s| self.span_of(s, elapsed)).collect();
+            let polynomial: Vec<Interval> = (0..self.dimension())
+                .map(|s| self.span_of(s, elapsed))
+                .collect();
             let defect = self.integrated_defect(step.hi, elapsed, tolerances)?;
             let (error, tube) = self.error_bound(span, step.hi, &polynomial, &defect)?;
             // Conditions of an affine problem depend on switches alone.
-            let found = if self.problem.affine { Vec::new() } else { self.outlooks(span, &tube) };
+            let found = if self.problem.affine {
+                Vec::new()
+            } else {
+                self.outlooks(span, &tube)
+            };
             let mut assumed = self.forms.iter().map(|tape| tape.outlook()).zip(&found);
             let Some(system) = assumed.position(|(assumed, found)| !assumed.covers(found)) else {
                 self.proved = Some(Proved { until, error });
@@ -41,7 +56,9 @@ impl Run<'_> {
             let opened = self.forms[system].outlook().opens(&found[system]);
             let duration = self.problem.stop_time - self.problem.start_time;
             if opened && step.hi > 1e-3 * duration {
-                return Err(Failure::Coarse { state: self.problem.systems[system].start });
+                return Err(Failure::Coarse {
+                    state: self.problem.systems[system].start,
+                });
             }
             // Once more, with what the step really meets, and a margin.
             let wider: Vec<Outlook> = found.iter().map(Outlook::widened).collect();
@@ -53,15 +70,28 @@ impl Run<'_> {
 
     /// The box of `p` of a state on a span of the step.
     pub(super) fn span_of(&self, state: usize, elapsed: Interval) -> Interval {
-        self.ranges_of(state).iter().rev().fold(Interval::ZERO, |sum, range| sum * elapsed + *range)
+        self.ranges_of(state)
+            .iter()
+            .rev()
+            .fold(Interval::ZERO, |sum, range| sum * elapsed + *range)
     }
 
     /// For each state, the integral of the defect over the step.
-    fn integrated_defect(&mut self, step: f64, elapsed: Interval, tolerances: &[f64]) -> Result<Vec<f64>, Failure> {
+    fn integrated_defect(
+        &mut self,
+        step: f64,
+        elapsed: Interval,
+        tolerances: &[f64],
+    ) -> Result<Vec<f64>, Failure> {
         let order = self.order;
-        let top = if self.problem.affine { self.top.clone() } else { self.lagrange(elapsed) };
+        let top = if self.problem.affine {
+            self.top.clone()
+        } else {
+            self.lagrange(elapsed)
+        };
         let truncation = step.powi(order as i32 + 1) / (order + 1) as f64;
-        let coarse = |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
+        let coarse =
+            |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
         if let Some(state) = top.iter().zip(tolerances).position(coarse) {
             return Err(Failure::Coarse { state });
         }
@@ -79,9 +109,14 @@ impl Run<'_> {
     /// The last coefficient of `f(p)` at every instant of the step: its Lagrange remainder.
     fn lagrange(&mut self, elapsed: Interval) -> Vec<f64> {
         let order = self.order;
-        let about: Vec<Vec<Interval>> =
-            (0..self.dimension()).map(|state| shifted(self.ranges_of(state), elapsed)).collect();
-        let plain = FormShape { primaries: 0, quadratic: false, errors: 0 };
+        let about: Vec<Vec<Interval>> = (0..self.dimension())
+            .map(|state| shifted(self.ranges_of(state), elapsed))
+            .collect();
+        let plain = FormShape {
+            primaries: 0,
+            quadratic: false,
+            errors: 0,
+        };
         let time = Interval::point(self.time) + elapsed;
         let mut top = vec![0.0; self.dimension()];
         for (system, tape) in self.intervals.iter_mut().enumerate() {
@@ -109,8 +144,13 @@ impl Run<'_> {
         defect: &[f64],
     ) -> Result<(Vec<f64>, Vec<Interval>), Failure> {
         const MOST_GUESSES: usize = 8;
-        let widened =
-            |guess: &[f64]| -> Vec<Interval> { polynomial.iter().zip(guess).map(|(p, &e)| p.widened(e)).collect() };
+        let widened = |guess: &[f64]| -> Vec<Interval> {
+            polynomial
+                .iter()
+                .zip(guess)
+                .map(|(p, &e)| p.widened(e))
+                .collect()
+        };
         let finite = |error: Vec<f64>| match error.iter().position(|e| !e.is_finite()) {
             Some(state) => Err(Failure::NoInclusion { state }),
             None => Ok(error),
@@ -131,19 +171,29 @@ impl Run<'_> {
             // A little more than what came out.
             guess = error.iter().map(|e| above(1.5 * e)).collect();
         }
-        let worst = (0..defect.len()).max_by(|&a, &b| defect[a].total_cmp(&defect[b])).unwrap_or(0);
+        let worst = (0..defect.len())
+            .max_by(|&a, &b| defect[a].total_cmp(&defect[b]))
+            .unwrap_or(0);
         Err(Failure::NoInclusion { state: worst })
     }
 
     /// Moves to `until` while switches are open, on a rectangular Picard box, and tells it.
     pub fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
         const MOST_GUESSES: usize = 30;
-        if self.problem.loops.as_ref().is_some_and(|loops| loops.switched) {
+        if self
+            .problem
+            .loops
+            .as_ref()
+            .is_some_and(|loops| loops.switched)
+        {
             return Err(Failure::SwitchedLoop); // unknowns would jump, nobody knows when
         }
         self.set_switches(switches);
         let span = Interval::new(self.time, until);
-        let elapsed = Interval::new(0.0, (Interval::point(until) - Interval::point(self.time)).hi);
+        let elapsed = Interval::new(
+            0.0,
+            (Interval::point(until) - Interval::point(self.time)).hi,
+        );
         let boxes = self.set.boxes();
         let mut guess = boxes.clone();
         let mut escaped = 0;
@@ -152,15 +202,33 @@ impl Run<'_> {
             if let Some(state) = slopes.iter().position(|slope| !slope.is_finite()) {
                 return Err(Failure::Unbounded { state });
             }
-            let picard: Vec<Interval> = boxes.iter().zip(&slopes).map(|(x, slope)| *x + elapsed * *slope).collect();
-            if picard.iter().zip(&guess).all(|(new, guess)| new.inside(*guess)) {
-                let radii: Vec<f64> = slopes.iter().map(|slope| (elapsed * *slope).magnitude()).collect();
+            let picard: Vec<Interval> = boxes
+                .iter()
+                .zip(&slopes)
+                .map(|(x, slope)| *x + elapsed * *slope)
+                .collect();
+            if picard
+                .iter()
+                .zip(&guess)
+                .all(|(new, guess)| new.inside(*guess))
+            {
+                let radii: Vec<f64> = slopes
+                    .iter()
+                    .map(|slope| (elapsed * *slope).magnitude())
+                    .collect();
                 self.time = until;
                 self.set.widen(&radii);
                 return Ok(picard);
             }
-            escaped = picard.iter().zip(&guess).position(|(new, guess)| !new.inside(*guess)).unwrap_or(0);
-            guess = picard.iter().map(|b| b.widened(0.1 * b.width() + 1e-12 * b.magnitude() + 1e-300)).collect();
+            escaped = picard
+                .iter()
+                .zip(&guess)
+                .position(|(new, guess)| !new.inside(*guess))
+                .unwrap_or(0);
+            guess = picard
+                .iter()
+                .map(|b| b.widened(0.1 * b.width() + 1e-12 * b.magnitude() + 1e-300))
+                .collect();
         }
         Err(Failure::NoInclusion { state: escaped })
     }
@@ -188,7 +256,10 @@ mod tests {
         let shifted = shifted(&coefficients, Interval::point(0.5));
         // 1 - 2 t + t² / 2 + 3 t³ and its derivatives (over factorials) at 0.5
         for (found, wanted) in shifted.iter().zip([0.5, 0.75, 5.0, 3.0]) {
-            assert!(found.contains(wanted) && found.width() < 1e-14, "{found} {wanted}");
+            assert!(
+                found.contains(wanted) && found.width() < 1e-14,
+                "{found} {wanted}"
+            );
         }
     }
 
@@ -198,7 +269,12 @@ mod tests {
         let whole = shifted(&coefficients, Interval::new(0.0, 0.8));
         for part in 0..=16 {
             let there = shifted(&coefficients, Interval::point(0.05 * f64::from(part)));
-            assert!(there.iter().zip(&whole).all(|(there, whole)| there.within(*whole)));
+            assert!(
+                there
+                    .iter()
+                    .zip(&whole)
+                    .all(|(there, whole)| there.within(*whole))
+            );
         }
     }
 }

@@ -11,9 +11,13 @@ pub(crate) type Columns = DMatrix<f64>;
 /// many columns as rows. Directions are orthogonal where states are measured in `units`, which are powers of two.
 pub(crate) fn orthogonal(columns: &Columns, units: &[f64]) -> Columns {
     // Exact: the units are powers of two.
-    let scaled = DMatrix::from_fn(columns.nrows(), columns.ncols(), |i, j| columns[(i, j)] / units[i]);
+    let scaled = DMatrix::from_fn(columns.nrows(), columns.ncols(), |i, j| {
+        columns[(i, j)] / units[i]
+    });
     let reduced = orthogonal_in_units(&scaled);
-    DMatrix::from_fn(reduced.nrows(), reduced.ncols(), |i, j| reduced[(i, j)] * units[i])
+    DMatrix::from_fn(reduced.nrows(), reduced.ncols(), |i, j| {
+        reduced[(i, j)] * units[i]
+    })
 }
 
 fn orthogonal_in_units(columns: &Columns) -> Columns {
@@ -29,12 +33,24 @@ fn orthogonal_in_units(columns: &Columns) -> Columns {
     let transposed = basis.transpose();
     let coordinates = &transposed * columns;
     let residue = residues(columns, &basis, &coordinates);
-    let Some(inverse) = Inverse::of(&basis, &transposed) else { return along_axes(columns) };
-    let mut reach: Vec<f64> = (0..rows).map(|i| above(coordinates.row(i).iter().map(|v| v.abs()).sum())).collect();
+    let Some(inverse) = Inverse::of(&basis, &transposed) else {
+        return along_axes(columns);
+    };
+    let mut reach: Vec<f64> = (0..rows)
+        .map(|i| above(coordinates.row(i).iter().map(|v| v.abs()).sum()))
+        .collect();
     add(&mut reach, &inverse.applied(&residue));
     // The products below are rounded; what that may lose is added before.
-    let rounding: Vec<f64> =
-        (0..rows).map(|k| above(2.0 * UNIT * (0..rows).map(|i| basis[(k, i)].abs() * reach[i]).sum::<f64>())).collect();
+    let rounding: Vec<f64> = (0..rows)
+        .map(|k| {
+            above(
+                2.0 * UNIT
+                    * (0..rows)
+                        .map(|i| basis[(k, i)].abs() * reach[i])
+                        .sum::<f64>(),
+            )
+        })
+        .collect();
     add(&mut reach, &inverse.applied(&rounding));
     DMatrix::from_fn(rows, rows, |k, i| basis[(k, i)] * reach[i])
 }
@@ -42,11 +58,15 @@ fn orthogonal_in_units(columns: &Columns) -> Columns {
 /// The box around `columns · η`.
 fn along_axes(columns: &Columns) -> Columns {
     let reach = |i: usize| above(columns.row(i).iter().map(|v| v.abs()).sum());
-    DMatrix::from_fn(columns.nrows(), columns.nrows(), |i, j| if i == j { reach(i) } else { 0.0 })
+    DMatrix::from_fn(columns.nrows(), columns.nrows(), |i, j| {
+        if i == j { reach(i) } else { 0.0 }
+    })
 }
 
 fn add(sums: &mut [f64], more: &[f64]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = above(*sum + more));
+    sums.iter_mut()
+        .zip(more)
+        .for_each(|(sum, more)| *sum = above(*sum + more));
 }
 
 /// For each row, how far `columns · η` can be from `basis · coordinates · η`.
@@ -76,19 +96,33 @@ impl Inverse {
         let unit = UNIT * (rows as f64 + 4.0);
         let row = |i: usize| {
             (0..rows)
-                .map(|j| (product[(i, j)] - f64::from(u8::from(i == j))).abs() + unit * (sizes[(i, j)] + 1.0))
+                .map(|j| {
+                    (product[(i, j)] - f64::from(u8::from(i == j))).abs()
+                        + unit * (sizes[(i, j)] + 1.0)
+                })
                 .sum::<f64>()
         };
         let theta = above((0..rows).map(row).fold(0.0, f64::max));
-        (theta < 0.5).then(|| Self { transposed: transposed.abs(), excess: above(theta / (1.0 - theta)) })
+        (theta < 0.5).then(|| Self {
+            transposed: transposed.abs(),
+            excess: above(theta / (1.0 - theta)),
+        })
     }
 
     fn applied(&self, box_: &[f64]) -> Vec<f64> {
         let rows = self.transposed.nrows();
-        let direct: Vec<f64> =
-            (0..rows).map(|i| (0..rows).map(|k| self.transposed[(i, k)] * box_[k]).sum::<f64>()).collect();
+        let direct: Vec<f64> = (0..rows)
+            .map(|i| {
+                (0..rows)
+                    .map(|k| self.transposed[(i, k)] * box_[k])
+                    .sum::<f64>()
+            })
+            .collect();
         let largest = direct.iter().copied().fold(0.0, f64::max);
-        direct.iter().map(|d| above(d + self.excess * largest)).collect()
+        direct
+            .iter()
+            .map(|d| above(d + self.excess * largest))
+            .collect()
     }
 }
 
@@ -104,7 +138,12 @@ pub(crate) fn girard(columns: &Columns, limit: usize, scale: &[f64]) -> Columns 
     let mut order: Vec<usize> = (0..count).collect();
     let badness: Vec<f64> = (0..count)
         .map(|j| {
-            let sizes = columns.column(j).iter().zip(scale).map(|(v, s)| v.abs() / s).collect::<Vec<_>>();
+            let sizes = columns
+                .column(j)
+                .iter()
+                .zip(scale)
+                .map(|(v, s)| v.abs() / s)
+                .collect::<Vec<_>>();
             sizes.iter().sum::<f64>() - sizes.iter().copied().fold(0.0, f64::max)
         })
         .collect();
@@ -129,7 +168,13 @@ mod tests {
     fn is_enclosed(columns: &Columns, frame: &Columns) -> bool {
         let lu = frame.clone().lu();
         (0..64u32).all(|pattern| {
-            let sign = |j: usize| if pattern >> (j % 6) & 1 == 1 { 1.0 } else { -1.0 };
+            let sign = |j: usize| {
+                if pattern >> (j % 6) & 1 == 1 {
+                    1.0
+                } else {
+                    -1.0
+                }
+            };
             let corner = columns * DVector::from_fn(columns.ncols(), |j, _| sign(j));
             let coordinates = lu.solve(&corner).expect("a regular frame");
             coordinates.iter().all(|c| c.abs() <= 1.0 + 1e-12)

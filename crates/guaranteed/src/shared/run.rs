@@ -101,18 +101,33 @@ impl<'p> Run<'p> {
             })
         };
         let state_symbols: Vec<Option<usize>> = beginning.states.iter().map(&mut symbol).collect();
-        let parameter_symbols: Vec<Option<usize>> = beginning.parameters.iter().map(&mut symbol).collect();
-        let shape = FormShape { primaries, quadratic: quadratic && primaries > 0, errors: 0 };
+        let parameter_symbols: Vec<Option<usize>> =
+            beginning.parameters.iter().map(&mut symbol).collect();
+        let shape = FormShape {
+            primaries,
+            quadratic: quadratic && primaries > 0,
+            errors: 0,
+        };
         let parameters = &beginning.parameters;
         let forms = tapes(programs, parameters, Some(&parameter_symbols));
-        let leaves: Vec<Vec<usize>> =
-            forms.iter().map(|tape| tape.states().map(|(state, _)| state).collect()).collect();
+        let leaves: Vec<Vec<usize>> = forms
+            .iter()
+            .map(|tape| tape.states().map(|(state, _)| state).collect())
+            .collect();
         let dimension = problem.dimension();
-        let evaluator = |program: &Arc<Program>| Evaluator::new(Arc::clone(program), &Interval::ZERO, parameters);
+        let evaluator = |program: &Arc<Program>| {
+            Evaluator::new(Arc::clone(program), &Interval::ZERO, parameters)
+        };
         let loops = problem.loops.as_ref();
         Self {
             problem,
-            set: Set::new(dimension, &beginning.states, &state_symbols, shape, problem.affine),
+            set: Set::new(
+                dimension,
+                &beginning.states,
+                &state_symbols,
+                shape,
+                problem.affine,
+            ),
             order: 0,
             coefficients: Vec::new(),
             derivatives: Vec::new(),
@@ -122,7 +137,8 @@ impl<'p> Run<'p> {
             intervals: tapes(programs, parameters, None),
             evaluators: programs.iter().map(evaluator).collect(),
             jacobian: Jacobian::new(programs, &leaves, parameters, dimension),
-            closing: loops.map(|loops| Closing::new(problem, loops, parameters, &parameter_symbols)),
+            closing: loops
+                .map(|loops| Closing::new(problem, loops, parameters, &parameter_symbols)),
             forms,
             linear: None,
             constant: None,
@@ -147,20 +163,32 @@ impl<'p> Run<'p> {
     pub fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
         self.time = time;
         self.set_switches(switches);
-        let Some(closing) = &mut self.closing else { return Ok(()) };
+        let Some(closing) = &mut self.closing else {
+            return Ok(());
+        };
         if !closing.is_due() {
             return Ok(());
         }
-        let at = Instant { time, switches: &self.switches };
-        closing.close(at, self.set.shape, &mut self.set.forms).ok_or(Failure::OpenLoop)?;
+        let at = Instant {
+            time,
+            switches: &self.switches,
+        };
+        closing
+            .close(at, self.set.shape, &mut self.set.forms)
+            .ok_or(Failure::OpenLoop)?;
         self.set.absorb();
         Ok(())
     }
 
     /// Narrows the unknowns of loops to what the states leave them.
     pub(super) fn renew(&mut self) {
-        let Some(closing) = &mut self.closing else { return };
-        let at = Instant { time: self.time, switches: &self.switches };
+        let Some(closing) = &mut self.closing else {
+            return;
+        };
+        let at = Instant {
+            time: self.time,
+            switches: &self.switches,
+        };
         if let Some(forms) = closing.renewed(at, self.set.shape, &self.set.forms) {
             self.set.forms = forms;
         }
@@ -190,7 +218,9 @@ impl<'p> Run<'p> {
             return constant.clone();
         }
         let boxes = self.set.boxes();
-        let rows = self.jacobian.over(Interval::point(self.time), &self.switches, &boxes);
+        let rows = self
+            .jacobian
+            .over(Interval::point(self.time), &self.switches, &boxes);
         let majorant = Majorant::of(&rows);
         if self.problem.affine {
             self.constant = Some(majorant.clone());
@@ -217,7 +247,12 @@ impl<'p> Run<'p> {
     }
 
     /// A system's derivatives on intervals.
-    pub(super) fn evaluate(&mut self, system: usize, time: Interval, boxes: &[Interval]) -> Vec<Interval> {
+    pub(super) fn evaluate(
+        &mut self,
+        system: usize,
+        time: Interval,
+        boxes: &[Interval],
+    ) -> Vec<Interval> {
         let evaluator = &mut self.evaluators[system];
         let mut results = vec![Interval::ZERO; evaluator.program().results()];
         evaluator.set_time(&time);
@@ -229,7 +264,9 @@ impl<'p> Run<'p> {
 
     /// All derivatives over a box.
     pub(super) fn slopes(&mut self, time: Interval, boxes: &[Interval]) -> Vec<Interval> {
-        (0..self.forms.len()).flat_map(|system| self.evaluate(system, time, boxes)).collect()
+        (0..self.forms.len())
+            .flat_map(|system| self.evaluate(system, time, boxes))
+            .collect()
     }
 
     /// What a box and a span of time decide.
@@ -248,16 +285,35 @@ impl<'p> Run<'p> {
     /// Whether no state slows another one down, over a box and a span of time.
     pub fn is_ordered(&mut self, span: Interval, boxes: &[Interval]) -> bool {
         let outlooks = self.outlooks(span, boxes);
-        let decided = self.forms.iter().zip(&outlooks).all(|(tape, outlook)| tape.is_decided_by(outlook));
+        let decided = self
+            .forms
+            .iter()
+            .zip(&outlooks)
+            .all(|(tape, outlook)| tape.is_decided_by(outlook));
         let rows = self.jacobian.over(span, &self.switches, boxes);
         // Across a pole there is no order to keep, whatever the signs on either side.
-        let bounded = self.slopes(span, boxes).iter().all(|slope| slope.is_finite());
-        let helps = |i: usize, (j, rate): &(usize, Interval)| rate.is_finite() && (i == *j || rate.lo >= 0.0);
-        decided && bounded && rows.iter().enumerate().all(|(i, row)| row.iter().all(|entry| helps(i, entry)))
+        let bounded = self
+            .slopes(span, boxes)
+            .iter()
+            .all(|slope| slope.is_finite());
+        let helps = |i: usize, (j, rate): &(usize, Interval)| {
+            rate.is_finite() && (i == *j || rate.lo >= 0.0)
+        };
+        decided
+            && bounded
+            && rows
+                .iter()
+                .enumerate()
+                .all(|(i, row)| row.iter().all(|entry| helps(i, entry)))
     }
 
     /// How every uncertain parameter acts on all derivatives, over a box and a span of time.
-    pub fn parameter_signs(&mut self, span: Interval, boxes: &[Interval]) -> Vec<(usize, Interval)> {
-        self.jacobian.by_parameters(span, &self.switches, boxes, &self.problem.parameters)
+    pub fn parameter_signs(
+        &mut self,
+        span: Interval,
+        boxes: &[Interval],
+    ) -> Vec<(usize, Interval)> {
+        self.jacobian
+            .by_parameters(span, &self.switches, boxes, &self.problem.parameters)
     }
 }

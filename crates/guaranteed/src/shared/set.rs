@@ -32,13 +32,23 @@ impl Set {
         affine: bool,
     ) -> Self {
         let mut forms = vec![0.0; dimension * shape.width()];
-        for ((form, range), symbol) in forms.chunks_exact_mut(shape.width()).zip(boxes).zip(symbols) {
+        for ((form, range), symbol) in forms
+            .chunks_exact_mut(shape.width())
+            .zip(boxes)
+            .zip(symbols)
+        {
             form[0] = range.middle();
             if let Some(symbol) = symbol {
                 form[1 + symbol] = range.radius();
             }
         }
-        Self { shape, forms, affine, units: vec![1.0; dimension], weights: Vec::new() }
+        Self {
+            shape,
+            forms,
+            affine,
+            units: vec![1.0; dimension],
+            weights: Vec::new(),
+        }
     }
 
     pub fn dimension(&self) -> usize {
@@ -57,7 +67,11 @@ impl Set {
     /// Measures states in units in which they grow alike; returns how fast.
     pub fn balance(&mut self, majorant: &Majorant) -> f64 {
         let rate = majorant.balance(&mut self.weights);
-        self.units = self.weights.iter().map(|w| power_of_two(w.log2().round())).collect();
+        self.units = self
+            .weights
+            .iter()
+            .map(|w| power_of_two(w.log2().round()))
+            .collect();
         rate
     }
 
@@ -74,8 +88,12 @@ impl Set {
     pub fn absorb(&mut self) {
         let (shape, dimension) = (self.shape, self.dimension());
         let (width, first) = (shape.width(), shape.first_error());
-        let open: Vec<(usize, f64)> =
-            self.iter().map(|form| form[shape.radius()]).enumerate().filter(|(_, radius)| *radius != 0.0).collect();
+        let open: Vec<(usize, f64)> = self
+            .iter()
+            .map(|form| form[shape.radius()])
+            .enumerate()
+            .filter(|(_, radius)| *radius != 0.0)
+            .collect();
         let mut columns = DMatrix::zeros(dimension, shape.errors + open.len());
         for (i, form) in self.iter().enumerate() {
             (0..shape.errors).for_each(|j| columns[(i, j)] = form[first + j]);
@@ -84,7 +102,10 @@ impl Set {
             columns[(i, shape.errors + j)] = radius;
         }
         let columns = self.reduced(columns);
-        let next = FormShape { errors: columns.ncols(), ..shape };
+        let next = FormShape {
+            errors: columns.ncols(),
+            ..shape
+        };
         let mut forms = vec![0.0; dimension * next.width()];
         for (i, form) in forms.chunks_exact_mut(next.width()).enumerate() {
             form[..first].copy_from_slice(&self.forms[i * width..i * width + first]);
@@ -100,10 +121,22 @@ impl Set {
         let many = dimension <= MOST_STATES_WITH_MANY_SYMBOLS;
         if self.affine {
             let limit = if many { 4 * dimension } else { dimension };
-            return if count > limit { reduction::orthogonal(&columns, &self.units) } else { columns };
+            return if count > limit {
+                reduction::orthogonal(&columns, &self.units)
+            } else {
+                columns
+            };
         }
-        let (limit, target) = if many { (12 * dimension, 10 * dimension) } else { (3 * dimension, 2 * dimension) };
-        if count <= limit { columns } else { reduction::girard(&columns, target, &self.units) }
+        let (limit, target) = if many {
+            (12 * dimension, 10 * dimension)
+        } else {
+            (3 * dimension, 2 * dimension)
+        };
+        if count <= limit {
+            columns
+        } else {
+            reduction::girard(&columns, target, &self.units)
+        }
     }
 }
 
@@ -120,7 +153,10 @@ mod tests {
 
     #[test]
     fn units_are_powers_of_two() {
-        assert_eq!([0.0, 1.0, -3.0, 10.0].map(power_of_two), [1.0, 2.0, 0.125, 1024.0]);
+        assert_eq!(
+            [0.0, 1.0, -3.0, 10.0].map(power_of_two),
+            [1.0, 2.0, 0.125, 1024.0]
+        );
         assert!(power_of_two(f64::INFINITY).is_finite() && power_of_two(f64::NEG_INFINITY) > 0.0);
         assert_eq!(power_of_two(f64::NAN), 1.0);
     }

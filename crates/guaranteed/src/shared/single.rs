@@ -16,7 +16,10 @@ const TRUNCATION: f64 = 1e-7;
 const NARROW: f64 = 1e-9;
 
 pub(super) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
-    let beginning = Beginning { states: problem.start.clone(), parameters: problem.parameters.clone() };
+    let beginning = Beginning {
+        states: problem.start.clone(),
+        parameters: problem.parameters.clone(),
+    };
     let mut single = Single::new(problem, &beginning);
     walk(problem, options, &mut single, watcher)
 }
@@ -36,7 +39,12 @@ pub(super) struct Single<'p> {
 
 impl<'p> Single<'p> {
     pub fn new(problem: &'p Problem, beginning: &Beginning) -> Self {
-        let open = beginning.states.iter().chain(&beginning.parameters).filter(|range| !range.is_point()).count();
+        let open = beginning
+            .states
+            .iter()
+            .chain(&beginning.parameters)
+            .filter(|range| !range.is_point())
+            .count();
         let uncertain = beginning.parameters.iter().any(|range| !range.is_point());
         let quadratic = (!problem.affine || uncertain) && open <= MOST_SYMBOLS_SQUARED;
         Self {
@@ -57,27 +65,45 @@ impl<'p> Single<'p> {
     fn measure(&mut self, time: f64, growth_rate: f64) {
         let boxes = self.run.set.boxes();
         self.scale.resize(boxes.len(), 0.0);
-        self.scale.iter_mut().zip(&boxes).for_each(|(scale, range)| *scale = scale.max(range.magnitude()));
+        self.scale
+            .iter_mut()
+            .zip(&boxes)
+            .for_each(|(scale, range)| *scale = scale.max(range.magnitude()));
         let largest = self.scale.iter().copied().fold(0.0, f64::max);
         if self.scale.iter().any(|scale| *scale <= 1e-3 * largest) {
             let longest = 1.0 / growth_rate.max(1.0 / self.duration);
             let slopes = self.run.slopes(Interval::new(time, time + longest), &boxes);
-            for (scale, slope) in self.scale.iter_mut().zip(slopes).filter(|(_, slope)| slope.is_finite()) {
+            for (scale, slope) in self
+                .scale
+                .iter_mut()
+                .zip(slopes)
+                .filter(|(_, slope)| slope.is_finite())
+            {
                 *scale = scale.max(slope.magnitude() * longest);
             }
         }
         let floor = (1e-12 * self.scale.iter().copied().fold(0.0, f64::max)).max(1e-30);
         let share = if self.affine { 0.0 } else { TRUNCATION };
-        let tolerance =
-            |(scale, range): (&f64, &Interval)| (0.25 * f64::EPSILON * scale.max(floor)).max(share * range.radius());
+        let tolerance = |(scale, range): (&f64, &Interval)| {
+            (0.25 * f64::EPSILON * scale.max(floor)).max(share * range.radius())
+        };
         self.tolerances = self.scale.iter().zip(&boxes).map(tolerance).collect();
         let relative = |(scale, range): (&f64, &Interval)| range.radius() / scale.max(floor);
-        self.relative_radius = self.scale.iter().zip(&boxes).map(relative).fold(0.0, f64::max);
+        self.relative_radius = self
+            .scale
+            .iter()
+            .zip(&boxes)
+            .map(relative)
+            .fold(0.0, f64::max);
     }
 
     /// How long a step may be, in times in which errors grow by a factor of e. What a wide set loses to nonlinearity grows, too.
     fn part(&self) -> f64 {
-        if self.affine || self.relative_radius < NARROW { 1.0 } else { 0.25 }
+        if self.affine || self.relative_radius < NARROW {
+            1.0
+        } else {
+            0.25
+        }
     }
 }
 
@@ -89,13 +115,24 @@ impl Stepper for Single<'_> {
     fn propose(&mut self, time: f64, end: f64) -> Result<f64, Failure> {
         let growth_rate = self.run.growth_rate();
         self.measure(time, growth_rate);
-        let loss = self.tolerances.iter().copied().fold(f64::INFINITY, f64::min);
+        let loss = self
+            .tolerances
+            .iter()
+            .copied()
+            .fold(f64::INFINITY, f64::min);
         self.run.freeze(end, loss);
         let reach = (self.part() / growth_rate.max(1e-300)).min(end - time);
         self.run.prepare(reach, &self.tolerances)?;
         let order = (self.run.order + 1) as f64;
-        let by_truncation = |(tolerance, top): (&f64, &f64)| (order * tolerance / top.max(1e-300)).powf(1.0 / order);
-        let longest = self.tolerances.iter().zip(&self.run.top).map(by_truncation).fold(f64::INFINITY, f64::min);
+        let by_truncation = |(tolerance, top): (&f64, &f64)| {
+            (order * tolerance / top.max(1e-300)).powf(1.0 / order)
+        };
+        let longest = self
+            .tolerances
+            .iter()
+            .zip(&self.run.top)
+            .map(by_truncation)
+            .fold(f64::INFINITY, f64::min);
         Ok(longest.min(reach))
     }
 

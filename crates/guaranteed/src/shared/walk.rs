@@ -80,7 +80,11 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn through(&mut self, stepper: &mut dyn Stepper, outputs: &mut Outputs<'_>) -> Result<(), Stopped> {
+    fn through(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), Stopped> {
         let stop = self.problem.stop_time;
         while self.time < stop {
             if let Some(until) = self.open_until() {
@@ -89,7 +93,9 @@ impl Walk<'_> {
             }
             let end = self.next_threshold().min(stop);
             let switches = self.switches(self.time, end);
-            stepper.enter(self.time, &switches).map_err(|failure| self.blown_up(failure))?;
+            stepper
+                .enter(self.time, &switches)
+                .map_err(|failure| self.blown_up(failure))?;
             while self.time < end {
                 self.step(end, stepper, outputs)?;
                 if !outputs.proceed(self.time) {
@@ -101,23 +107,41 @@ impl Walk<'_> {
     }
 
     fn switches(&self, from: f64, to: f64) -> Vec<Interval> {
-        self.thresholds.iter().map(|threshold| threshold.throughout(from, to)).collect()
+        self.thresholds
+            .iter()
+            .map(|threshold| threshold.throughout(from, to))
+            .collect()
     }
 
     /// If a switch may change from now on, until when.
     fn open_until(&self) -> Option<f64> {
-        let open = |t: &&Threshold| t.time.lo <= self.time && self.time < t.time.hi && t.before != t.after;
-        self.thresholds.iter().filter(open).map(|t| t.time.hi).reduce(f64::max)
+        let open =
+            |t: &&Threshold| t.time.lo <= self.time && self.time < t.time.hi && t.before != t.after;
+        self.thresholds
+            .iter()
+            .filter(open)
+            .map(|t| t.time.hi)
+            .reduce(f64::max)
     }
 
     /// When a switch may change next.
     fn next_threshold(&self) -> f64 {
         let changing = self.thresholds.iter().filter(|t| t.before != t.after);
-        changing.map(|t| t.time.lo).filter(|&t| t > self.time).fold(f64::INFINITY, f64::min)
+        changing
+            .map(|t| t.time.lo)
+            .filter(|&t| t > self.time)
+            .fold(f64::INFINITY, f64::min)
     }
 
-    fn step(&mut self, end: f64, stepper: &mut dyn Stepper, outputs: &mut Outputs<'_>) -> Result<(), Stopped> {
-        let proposed = stepper.propose(self.time, end).map_err(|failure| self.blown_up(failure))?;
+    fn step(
+        &mut self,
+        end: f64,
+        stepper: &mut dyn Stepper,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), Stopped> {
+        let proposed = stepper
+            .propose(self.time, end)
+            .map_err(|failure| self.blown_up(failure))?;
         let limit = self.limit(end);
         let growth = if self.halved { 1.1 } else { 2.0 };
         let mut length = proposed.min(growth * self.last).min(limit - self.time);
@@ -131,7 +155,11 @@ impl Walk<'_> {
             }
             match stepper.prove(until) {
                 Ok(()) => {
-                    self.last = if until < limit { length } else { length.max(self.last) };
+                    self.last = if until < limit {
+                        length
+                    } else {
+                        length.max(self.last)
+                    };
                     outputs.step(self.time, until, stepper);
                     stepper.advance();
                     self.time = until;
@@ -158,11 +186,16 @@ impl Walk<'_> {
         }
         if self.steps.is_multiple_of(STEPS) {
             let duration = self.problem.stop_time - self.problem.start_time;
-            let asked = self.options.step.map_or(f64::INFINITY, |step| 0.5 * STEPS as f64 * step);
+            let asked = self
+                .options
+                .step
+                .map_or(f64::INFINITY, |step| 0.5 * STEPS as f64 * step);
             let before = std::mem::replace(&mut self.checkpoint, self.time);
             if self.time - before < asked.min(1e-4 * duration) {
                 let widths: Vec<f64> = stepper.boxes().iter().map(|range| range.width()).collect();
-                let widest = (0..widths.len()).max_by(|&a, &b| widths[a].total_cmp(&widths[b])).unwrap_or(0);
+                let widest = (0..widths.len())
+                    .max_by(|&a, &b| widths[a].total_cmp(&widths[b]))
+                    .unwrap_or(0);
                 return Err(self.blown_up(Failure::NoInclusion { state: widest }));
             }
         }
@@ -171,7 +204,9 @@ impl Walk<'_> {
 
     /// Where the present macro-step has to end at the latest.
     fn limit(&self, end: f64) -> f64 {
-        let Some(step) = self.options.step else { return end };
+        let Some(step) = self.options.step else {
+            return end;
+        };
         let start = self.problem.start_time;
         let mut next = start + ((self.time - start) / step).floor().mul_add(step, step);
         while next <= self.time {
@@ -197,15 +232,26 @@ impl Walk<'_> {
     }
 
     /// Crosses a time at which switches are open: in one step where it is a matter of rounding, otherwise in several.
-    fn cross(&mut self, until: f64, stepper: &mut dyn Stepper, outputs: &mut Outputs<'_>) -> Result<(), Stopped> {
+    fn cross(
+        &mut self,
+        until: f64,
+        stepper: &mut dyn Stepper,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), Stopped> {
         const PIECES: usize = 200;
         let (from, length) = (self.time, until - self.time);
         let rounding = length < 1e-9 * (self.problem.stop_time - self.problem.start_time);
         let pieces = if rounding { 1 } else { PIECES };
         for piece in 1..=pieces {
-            let end = if piece == pieces { until } else { from + length * piece as f64 / pieces as f64 };
+            let end = if piece == pieces {
+                until
+            } else {
+                from + length * piece as f64 / pieces as f64
+            };
             let switches = self.switches(self.time, end);
-            let tube = stepper.cross(end, &switches).map_err(|failure| self.blown_up(failure))?;
+            let tube = stepper
+                .cross(end, &switches)
+                .map_err(|failure| self.blown_up(failure))?;
             outputs.crossed(self.time, end, &tube, &stepper.boxes());
             self.time = end;
         }
@@ -225,11 +271,19 @@ impl Walk<'_> {
                 name(state)
             ),
             Failure::OpenLoop => {
-                let variables = self.problem.loops.as_ref().map_or_else(String::new, |l| list_names(&l.unknowns));
+                let variables = self
+                    .problem
+                    .loops
+                    .as_ref()
+                    .map_or_else(String::new, |l| list_names(&l.unknowns));
                 format!("the loop of {variables} may have no solution, or several, there")
             }
             Failure::SwitchedLoop => {
-                let variables = self.problem.loops.as_ref().map_or_else(String::new, |l| list_names(&l.unknowns));
+                let variables = self
+                    .problem
+                    .loops
+                    .as_ref()
+                    .map_or_else(String::new, |l| list_names(&l.unknowns));
                 format!(
                     "a switch of the loop of {variables} changes at a time that no double equals, or that depends on an \
                      uncertain parameter; write the time as a number"
@@ -242,6 +296,9 @@ impl Walk<'_> {
                 name(self.problem.systems[system].start)
             ),
         };
-        Stopped::BlownUp { time: self.time, reason }
+        Stopped::BlownUp {
+            time: self.time,
+            reason,
+        }
     }
 }

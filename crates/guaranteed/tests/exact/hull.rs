@@ -22,12 +22,24 @@ impl Hull {
     /// At the start of a model whose derivatives are affine in the states.
     pub fn new(scenario: &Scenario) -> Self {
         let boxes = scenario.boxes().expect("BUG: equations");
-        assert!(boxes.iter().flat_map(|b| &b.parameters).all(|p| p.is_point()), "BUG: uncertain parameters");
+        assert!(
+            boxes
+                .iter()
+                .flat_map(|b| &b.parameters)
+                .all(|p| p.is_point()),
+            "BUG: uncertain parameters"
+        );
         let equations = Equations::of(scenario);
         let start = boxes.into_iter().flat_map(|b| b.states).collect();
         let flow = unit(equations.states + 1);
         let time = High::exactly(scenario.start_time);
-        let mut hull = Self { equations, start, time, rate: flow.clone(), flow };
+        let mut hull = Self {
+            equations,
+            start,
+            time,
+            rate: flow.clone(),
+            flow,
+        };
         hull.enter();
         hull
     }
@@ -88,7 +100,10 @@ impl Hull {
             let above = &High::exactly(range.hi) - high;
             let (below, above) = (below.rounded(), above.rounded());
             let time = &self.time;
-            assert!(below >= 0.0 && above >= 0.0, "state {state}, t = {time}: {low} to {high} is not in {range:?}");
+            assert!(
+                below >= 0.0 && above >= 0.0,
+                "state {state}, t = {time}: {low} to {high} is not in {range:?}"
+            );
             most = most.max(below).max(above);
         }
         most
@@ -96,30 +111,49 @@ impl Hull {
 }
 
 fn unit(n: usize) -> Matrix {
-    (0..n).map(|i| (0..n).map(|j| High::exactly(f64::from(u8::from(i == j)))).collect()).collect()
+    (0..n)
+        .map(|i| {
+            (0..n)
+                .map(|j| High::exactly(f64::from(u8::from(i == j))))
+                .collect()
+        })
+        .collect()
 }
 
 fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let zero = High::exactly(0.0);
     let entry = |row: &Vec<High>, j: usize| {
-        let terms = row.iter().zip(b).filter(|(x, y)| **x != zero && y[j] != zero);
+        let terms = row
+            .iter()
+            .zip(b)
+            .filter(|(x, y)| **x != zero && y[j] != zero);
         terms.fold(zero.clone(), |sum, (x, y)| sum + &(x * &y[j]))
     };
-    a.iter().map(|row| (0..b.len()).map(|j| entry(row, j)).collect()).collect()
+    a.iter()
+        .map(|row| (0..b.len()).map(|j| entry(row, j)).collect())
+        .collect()
 }
 
 fn scaled(a: &Matrix, factor: &High) -> Matrix {
-    a.iter().map(|row| row.iter().map(|x| x * factor).collect()).collect()
+    a.iter()
+        .map(|row| row.iter().map(|x| x * factor).collect())
+        .collect()
 }
 
 /// By scaling and squaring: with a norm of at most 2⁻⁸, what is cut off after 24 terms is below 2⁻²⁵⁰.
 fn exponential(rate: &Matrix, time: &High) -> Matrix {
-    let norm = rate.iter().map(|row| row.iter().map(|x| x.abs().rounded()).sum::<f64>()).fold(0.0, f64::max);
+    let norm = rate
+        .iter()
+        .map(|row| row.iter().map(|x| x.abs().rounded()).sum::<f64>())
+        .fold(0.0, f64::max);
     let squarings = (norm * time.rounded()).max(1e-300).log2().ceil().max(-8.0) as i32 + 8;
     let small = scaled(rate, &(time * &High::exactly(0.5_f64.powi(squarings))));
     let (mut sum, mut term) = (unit(rate.len()), unit(rate.len()));
     for k in 1..=24 {
-        term = scaled(&product(&term, &small), &(High::exactly(1.0) / &High::exactly(f64::from(k))));
+        term = scaled(
+            &product(&term, &small),
+            &(High::exactly(1.0) / &High::exactly(f64::from(k))),
+        );
         for (sum, term) in sum.iter_mut().flatten().zip(term.iter().flatten()) {
             *sum = &*sum + term;
         }

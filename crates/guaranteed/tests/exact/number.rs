@@ -181,10 +181,18 @@ impl Number for High {
 
     fn power_integer(&self, exponent: i32) -> Self {
         let power = Self(self.0.powi(exponent.unsigned_abs() as usize, BITS, NEAREST));
-        if exponent < 0 { Self::exactly(1.0) / &power } else { power }
+        if exponent < 0 {
+            Self::exactly(1.0) / &power
+        } else {
+            power
+        }
     }
 
     fn select(condition: &Self, then: &Self, otherwise: &Self) -> Self {
-        if condition.is_zero() { otherwise.clone() } else { then.clone() }
+        if condition.is_zero() {
+            otherwise.clone()
+        } else {
+            then.clone()
+        }
     }
 }

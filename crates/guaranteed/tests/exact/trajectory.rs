@@ -23,10 +23,19 @@ impl Trajectory {
     pub fn new(scenario: &Scenario, longest: f64) -> Self {
         let mut equations = Equations::of(scenario);
         let definitions = scenario.definitions().expect("BUG: equations");
-        let states = definitions.iter().flat_map(|d| d.states.iter().map(|&x| High::exactly(x))).collect();
+        let states = definitions
+            .iter()
+            .flat_map(|d| d.states.iter().map(|&x| High::exactly(x)))
+            .collect();
         let time = High::exactly(scenario.start_time);
         equations.enter(&time);
-        Self { equations, time, states, longest, doubt: 0.0 }
+        Self {
+            equations,
+            time,
+            states,
+            longest,
+            doubt: 0.0,
+        }
     }
 
     pub fn states(&self) -> &[High] {
@@ -67,11 +76,18 @@ impl Trajectory {
             for (j, before) in row.iter().enumerate() {
                 let ratio = High::exactly(k as f64) / &High::exactly((k - 1 - j) as f64);
                 let factor = High::exactly(1.0) / &(&ratio * &ratio - &High::exactly(1.0));
-                let improved = next[j].iter().zip(before).map(|(new, old)| new + &((new - old) * &factor)).collect();
+                let improved = next[j]
+                    .iter()
+                    .zip(before)
+                    .map(|(new, old)| new + &((new - old) * &factor))
+                    .collect();
                 next.push(improved);
             }
             if let Some(last) = row.last() {
-                let changes = next[k - 1].iter().zip(last).map(|(a, b)| (a - b).abs().rounded());
+                let changes = next[k - 1]
+                    .iter()
+                    .zip(last)
+                    .map(|(a, b)| (a - b).abs().rounded());
                 change = changes.fold(0.0, f64::max);
             }
             row = next;
@@ -85,7 +101,10 @@ impl Trajectory {
         let small = size / &High::exactly(count as f64);
         let twice = &small + &small;
         let move_by = |from: &[High], size: &High, slope: &[High]| -> Vec<High> {
-            from.iter().zip(slope).map(|(x, f)| x + &(size * f)).collect()
+            from.iter()
+                .zip(slope)
+                .map(|(x, f)| x + &(size * f))
+                .collect()
         };
         let slope = self.equations.derivatives(&self.time, &self.states);
         let (mut before, mut now) = (self.states.clone(), move_by(&self.states, &small, &slope));

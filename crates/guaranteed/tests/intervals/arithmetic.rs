@@ -11,13 +11,21 @@ const BOXES: usize = 100_000;
 type Operation = fn(Interval, Interval) -> Interval;
 
 /// The operation on numbers has the best bounds, on intervals contains what it gives on numbers in them.
-fn check(seed: u64, operation: Operation, truth: fn(f64, f64) -> True, defined: fn(f64, f64) -> bool) {
+fn check(
+    seed: u64,
+    operation: Operation,
+    truth: fn(f64, f64) -> True,
+    defined: fn(f64, f64) -> bool,
+) {
     let mut samples = Samples::new(seed);
     for _ in 0..effort(POINTS) {
         let (a, b) = (samples.number(), samples.number());
         if defined(a, b) {
             let bounds = operation(Interval::point(a), Interval::point(b));
-            assert!(is_best(bounds, &truth(a, b)), "{a:e} and {b:e} give {bounds:?}");
+            assert!(
+                is_best(bounds, &truth(a, b)),
+                "{a:e} and {b:e} give {bounds:?}"
+            );
         }
     }
     for _ in 0..effort(BOXES) {
@@ -25,7 +33,10 @@ fn check(seed: u64, operation: Operation, truth: fn(f64, f64) -> True, defined: 
         let (a, b) = (samples.within(x), samples.within(y));
         if defined(a, b) {
             let bounds = operation(x, y);
-            assert!(encloses(bounds, &truth(a, b)), "{x:?} and {y:?} give {bounds:?} without {a:e} and {b:e}");
+            assert!(
+                encloses(bounds, &truth(a, b)),
+                "{x:?} and {y:?} give {bounds:?} without {a:e} and {b:e}"
+            );
         }
     }
 }
@@ -52,7 +63,12 @@ fn quotients_are_rounded_no_further_than_needed() {
 
 #[test]
 fn squares_are_rounded_no_further_than_needed() {
-    check(5, |a, _| a.square(), |a, _| Oracle::multiply(a, a), |_, _| true);
+    check(
+        5,
+        |a, _| a.square(),
+        |a, _| Oracle::multiply(a, a),
+        |_, _| true,
+    );
 }
 
 #[test]
@@ -70,7 +86,10 @@ fn bounds_of_boxes_are_those_of_their_corners() {
         }
         let corners = |operation: Operation| {
             let at = |a: f64, b: f64| operation(Interval::point(a), Interval::point(b));
-            at(x.lo, y.lo).hull(at(x.lo, y.hi)).hull(at(x.hi, y.lo)).hull(at(x.hi, y.hi))
+            at(x.lo, y.lo)
+                .hull(at(x.lo, y.hi))
+                .hull(at(x.hi, y.lo))
+                .hull(at(x.hi, y.hi))
         };
         assert_eq!(x + y, corners(|a, b| a + b));
         assert_eq!(x - y, corners(|a, b| a - b));

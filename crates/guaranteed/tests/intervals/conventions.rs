@@ -44,19 +44,35 @@ fn division_by_zero_leaves_a_half_line_or_nothing() {
     assert_eq!(positive / interval(-1.0, 0.0), interval(NEG_INFINITY, -1.0));
     assert_eq!(-positive / interval(0.0, 1.0), interval(NEG_INFINITY, -1.0));
     assert_eq!(-positive / interval(-1.0, -0.0), interval(1.0, INFINITY));
-    for (a, b) in [(positive, Interval::ZERO), (positive, interval(-1.0, 1.0)), (Interval::ZERO, interval(0.0, 1.0))] {
+    for (a, b) in [
+        (positive, Interval::ZERO),
+        (positive, interval(-1.0, 1.0)),
+        (Interval::ZERO, interval(0.0, 1.0)),
+    ] {
         assert_eq!(a / b, Interval::ENTIRE);
     }
-    assert_eq!(interval(0.0, 2.0).power_integer(-1), interval(0.5, INFINITY));
-    assert_eq!(interval(-2.0, 0.0).power_integer(-3), interval(NEG_INFINITY, -0.125));
+    assert_eq!(
+        interval(0.0, 2.0).power_integer(-1),
+        interval(0.5, INFINITY)
+    );
+    assert_eq!(
+        interval(-2.0, 0.0).power_integer(-3),
+        interval(NEG_INFINITY, -0.125)
+    );
     assert_eq!(interval(-2.0, 1.0).power_integer(-2), Interval::ENTIRE);
 }
 
 #[test]
 fn infinity_is_a_bound_and_never_a_number() {
     assert_eq!(Interval::ENTIRE * Interval::ZERO, Interval::ZERO);
-    assert_eq!(point(f64::MAX) + point(f64::MAX), interval(f64::MAX, INFINITY));
-    assert_eq!(point(1e200) * point(-1e200), interval(NEG_INFINITY, f64::MIN));
+    assert_eq!(
+        point(f64::MAX) + point(f64::MAX),
+        interval(f64::MAX, INFINITY)
+    );
+    assert_eq!(
+        point(1e200) * point(-1e200),
+        interval(NEG_INFINITY, f64::MIN)
+    );
     assert_eq!(point(1000.0).exp(), interval(f64::MAX, INFINITY));
     assert_eq!(point(-1000.0).exp(), interval(0.0, 5e-324));
     assert_eq!(interval(NEG_INFINITY, 0.0).exp(), interval(0.0, 1.0));
@@ -65,7 +81,10 @@ fn infinity_is_a_bound_and_never_a_number() {
     assert_eq!(Interval::ENTIRE.sin(), interval(-1.0, 1.0));
     assert_eq!(Interval::ENTIRE.square(), interval(0.0, INFINITY));
     assert_eq!(Interval::ENTIRE - Interval::ENTIRE, Interval::ENTIRE);
-    assert_eq!(interval(2.0, INFINITY) / interval(2.0, INFINITY), interval(0.0, INFINITY));
+    assert_eq!(
+        interval(2.0, INFINITY) / interval(2.0, INFINITY),
+        interval(0.0, INFINITY)
+    );
     assert_eq!(point(INFINITY), Interval::ENTIRE);
     assert_eq!(point(f64::NAN), Interval::ENTIRE);
 }
@@ -121,9 +140,15 @@ fn no_operation_gives_a_bound_that_is_no_number() {
     ];
     for _ in 0..effort(30_000) {
         let (x, y) = (samples.interval(), samples.interval());
-        let results = one.iter().map(|function| function(x)).chain(two.iter().map(|function| function(x, y)));
+        let results = one
+            .iter()
+            .map(|function| function(x))
+            .chain(two.iter().map(|function| function(x, y)));
         for (index, result) in results.enumerate() {
-            assert!(result.lo <= result.hi && result.lo < INFINITY && result.hi > NEG_INFINITY, "{index}: {x:?} {y:?}");
+            assert!(
+                result.lo <= result.hi && result.lo < INFINITY && result.hi > NEG_INFINITY,
+                "{index}: {x:?} {y:?}"
+            );
         }
     }
 }
@@ -151,27 +176,48 @@ fn conditions_may_be_undecided() {
     assert_eq!(less(point(1.0), point(2.0)), one);
     assert_eq!(less(point(2.0), point(2.0)), zero);
     assert_eq!(less(interval(1.0, 3.0), point(2.0)), either);
-    assert_eq!(interval(1.0, 2.0).binary(Binary::LessEqual, &point(2.0)), one);
-    assert_eq!(interval(1.0, 2.0).binary(Binary::Equal, &interval(1.0, 2.0)), either);
+    assert_eq!(
+        interval(1.0, 2.0).binary(Binary::LessEqual, &point(2.0)),
+        one
+    );
+    assert_eq!(
+        interval(1.0, 2.0).binary(Binary::Equal, &interval(1.0, 2.0)),
+        either
+    );
     assert_eq!(either.binary(Binary::And, &zero), zero);
     assert_eq!(either.binary(Binary::Or, &one), one);
     assert_eq!(either.unary(Unary::Not), either);
-    assert_eq!(Interval::select(&either, &point(2.0), &point(5.0)), interval(2.0, 5.0));
+    assert_eq!(
+        Interval::select(&either, &point(2.0), &point(5.0)),
+        interval(2.0, 5.0)
+    );
     assert_eq!(Interval::select(&one, &point(2.0), &point(5.0)), point(2.0));
     assert!(zero.is_zero() && !either.is_zero());
 }
 
 #[test]
 fn derivatives_on_intervals_contain_those_in_them() {
-    let expression = |x: Dual<Interval>| x.unary(Unary::Sin).divide(&x.lift(1.0).add(&x.unary(Unary::Exp)));
+    let expression = |x: Dual<Interval>| {
+        x.unary(Unary::Sin)
+            .divide(&x.lift(1.0).add(&x.unary(Unary::Exp)))
+    };
     let (mut samples, mut oracle) = (Samples::new(32), Oracle::new());
     for _ in 0..effort(5_000) {
         let start = 20.0 * samples.fraction() - 10.0;
-        let domain = interval(start, start + samples.below(3) as f64 * 0.1 * samples.fraction());
+        let domain = interval(
+            start,
+            start + samples.below(3) as f64 * 0.1 * samples.fraction(),
+        );
         let x = samples.within(domain);
         let bounds = expression(Dual::variable(domain)).derivative;
-        assert!(encloses(bounds, &oracle.derivative(x)), "{domain:?} gives {bounds:?} without {x:e}");
-        assert!(bounds.width() < 2.0 * domain.width() + 1e-14, "{domain:?} gives {bounds:?}");
+        assert!(
+            encloses(bounds, &oracle.derivative(x)),
+            "{domain:?} gives {bounds:?} without {x:e}"
+        );
+        assert!(
+            bounds.width() < 2.0 * domain.width() + 1e-14,
+            "{domain:?} gives {bounds:?}"
+        );
     }
 }
 
@@ -190,7 +236,10 @@ fn middles_and_radii_cover_the_interval() {
 #[test]
 fn products_of_matrices_contain_the_exact_ones() {
     let row = nalgebra::DMatrix::from_row_slice(1, 3, &[0.1, 1e17, -0.3]);
-    let (row, column) = (IntervalMatrix::from(&row), IntervalMatrix::from(&row.transpose()));
+    let (row, column) = (
+        IntervalMatrix::from(&row),
+        IntervalMatrix::from(&row.transpose()),
+    );
     let product = &row * &column;
     let mut truth = Oracle::multiply(0.1, 0.1);
     for x in [1e17, -0.3] {
@@ -198,7 +247,15 @@ fn products_of_matrices_contain_the_exact_ones() {
     }
     assert!(encloses(product[(0, 0)], &truth) && doubles_wide(product[(0, 0)]) <= 3);
     assert_eq!(
-        row.apply(column.middle().as_slice().iter().map(|&x| point(x)).collect::<Vec<_>>().as_slice()),
+        row.apply(
+            column
+                .middle()
+                .as_slice()
+                .iter()
+                .map(|&x| point(x))
+                .collect::<Vec<_>>()
+                .as_slice()
+        ),
         [product[(0, 0)]]
     );
     assert_eq!(&IntervalMatrix::identity(3) * &column, column);

@@ -20,7 +20,10 @@ fn check(
         let x = samples.number();
         if defined(x) {
             let bounds = function(Interval::point(x));
-            assert!(encloses(bounds, &truth(&mut oracle, x)), "{x:e} gives {bounds:?}");
+            assert!(
+                encloses(bounds, &truth(&mut oracle, x)),
+                "{x:e} gives {bounds:?}"
+            );
             widest = widest.max(doubles_wide(bounds));
         }
     }
@@ -29,7 +32,10 @@ fn check(
         let x = samples.within(domain);
         if defined(x) {
             let bounds = function(domain);
-            assert!(encloses(bounds, &truth(&mut oracle, x)), "{domain:?} gives {bounds:?} without {x:e}");
+            assert!(
+                encloses(bounds, &truth(&mut oracle, x)),
+                "{domain:?} gives {bounds:?} without {x:e}"
+            );
         }
     }
     widest
@@ -47,7 +53,10 @@ fn check_two(
         let (a, b) = (samples.number(), samples.number());
         if defined(a, b) {
             let bounds = function(Interval::point(a), Interval::point(b));
-            assert!(encloses(bounds, &truth(&mut oracle, a, b)), "{a:e} and {b:e} give {bounds:?}");
+            assert!(
+                encloses(bounds, &truth(&mut oracle, a, b)),
+                "{a:e} and {b:e} give {bounds:?}"
+            );
             widest = widest.max(doubles_wide(bounds));
         }
     }
@@ -57,7 +66,10 @@ fn check_two(
         if defined(a, b) {
             let bounds = function(x, y);
             let truth = truth(&mut oracle, a, b);
-            assert!(encloses(bounds, &truth), "{x:?} and {y:?} give {bounds:?} without {a:e} and {b:e}");
+            assert!(
+                encloses(bounds, &truth),
+                "{x:?} and {y:?} give {bounds:?} without {a:e} and {b:e}"
+            );
         }
     }
     widest
@@ -89,7 +101,11 @@ functions! {
 
 #[test]
 fn the_angle_is_enclosed() {
-    assert_eq!(check_two(23, Interval::atan2, Oracle::atan2, |y, x| x != 0.0 || y != 0.0), 2);
+    assert_eq!(
+        check_two(23, Interval::atan2, Oracle::atan2, |y, x| x != 0.0
+            || y != 0.0),
+        2
+    );
 }
 
 #[test]
@@ -100,7 +116,15 @@ fn real_powers_are_enclosed() {
 
 #[test]
 fn the_remainder_is_enclosed() {
-    assert_eq!(check_two(25, Interval::modulo, |_, a, b| Oracle::modulo(a, b), |_, b| b != 0.0), 1);
+    assert_eq!(
+        check_two(
+            25,
+            Interval::modulo,
+            |_, a, b| Oracle::modulo(a, b),
+            |_, b| b != 0.0
+        ),
+        1
+    );
 }
 
 #[test]
@@ -115,9 +139,18 @@ fn integer_powers_are_enclosed() {
             continue;
         }
         let truth = Oracle::power_integer(x, exponent);
-        let (point, bounds) = (Interval::point(x).power_integer(exponent), domain.power_integer(exponent));
-        assert!(encloses(point, &truth), "{x:e} to the power of {exponent} gives {point:?}");
-        assert!(encloses(bounds, &truth), "{domain:?} to the power of {exponent} gives {bounds:?} without {x:e}");
+        let (point, bounds) = (
+            Interval::point(x).power_integer(exponent),
+            domain.power_integer(exponent),
+        );
+        assert!(
+            encloses(point, &truth),
+            "{x:e} to the power of {exponent} gives {point:?}"
+        );
+        assert!(
+            encloses(bounds, &truth),
+            "{domain:?} to the power of {exponent} gives {bounds:?} without {x:e}"
+        );
         widest = widest.max(doubles_wide(point));
     }
     assert_eq!(widest, 2);

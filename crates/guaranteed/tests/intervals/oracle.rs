@@ -29,11 +29,19 @@ pub fn encloses(bounds: Interval, value: &True) -> bool {
 }
 
 fn at_most(bound: f64, value: &True) -> bool {
-    if bound.is_infinite() { bound < 0.0 } else { exactly(bound).cmp(value).is_some_and(|order| order <= 0) }
+    if bound.is_infinite() {
+        bound < 0.0
+    } else {
+        exactly(bound).cmp(value).is_some_and(|order| order <= 0)
+    }
 }
 
 fn at_least(bound: f64, value: &True) -> bool {
-    if bound.is_infinite() { bound > 0.0 } else { exactly(bound).cmp(value).is_some_and(|order| order >= 0) }
+    if bound.is_infinite() {
+        bound > 0.0
+    } else {
+        exactly(bound).cmp(value).is_some_and(|order| order >= 0)
+    }
 }
 
 /// Whether there are no better bounds in double precision.
@@ -90,7 +98,11 @@ impl Oracle {
 
     pub fn power_integer(base: f64, exponent: i32) -> True {
         let power = exactly(base).powi(exponent.unsigned_abs() as usize, 2 * BITS, NEAREST);
-        if exponent < 0 { power.reciprocal(2 * BITS, NEAREST) } else { power }
+        if exponent < 0 {
+            power.reciprocal(2 * BITS, NEAREST)
+        } else {
+            power
+        }
     }
 
     /// The origin is not asked for.
@@ -112,13 +124,21 @@ impl Oracle {
     pub fn derivative(&mut self, x: f64) -> True {
         let (sine, cosine, exponential) = (self.sin(x), self.cos(x), self.exp(x));
         let denominator = exponential.add(&exactly(1.0), BITS, NEAREST);
-        let quotient = sine.mul(&exponential, BITS, NEAREST).div(&denominator, BITS, NEAREST);
-        cosine.sub(&quotient, BITS, NEAREST).div(&denominator, BITS, NEAREST)
+        let quotient = sine
+            .mul(&exponential, BITS, NEAREST)
+            .div(&denominator, BITS, NEAREST);
+        cosine
+            .sub(&quotient, BITS, NEAREST)
+            .div(&denominator, BITS, NEAREST)
     }
 
     /// The remainder with the sign of the divisor.
     pub fn modulo(a: f64, b: f64) -> True {
         let remainder = exactly(a % b);
-        if remainder.is_zero() || (a < 0.0) == (b < 0.0) { remainder } else { remainder.add_full_prec(&exactly(b)) }
+        if remainder.is_zero() || (a < 0.0) == (b < 0.0) {
+            remainder
+        } else {
+            remainder.add_full_prec(&exactly(b))
+        }
     }
 }

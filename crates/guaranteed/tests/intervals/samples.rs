@@ -6,7 +6,9 @@ use dovetail_guaranteed::Interval;
 
 /// How many times the usual number of samples to try; set `INTERVAL_EFFORT` for a long run.
 pub fn effort(samples: usize) -> usize {
-    let factor = std::env::var("INTERVAL_EFFORT").ok().and_then(|text| text.parse::<f64>().ok());
+    let factor = std::env::var("INTERVAL_EFFORT")
+        .ok()
+        .and_then(|text| text.parse::<f64>().ok());
     (samples as f64 * factor.unwrap_or(1.0)) as usize
 }
 
@@ -79,7 +81,10 @@ impl Samples {
     pub fn number(&mut self) -> f64 {
         let number = match self.below(12) {
             0 => SPECIAL[self.below(SPECIAL.len() as u64) as usize],
-            1 => SPECIAL[self.below(SPECIAL.len() as u64) as usize] * 2f64.powi(self.below(60) as i32 - 30),
+            1 => {
+                SPECIAL[self.below(SPECIAL.len() as u64) as usize]
+                    * 2f64.powi(self.below(60) as i32 - 30)
+            }
             2 => f64::from_bits(self.bits()),
             3 => f64::from_bits(self.bits() & !(0x7ff << 52)),
             4 => (self.below(1 << 20) as f64) * FRAC_PI_2,
@@ -91,14 +96,26 @@ impl Samples {
             _ => 10.0 * self.fraction(),
         };
         let signed = if self.below(2) == 0 { number } else { -number };
-        let moved = if self.below(3) == 0 { self.moved(signed) } else { signed };
-        if moved.is_finite() { moved } else { self.number() }
+        let moved = if self.below(3) == 0 {
+            self.moved(signed)
+        } else {
+            signed
+        };
+        if moved.is_finite() {
+            moved
+        } else {
+            self.number()
+        }
     }
 
     /// Up to eight doubles away.
     fn moved(&mut self, number: f64) -> f64 {
         let steps = self.below(9);
-        let step = if self.below(2) == 0 { f64::next_up } else { f64::next_down };
+        let step = if self.below(2) == 0 {
+            f64::next_up
+        } else {
+            f64::next_down
+        };
         (0..steps).fold(number, |number, _| step(number))
     }
 
@@ -127,12 +144,22 @@ impl Samples {
             4 => ((lo / FRAC_PI_2).ceil() + self.below(5) as f64) * FRAC_PI_2,
             _ => self.moved(0.5 * lo + 0.5 * hi),
         };
-        if number.is_nan() { lo } else { number.clamp(lo, hi) }
+        if number.is_nan() {
+            lo
+        } else {
+            number.clamp(lo, hi)
+        }
     }
 }
 
 /// How many doubles wide the interval is; 0 for a point.
 pub fn doubles_wide(interval: Interval) -> u64 {
-    let ordinal = |x: f64| if x < 0.0 { -((x.to_bits() << 1 >> 1) as i64) } else { (x.to_bits() << 1 >> 1) as i64 };
+    let ordinal = |x: f64| {
+        if x < 0.0 {
+            -((x.to_bits() << 1 >> 1) as i64)
+        } else {
+            (x.to_bits() << 1 >> 1) as i64
+        }
+    };
     ordinal(interval.hi).abs_diff(ordinal(interval.lo))
 }

@@ -25,7 +25,14 @@ pub fn pendulum() -> Scenario {
         equations = 'der(lag) = 2 * (cos(phi) - lag)'
         outputs = { torque = '0.3 * sin(1.7 * time) + 0.2 * lag' }
         ";
-    coupled(4.0, text, &["source.torque -> pendulum.torque", "pendulum.phi -> source.phi"])
+    coupled(
+        4.0,
+        text,
+        &[
+            "source.torque -> pendulum.torque",
+            "pendulum.phi -> source.phi",
+        ],
+    )
 }
 
 /// One oscillator of Van der Pol, its position in one system and its velocity in the other.
@@ -43,12 +50,19 @@ pub fn van_der_pol() -> Scenario {
         equations = 'der(v) = mu * (1 - x^2) * v - x'
         outputs = { v = 'v' }
         ";
-    coupled(5.0, text, &["velocity.v -> position.v", "position.x -> velocity.x"])
+    coupled(
+        5.0,
+        text,
+        &["velocity.v -> position.v", "position.x -> velocity.x"],
+    )
 }
 
 /// Predator and prey from boxes around the start of the example.
 pub fn lotka_volterra() -> Scenario {
-    LOTKA_VOLTERRA.rewritten(&[("p = 1.0 }", "p = [0.97, 1.03] }"), ("stop-time = 20.0", "stop-time = 8.0")])
+    LOTKA_VOLTERRA.rewritten(&[
+        ("p = 1.0 }", "p = [0.97, 1.03] }"),
+        ("stop-time = 20.0", "stop-time = 8.0"),
+    ])
 }
 
 /// Which equations of [`laub_loomis`] are one system.
@@ -73,14 +87,23 @@ pub fn laub_loomis(radius: f64, split: Split<'_>, until: f64) -> Scenario {
         ("0.3 * x1 - 3.1 * x6", &[1, 6]),
         ("1.8 * x6 - 1.6 * x2 * x7", &[2, 6, 7]),
     ];
-    let owner = |state: usize| split.iter().position(|own| own.contains(&state)).expect("BUG: seven states");
+    let owner = |state: usize| {
+        split
+            .iter()
+            .position(|own| own.contains(&state))
+            .expect("BUG: seven states")
+    };
     let (mut text, mut wires) = (String::new(), Vec::new());
     for (k, own) in split.iter().enumerate() {
         let needed = own.iter().flat_map(|&i| RATES[i - 1].1).copied();
         let mut foreign: Vec<usize> = needed.filter(|i| !own.contains(i)).collect();
         foreign.sort_unstable();
         foreign.dedup();
-        wires.extend(foreign.iter().map(|i| format!("s{}.x{i} -> s{k}.x{i}", owner(*i))));
+        wires.extend(
+            foreign
+                .iter()
+                .map(|i| format!("s{}.x{i} -> s{k}.x{i}", owner(*i))),
+        );
         let list = |items: Vec<String>| items.join(", ");
         let inputs = list(foreign.iter().map(|i| format!("x{i} = 0.0")).collect());
         let state = |i: &usize| {
@@ -89,7 +112,10 @@ pub fn laub_loomis(radius: f64, split: Split<'_>, until: f64) -> Scenario {
         };
         let states = list(own.iter().map(state).collect());
         let outputs = list(own.iter().map(|i| format!("x{i} = 'x{i}'")).collect());
-        let rates: String = own.iter().map(|i| format!("der(x{i}) = {}\n", RATES[i - 1].0)).collect();
+        let rates: String = own
+            .iter()
+            .map(|i| format!("der(x{i}) = {}\n", RATES[i - 1].0))
+            .collect();
         let _ = write!(
             text,
             "[systems.s{k}]\ninputs = {{ {inputs} }}\nstates = {{ {states} }}\nequations = '''\n{rates}'''\n\
@@ -119,7 +145,14 @@ pub fn reactor() -> Scenario {
         equations = 'der(temperature) = 1 - temperature + rise * reaction - cooling * (temperature - 0.9)'
         outputs = { temperature = 'temperature' }
         ";
-    coupled(4.0, text, &["balance.reaction -> heat.reaction", "heat.temperature -> balance.temperature"])
+    coupled(
+        4.0,
+        text,
+        &[
+            "balance.reaction -> heat.reaction",
+            "heat.temperature -> balance.temperature",
+        ],
+    )
 }
 
 /// Two neurons that excite and inhibit each other.
@@ -157,7 +190,11 @@ pub fn drag() -> Scenario {
         equations = 'der(force) = 4 * (-x - force)'
         outputs = { force = 'force' }
         ";
-    coupled(4.0, text, &["spring.force -> mass.force", "mass.x -> spring.x"])
+    coupled(
+        4.0,
+        text,
+        &["spring.force -> mass.force", "mass.x -> spring.x"],
+    )
 }
 
 /// A servo whose drive saturates, both ways.
@@ -180,7 +217,15 @@ pub fn saturation() -> Scenario {
         '''
         outputs = { drive = 'max(-0.5, min(0.5, wanted))' }
         ";
-    coupled(4.0, text, &["controller.drive -> plant.drive", "plant.x -> controller.x", "plant.v -> controller.v"])
+    coupled(
+        4.0,
+        text,
+        &[
+            "controller.drive -> plant.drive",
+            "plant.x -> controller.x",
+            "plant.v -> controller.v",
+        ],
+    )
 }
 
 /// An enzyme after Michaelis and Menten, and what it makes, which hinders it.
@@ -201,7 +246,14 @@ pub fn enzyme() -> Scenario {
         equations = 'der(p) = turnover - 0.5 * p'
         outputs = { p = 'p' }
         ";
-    coupled(6.0, text, &["substrate.turnover -> product.turnover", "product.p -> substrate.product"])
+    coupled(
+        6.0,
+        text,
+        &[
+            "substrate.turnover -> product.turnover",
+            "product.p -> substrate.product",
+        ],
+    )
 }
 
 /// Tanks that empty one into the next: cooperative, as levels only help each other.
@@ -218,7 +270,11 @@ pub fn tanks() -> Scenario {
         equations = 'der(level) = flow - 0.7 * sqrt(level)'
         outputs = { level = 'level' }
         ";
-    coupled(5.0, text, &["upper.flow -> lower.flow", "lower.level -> upper.returned"])
+    coupled(
+        5.0,
+        text,
+        &["upper.flow -> lower.flow", "lower.level -> upper.returned"],
+    )
 }
 
 /// A vehicle and the driver who steers it towards a point.
@@ -243,8 +299,16 @@ pub fn steering() -> Scenario {
         '''
         outputs = { turn = 'turn' }
         ";
-    let wires = ["driver.turn -> vehicle.turn", "vehicle.x -> driver.x", "vehicle.y -> driver.y"];
-    coupled(4.0, text, &[&wires[..], &["vehicle.heading -> driver.heading"]].concat())
+    let wires = [
+        "driver.turn -> vehicle.turn",
+        "vehicle.x -> driver.x",
+        "vehicle.y -> driver.y",
+    ];
+    coupled(
+        4.0,
+        text,
+        &[&wires[..], &["vehicle.heading -> driver.heading"]].concat(),
+    )
 }
 
 /// The oscillator of Duffing under a force that depends on time.
@@ -264,7 +328,11 @@ pub fn duffing() -> Scenario {
         equations = ''
         outputs = { force = 'x - strength * x^3 + 0.5 * cos(1.2 * time)' }
         ";
-    coupled(4.0, text, &["spring.force -> mass.force", "mass.x -> spring.x"])
+    coupled(
+        4.0,
+        text,
+        &["spring.force -> mass.force", "mass.x -> spring.x"],
+    )
 }
 
 /// An oscillator of which only bounds of the parameters are known.
@@ -286,7 +354,15 @@ pub fn uncertain() -> Scenario {
         equations = 'der(force) = (-k * x - d * v - force) / lag'
         outputs = { force = 'force' }
         ";
-    coupled(4.0, text, &["suspension.force -> mass.force", "mass.x -> suspension.x", "mass.v -> suspension.v"])
+    coupled(
+        4.0,
+        text,
+        &[
+            "suspension.force -> mass.force",
+            "mass.x -> suspension.x",
+            "mass.v -> suspension.v",
+        ],
+    )
 }
 
 /// Switched at times that are no doubles, and at one that is not known.
@@ -307,7 +383,11 @@ pub fn switched() -> Scenario {
         equations = 'der(load) = if 3 * time > 7.1 then speed - 2 * load else 0.5 * speed - load'
         outputs = { load = 'load' }
         ";
-    coupled(3.0, text, &["load.load -> motor.load", "motor.speed -> load.speed"])
+    coupled(
+        3.0,
+        text,
+        &["load.load -> motor.load", "motor.speed -> load.speed"],
+    )
 }
 
 /// Two systems whose outputs depend on each other at once, and not linearly.
@@ -423,17 +503,39 @@ pub fn functions() -> Scenario {
 pub fn widened(case: Case, relative: f64, absolute: f64) -> Scenario {
     let scenario = case.scenario();
     let definitions = scenario.definitions().expect("BUG: equations");
-    let states = definitions.iter().flat_map(|d| d.model.states.iter().zip(&d.states).map(|(x, v)| (&d.name, x, *v)));
+    let states = definitions.iter().flat_map(|d| {
+        d.model
+            .states
+            .iter()
+            .zip(&d.states)
+            .map(|(x, v)| (&d.name, x, *v))
+    });
     let mut values = Vec::new();
     for (system, state, value) in states {
         let radius = relative * value.abs() + absolute;
-        values.push((format!("{system}.{state}"), format!("[{:?}, {:?}]", value - radius, value + radius)));
+        values.push((
+            format!("{system}.{state}"),
+            format!("[{:?}, {:?}]", value - radius, value + radius),
+        ));
     }
-    let source = SourceText { path: case.name.to_owned(), text: case.text().to_owned() };
-    Scenario::parse(source, &Overrides { values, ..Overrides::default() }).unwrap_or_else(|bad| panic!("BUG: {bad}"))
+    let source = SourceText {
+        path: case.name.to_owned(),
+        text: case.text().to_owned(),
+    };
+    Scenario::parse(
+        source,
+        &Overrides {
+            values,
+            ..Overrides::default()
+        },
+    )
+    .unwrap_or_else(|bad| panic!("BUG: {bad}"))
 }
 
 fn coupled(until: f64, text: &str, wires: &[&str]) -> Scenario {
-    let text: String = text.lines().map(|line| format!("{}\n", line.trim_start())).collect();
+    let text: String = text
+        .lines()
+        .map(|line| format!("{}\n", line.trim_start()))
+        .collect();
     model(until, &(text + &connections(wires)))
 }

@@ -32,17 +32,37 @@ impl Told {
     /// Fails unless tubes follow one another from `start` to `stop` and an instant is told between each two of them.
     pub fn assert_complete(&self, start: f64, stop: f64) {
         let ends = || std::iter::once(start).chain(self.tubes.iter().map(|(_, to, _)| *to));
-        assert!(ends().eq(self.instants.iter().map(|(time, _)| *time)), "instants are not the ends of tubes");
-        assert!(self.tubes.iter().map(|(from, ..)| *from).eq(ends().take(self.tubes.len())), "tubes leave gaps");
+        assert!(
+            ends().eq(self.instants.iter().map(|(time, _)| *time)),
+            "instants are not the ends of tubes"
+        );
+        assert!(
+            self.tubes
+                .iter()
+                .map(|(from, ..)| *from)
+                .eq(ends().take(self.tubes.len())),
+            "tubes leave gaps"
+        );
         assert_eq!(ends().last(), Some(stop), "the end is not reached");
     }
 
     /// What holds at `time`: of every box that says something about it, what they have in common.
     pub fn at(&self, time: f64) -> Vec<Interval> {
-        let instants = self.instants.iter().filter(|(t, _)| *t == time).map(|(_, states)| states);
-        let tubes = self.tubes.iter().filter(|(from, to, _)| *from <= time && time <= *to).map(|(.., states)| states);
+        let instants = self
+            .instants
+            .iter()
+            .filter(|(t, _)| *t == time)
+            .map(|(_, states)| states);
+        let tubes = self
+            .tubes
+            .iter()
+            .filter(|(from, to, _)| *from <= time && time <= *to)
+            .map(|(.., states)| states);
         let meet = |all: Vec<Interval>, states: &Vec<Interval>| {
-            let both = all.iter().zip(states).map(|(a, b)| a.intersection(*b).expect("boxes that exclude each other"));
+            let both = all
+                .iter()
+                .zip(states)
+                .map(|(a, b)| a.intersection(*b).expect("boxes that exclude each other"));
             both.collect()
         };
         let mut boxes = instants.chain(tubes);
@@ -53,7 +73,12 @@ impl Told {
 
 /// The default method.
 pub fn shared(step: Option<f64>, output_interval: Option<f64>) -> Options {
-    Options { method: Method::SharedSymbols, step, output_interval, threads: 1 }
+    Options {
+        method: Method::SharedSymbols,
+        step,
+        output_interval,
+        threads: 1,
+    }
 }
 
 /// Encloses to the end.

@@ -60,7 +60,11 @@ impl<'a> Point<'a> {
 
 impl ControlPart {
     pub fn new(control: Control, interface: &Interface) -> Self {
-        let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+        let (states, inputs, outputs) = (
+            interface.states.len(),
+            interface.inputs.len(),
+            interface.outputs.len(),
+        );
         let sizes = [states, inputs, inputs, outputs];
         Self {
             control,
@@ -80,14 +84,25 @@ impl ControlPart {
         self.kept = (self.kept + 1).min(DEPTH);
         self.times[self.newest] = time;
         let stride: usize = self.sizes.iter().sum();
-        let known = here.x.iter().chain(&here.u).chain(&here.u_slope).chain(&here.g);
-        self.past[self.newest * stride..][..stride].iter_mut().zip(known).for_each(|(kept, new)| *kept = *new);
+        let known = here
+            .x
+            .iter()
+            .chain(&here.u)
+            .chain(&here.u_slope)
+            .chain(&here.g);
+        self.past[self.newest * stride..][..stride]
+            .iter_mut()
+            .zip(known)
+            .for_each(|(kept, new)| *kept = *new);
         self.rates.copy_from_slice(here.g_time.as_slice());
         for age in 0..self.kept {
             let slot = (self.newest + DEPTH - age) % DEPTH;
-            let Point([x, u, u_slope, g]) = Point::of(&self.past[slot * stride..][..stride], self.sizes);
+            let Point([x, u, u_slope, g]) =
+                Point::of(&self.past[slot * stride..][..stride], self.sizes);
             for (output, g) in g.iter().enumerate() {
-                let explained = dot(&here.c, output, x) + dot(&here.d, output, u) + dot(&here.d_slope, output, u_slope);
+                let explained = dot(&here.c, output, x)
+                    + dot(&here.d, output, u)
+                    + dot(&here.d_slope, output, u_slope);
                 self.values[age * self.sizes[3] + output] = g - explained;
             }
         }
@@ -134,7 +149,10 @@ impl ControlPart {
             (found - newest).abs()
         };
         let degrees = 0..self.kept.saturating_sub(1).min(3);
-        degrees.map(|q| (miss(q), q)).min_by(|a, b| a.0.total_cmp(&b.0)).map_or(0, |(_, degree)| degree)
+        degrees
+            .map(|q| (miss(q), q))
+            .min_by(|a, b| a.0.total_cmp(&b.0))
+            .map_or(0, |(_, degree)| degree)
     }
 
     /// Newton's form of the polynomial of `degree` through the points from age `from` on, with two derivatives.
@@ -154,7 +172,11 @@ impl ControlPart {
                 d2 = (d1 - (value(1) - value(2)) / gap(1, 2)) / gap(0, 2);
             }
         }
-        [value(0) + ahead * (d1 + d2 * (ahead + h1)), d1 + d2 * (2.0 * ahead + h1), 2.0 * d2]
+        [
+            value(0) + ahead * (d1 + d2 * (ahead + h1)),
+            d1 + d2 * (2.0 * ahead + h1),
+            2.0 * d2,
+        ]
     }
 }
 
@@ -166,8 +188,15 @@ mod tests {
 
     /// An output that is `f(time)`, seen four times.
     fn recorded(control: Control, f: impl Fn(f64) -> f64) -> ControlPart {
-        let output = Output { name: "y".into(), ..Output::default() };
-        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let output = Output {
+            name: "y".into(),
+            ..Output::default()
+        };
+        let interface = Interface {
+            name: "s".into(),
+            outputs: vec![output],
+            ..Interface::default()
+        };
         let mut part = ControlPart::new(control, &interface);
         let mut here = Linearization::of(&interface);
         for time in [0.0, 0.2, 0.3, 0.5] {
@@ -181,17 +210,37 @@ mod tests {
     fn flexible_order_continues_what_it_sees() {
         let parabola = recorded(Control::Flexible, |t| 1.0 + t - 2.0 * t * t).ahead(0, 0.2);
         let expected = [1.0 + 0.7 - 2.0 * 0.49, 1.0 - 4.0 * 0.7, -4.0];
-        assert!(parabola.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{parabola:?}");
-        assert_eq!(recorded(Control::Flexible, |_| 3.0).ahead(0, 0.2), [3.0, 0.0, 0.0]);
+        assert!(
+            parabola
+                .iter()
+                .zip(expected)
+                .all(|(a, b)| (a - b).abs() < 1e-12),
+            "{parabola:?}"
+        );
+        assert_eq!(
+            recorded(Control::Flexible, |_| 3.0).ahead(0, 0.2),
+            [3.0, 0.0, 0.0]
+        );
     }
 
     #[test]
     fn a_linearisation_that_changes_is_not_taken_for_a_change_of_the_output() {
         // y = u², and u = t: C x + D u explains all but the bend, whatever D was before.
-        let input = dovetail_core::Input { name: "u".into(), ..Default::default() };
-        let output = Output { name: "y".into(), depends_on: vec![0], ..Output::default() };
-        let interface =
-            Interface { name: "s".into(), inputs: vec![input], outputs: vec![output], ..Interface::default() };
+        let input = dovetail_core::Input {
+            name: "u".into(),
+            ..Default::default()
+        };
+        let output = Output {
+            name: "y".into(),
+            depends_on: vec![0],
+            ..Output::default()
+        };
+        let interface = Interface {
+            name: "s".into(),
+            inputs: vec![input],
+            outputs: vec![output],
+            ..Interface::default()
+        };
         let mut part = ControlPart::new(Control::Flexible, &interface);
         let mut here = Linearization::of(&interface);
         for t in [1.0, 1.2, 1.3, 1.5] {
@@ -206,7 +255,10 @@ mod tests {
     #[test]
     fn holds_are_holds() {
         let line = |t: f64| 2.0 * t;
-        assert_eq!(recorded(Control::ZeroOrder, line).ahead(0, 0.1), [1.0, 0.0, 0.0]);
+        assert_eq!(
+            recorded(Control::ZeroOrder, line).ahead(0, 0.1),
+            [1.0, 0.0, 0.0]
+        );
         let first = recorded(Control::FirstOrder, line).ahead(0, 0.1);
         assert!((first[0] - 1.2).abs() < 1e-15 && (first[1] - 2.0).abs() < 1e-15);
     }

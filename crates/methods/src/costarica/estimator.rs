@@ -83,11 +83,32 @@ const ORDERS: usize = 3;
 impl Estimator {
     /// Room for a system with this interface, under inputs of `degree`; with operators of the states as well, behind those of
     /// the outputs, where states are watched.
-    pub fn new(interface: &Interface, degree: usize, options: EstimatorOptions, watch_states: bool) -> Self {
-        let (states, inputs, outputs) = (interface.states.len(), interface.inputs.len(), interface.outputs.len());
+    pub fn new(
+        interface: &Interface,
+        degree: usize,
+        options: EstimatorOptions,
+        watch_states: bool,
+    ) -> Self {
+        let (states, inputs, outputs) = (
+            interface.states.len(),
+            interface.inputs.len(),
+            interface.outputs.len(),
+        );
         let rows = outputs + if watch_states { states } else { 0 };
-        let sizes = Sizes { states, inputs, outputs, rows, coefficients: degree + 1 };
-        let watched = || [DMatrix::zeros(rows, states), DMatrix::zeros(rows, inputs), DMatrix::zeros(rows, inputs)];
+        let sizes = Sizes {
+            states,
+            inputs,
+            outputs,
+            rows,
+            coefficients: degree + 1,
+        };
+        let watched = || {
+            [
+                DMatrix::zeros(rows, states),
+                DMatrix::zeros(rows, inputs),
+                DMatrix::zeros(rows, inputs),
+            ]
+        };
         Self {
             options,
             sizes,
@@ -113,11 +134,20 @@ impl Estimator {
         if here.affine != 0 && here.affine == self.affine && self.control.is_known() {
             return; // f_C and y_C are what they were
         }
-        let (x, u, u_slope) = (here.x.as_slice(), here.u.as_slice(), here.u_slope.as_slice());
+        let (x, u, u_slope) = (
+            here.x.as_slice(),
+            here.u.as_slice(),
+            here.u_slope.as_slice(),
+        );
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
-            let explained = || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);
+            let explained =
+                || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);
             let degraded = self.options.form == Form::Degraded;
-            *forcing = if degraded { 0.0 } else { here.f[row] - explained() };
+            *forcing = if degraded {
+                0.0
+            } else {
+                here.f[row] - explained()
+            };
         }
         if self.options.form == Form::Full {
             self.ramp.copy_from_slice(here.f_time.as_slice());
@@ -131,24 +161,60 @@ impl Estimator {
     }
 
     /// Gets ready for a step of `size`; true if the operators had to be computed anew.
-    pub fn prepare(&mut self, size: f64, here: &Linearization, transfer: &mut Transfer) -> Result<bool, Pole> {
+    pub fn prepare(
+        &mut self,
+        size: f64,
+        here: &Linearization,
+        transfer: &mut Transfer,
+    ) -> Result<bool, Pole> {
         let known = here.affine != 0 && here.affine == self.affine;
-        let same = known || self.matrices.iter().zip(entries(here)).all(|(kept, new)| kept == new);
+        let same = known
+            || self
+                .matrices
+                .iter()
+                .zip(entries(here))
+                .all(|(kept, new)| kept == new);
         self.affine = here.affine;
         let stale = self.size != size || !same;
         if stale {
-            self.matrices.iter_mut().zip(entries(here)).for_each(|(kept, new)| *kept = *new);
+            self.matrices
+                .iter_mut()
+                .zip(entries(here))
+                .for_each(|(kept, new)| *kept = *new);
             self.size = f64::NAN; // until the operators are there
-            let Linearization { a, b, c, d, b_slope, d_slope, .. } = here;
+            let Linearization {
+                a,
+                b,
+                c,
+                d,
+                b_slope,
+                d_slope,
+                ..
+            } = here;
             if let Some(watched) = &mut self.watched {
                 watched
                     .iter_mut()
                     .zip([c, d, d_slope])
                     .for_each(|(to, from)| to.rows_mut(0, from.nrows()).copy_from(from));
-                (0..self.sizes.states).for_each(|state| watched[0][(self.sizes.outputs + state, state)] = 1.0);
+                (0..self.sizes.states)
+                    .for_each(|state| watched[0][(self.sizes.outputs + state, state)] = 1.0);
             }
-            let [c, d, d_slope] = self.watched.as_ref().map_or([c, d, d_slope], |watched| watched.each_ref());
-            transfer.compute_by(self.options.laplace, StateSpace { a, b, c, d, b_slope, d_slope }, size)?;
+            let [c, d, d_slope] = self
+                .watched
+                .as_ref()
+                .map_or([c, d, d_slope], |watched| watched.each_ref());
+            transfer.compute_by(
+                self.options.laplace,
+                StateSpace {
+                    a,
+                    b,
+                    c,
+                    d,
+                    b_slope,
+                    d_slope,
+                },
+                size,
+            )?;
             self.collect(transfer);
             self.size = size;
         }
@@ -158,14 +224,23 @@ impl Estimator {
 
     /// Copies the operators into their rows.
     fn collect(&mut self, transfer: &Transfer) {
-        let Sizes { states, inputs, rows, .. } = self.sizes;
+        let Sizes {
+            states,
+            inputs,
+            rows,
+            ..
+        } = self.sizes;
         let mut place = self.operators.iter_mut();
         for gains in &transfer.orders {
             for output in 0..rows {
-                let by_inputs = (0..inputs).flat_map(|i| gains.inputs.iter().map(move |gain| gain[(output, i)]));
+                let by_inputs = (0..inputs)
+                    .flat_map(|i| gains.inputs.iter().map(move |gain| gain[(output, i)]));
                 let by_states = [&gains.state, &gains.forcing, &gains.ramp].into_iter();
-                let by_states = by_states.flat_map(|gain| (0..states).map(move |j| gain[(output, j)]));
-                by_inputs.chain(by_states).for_each(|gain| *place.next().expect("BUG: rows too short") = gain);
+                let by_states =
+                    by_states.flat_map(|gain| (0..states).map(move |j| gain[(output, j)]));
+                by_inputs
+                    .chain(by_states)
+                    .for_each(|gain| *place.next().expect("BUG: rows too short") = gain);
             }
         }
     }
@@ -178,13 +253,23 @@ impl Estimator {
 
     /// `P x̃ + R f_C + ŷ_C`, with a forcing that grows with time.
     fn compute_offsets(&mut self, size: f64, here: &Linearization) {
-        let Sizes { inputs, outputs, coefficients, .. } = self.sizes;
+        let Sizes {
+            inputs,
+            outputs,
+            coefficients,
+            ..
+        } = self.sizes;
         for output in 0..outputs {
             let control = self.control.ahead(output, size);
             for (order, control) in control.into_iter().enumerate() {
                 let gains = &self.row(order, output)[inputs * coefficients..];
                 let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
-                let offset = control + gains.iter().zip(causes).map(|(gain, cause)| gain * cause).sum::<f64>();
+                let offset = control
+                    + gains
+                        .iter()
+                        .zip(causes)
+                        .map(|(gain, cause)| gain * cause)
+                        .sum::<f64>();
                 self.offsets[order * outputs + output] = offset;
             }
         }
@@ -200,11 +285,17 @@ impl Estimator {
         let row = self.sizes.outputs + state;
         let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
         let gains = &self.row(0, row)[self.sizes.inputs * self.sizes.coefficients..];
-        gains.iter().zip(causes).map(|(gain, cause)| gain * cause).sum::<f64>() + self.caused(0, row, inputs)
+        gains
+            .iter()
+            .zip(causes)
+            .map(|(gain, cause)| gain * cause)
+            .sum::<f64>()
+            + self.caused(0, row, inputs)
     }
 
     fn caused(&self, order: usize, row: usize, inputs: &[Signal]) -> f64 {
-        let gain = |(input, signal): (usize, &Signal)| self.gain(order, row, input, signal.coefficients());
+        let gain =
+            |(input, signal): (usize, &Signal)| self.gain(order, row, input, signal.coefficients());
         inputs.iter().enumerate().map(gain).sum()
     }
 
@@ -212,27 +303,53 @@ impl Estimator {
     pub fn gain(&self, order: usize, output: usize, input: usize, polynomial: &[f64]) -> f64 {
         let coefficients = self.sizes.coefficients;
         let gains = &self.row(order, output)[input * coefficients..][..coefficients];
-        polynomial.iter().zip(gains).map(|(coefficient, gain)| gain * coefficient).sum()
+        polynomial
+            .iter()
+            .zip(gains)
+            .map(|(coefficient, gain)| gain * coefficient)
+            .sum()
     }
 }
 
 /// All that the operators depend on, but for the step.
 fn entries(here: &Linearization) -> impl Iterator<Item = &f64> {
-    let matrices = [&here.a, &here.b, &here.c, &here.d, &here.b_slope, &here.d_slope];
+    let matrices = [
+        &here.a,
+        &here.b,
+        &here.c,
+        &here.d,
+        &here.b_slope,
+        &here.d_slope,
+    ];
     matrices.into_iter().flat_map(|matrix| matrix.as_slice())
 }
 
 /// A row of a matrix times a vector.
 pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
-    vector.iter().enumerate().map(|(j, v)| matrix[(row, j)] * v).sum()
+    vector
+        .iter()
+        .enumerate()
+        .map(|(j, v)| matrix[(row, j)] * v)
+        .sum()
 }
 
 /// An entry that is not finite (the slope of a root at zero, say) would spoil every estimate: without it they are only less
 /// accurate. True if there was one.
 pub(crate) fn tame(here: &mut Linearization) -> bool {
-    let matrices = [&mut here.a, &mut here.b, &mut here.c, &mut here.d, &mut here.b_slope, &mut here.d_slope];
+    let matrices = [
+        &mut here.a,
+        &mut here.b,
+        &mut here.c,
+        &mut here.d,
+        &mut here.b_slope,
+        &mut here.d_slope,
+    ];
     let rates = [here.f_time.as_mut_slice(), here.g_time.as_mut_slice()];
-    let entries = matrices.into_iter().map(DMatrix::as_mut_slice).chain(rates).flatten();
+    let entries = matrices
+        .into_iter()
+        .map(DMatrix::as_mut_slice)
+        .chain(rates)
+        .flatten();
     let wild = entries.filter(|entry| !entry.is_finite());
     wild.map(|entry| *entry = 0.0).count() > 0
 }

@@ -16,8 +16,8 @@ pub(crate) use estimator::{Estimator, Sizes, tame};
 pub use estimator::{EstimatorOptions, Form};
 
 use dovetail_core::{
-    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence, Response,
-    Signal, StepRule, System, Trial,
+    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision,
+    Presence, Response, Signal, StepRule, System, Trial,
 };
 use dovetail_numerics::Transfer;
 
@@ -45,12 +45,23 @@ impl<S: System> Costarica<S> {
         let here = Linearization::of(system.interface());
         let transfer = estimator.sizes().transfer();
         let present = vec![f64::NAN; system.interface().outputs.len()];
-        Ok(Self { system, estimator, transfer, here, local: false, next_event: f64::INFINITY, present })
+        Ok(Self {
+            system,
+            estimator,
+            transfer,
+            here,
+            local: false,
+            next_event: f64::INFINITY,
+            present,
+        })
     }
 
     fn localize(&mut self, time: f64, response: &mut Response) -> Result<(), Error> {
         if !self.local {
-            let system = self.system.linearize().expect("BUG: it could be linearised when it was wrapped");
+            let system = self
+                .system
+                .linearize()
+                .expect("BUG: it could be linearised when it was wrapped");
             system.linearize_into(&mut self.here)?;
             tame(&mut self.here);
             response.linearized = true;
@@ -61,10 +72,18 @@ impl<S: System> Costarica<S> {
     }
 
     /// The system stands elsewhere.
-    fn arrive(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn arrive(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.local = false; // the linearisation belonged to the point just left
         self.next_event = response.next_event;
-        self.present.iter_mut().zip(&response.outputs).for_each(|(value, knot)| *value = knot.value);
+        self.present
+            .iter_mut()
+            .zip(&response.outputs)
+            .for_each(|(value, knot)| *value = knot.value);
         if step.is_instant() {
             self.estimator.forget();
         }
@@ -75,18 +94,38 @@ impl<S: System> Costarica<S> {
     }
 
     /// `y' = C f + D u' + D' u'' + ∂g/∂t`, for a system that does not tell its slopes. The linearisation is needed anyway.
-    fn tell_slopes(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn tell_slopes(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.localize(step.end, response)?;
         let here = &self.here;
-        let natures = self.system.interface().outputs.iter().map(|output| output.nature);
+        let natures = self
+            .system
+            .interface()
+            .outputs
+            .iter()
+            .map(|output| output.nature);
         let outputs = response.outputs.iter_mut().enumerate().zip(natures);
         for ((output, knot), _) in outputs.filter(|(_, nature)| *nature == Nature::Continuous) {
-            let by_states: f64 = here.f.iter().enumerate().map(|(j, f)| here.c[(output, j)] * f).sum();
+            let by_states: f64 = here
+                .f
+                .iter()
+                .enumerate()
+                .map(|(j, f)| here.c[(output, j)] * f)
+                .sum();
             let by_inputs = |(i, signal): (usize, &Signal)| {
-                let (slope, curvature) = (signal.derivative(1, step.size()), signal.derivative(2, step.size()));
+                let (slope, curvature) = (
+                    signal.derivative(1, step.size()),
+                    signal.derivative(2, step.size()),
+                );
                 here.d[(output, i)] * slope + here.d_slope[(output, i)] * curvature
             };
-            knot.slope = by_states + inputs.iter().enumerate().map(by_inputs).sum::<f64>() + here.g_time[output];
+            knot.slope = by_states
+                + inputs.iter().enumerate().map(by_inputs).sum::<f64>()
+                + here.g_time[output];
         }
         Ok(())
     }
@@ -97,7 +136,12 @@ impl<S: System> System for Costarica<S> {
         self.system.interface()
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.system.begin(step, inputs, response)?;
         self.arrive(step, inputs, response)
     }
@@ -110,7 +154,12 @@ impl<S: System> System for Costarica<S> {
         self.system.precision()
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.system.advance(step, inputs, response)?;
         self.arrive(step, inputs, response)
     }
@@ -137,25 +186,43 @@ impl<S: System> System for Costarica<S> {
 }
 
 impl<S: System> Trial for Costarica<S> {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.localize(step.start, response)?;
         let meets_pole = |pole| Error::System {
             system: self.system.interface().name.clone(),
             time: step.start,
             reason: Box::new(pole),
         };
-        self.estimator.prepare(step.size(), &self.here, &mut self.transfer).map_err(meets_pole)?;
-        let natures = self.system.interface().outputs.iter().map(|output| output.nature);
+        self.estimator
+            .prepare(step.size(), &self.here, &mut self.transfer)
+            .map_err(meets_pole)?;
+        let natures = self
+            .system
+            .interface()
+            .outputs
+            .iter()
+            .map(|output| output.nature);
         for ((output, knot), nature) in response.outputs.iter_mut().enumerate().zip(natures) {
             if nature != Nature::Continuous {
                 *knot = Knot::from(self.present[output]);
                 continue;
             }
-            let [value, slope, curvature] = [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
-            *knot = Knot { value, slope, curvature };
+            let [value, slope, curvature] =
+                [0, 1, 2].map(|order| self.estimator.estimate(order, output, inputs));
+            *knot = Knot {
+                value,
+                slope,
+                curvature,
+            };
         }
         response.states.fill(f64::NAN);
-        (response.reached, response.next_event, response.estimated) = (step.end, self.next_event, true);
+        (response.reached, response.next_event, response.estimated) =
+            (step.end, self.next_event, true);
         Ok(())
     }
 }

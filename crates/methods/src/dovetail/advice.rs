@@ -21,17 +21,31 @@ impl Dovetail<'_> {
         if self.tally.advice.is_some() {
             return;
         }
-        self.tally.misses = if missed > BAD && shortest { self.tally.misses + 1 } else { 0 };
+        self.tally.misses = if missed > BAD && shortest {
+            self.tally.misses + 1
+        } else {
+            0
+        };
         let magnification = self.magnification();
-        let most = if self.tally.disagrees { DOUBTFUL_LOOP } else { HOPELESS_LOOP };
+        let most = if self.tally.disagrees {
+            DOUBTFUL_LOOP
+        } else {
+            HOPELESS_LOOP
+        };
         let reason = if magnification > most {
-            format!("a loop through feedthrough is close to singular and magnifies {magnification:.0} times")
+            format!(
+                "a loop through feedthrough is close to singular and magnifies {magnification:.0} times"
+            )
         } else if self.tally.misses >= MOST_MISSES {
             "predictions are poor however short the steps are".to_owned()
         } else {
             return;
         };
-        let method = if self.abilities.revocable { "ifosmondi" } else { "missiles" };
+        let method = if self.abilities.revocable {
+            "ifosmondi"
+        } else {
+            "missiles"
+        };
         self.tally.advice = Some(Advice { method, reason });
     }
 }

@@ -21,17 +21,31 @@ impl Dovetail<'_> {
         for _ in 0..MOST_ROUNDS {
             self.coupling.ask_about_present(time, workers)?;
             self.global.localize(time, workers)?;
-            Restart::measure(&self.coupling, &self.global, &mut self.ends.integrated[..measured]);
+            Restart::measure(
+                &self.coupling,
+                &self.global,
+                &mut self.ends.integrated[..measured],
+            );
             self.restart_from_integrated(time)?;
             let tasks = &self.coupling.tasks;
             let interfaces = self.connections.interfaces();
-            let same = |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
+            let same =
+                |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
             let agrees = |system: usize, column: &crate::global::Column| {
-                let (used, now) = (tasks[system].inputs[column.input].at(0.0), self.coupling.start[column.variable]);
+                let (used, now) = (
+                    tasks[system].inputs[column.input].at(0.0),
+                    self.coupling.start[column.variable],
+                );
                 let bends = interfaces[system].inputs[column.input].uses_slope;
                 same(used.value, now.value) && (!bends || same(used.slope, now.slope))
             };
-            if self.global.columns.iter().enumerate().all(|(system, all)| all.iter().all(|one| agrees(system, one))) {
+            if self
+                .global
+                .columns
+                .iter()
+                .enumerate()
+                .all(|(system, all)| all.iter().all(|one| agrees(system, one)))
+            {
                 break;
             }
         }
@@ -45,21 +59,41 @@ impl Dovetail<'_> {
     /// The interface that agrees with the states as integrated, by the linearisations.
     pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
         let (measured, scale) = (self.measured(), self.usual_size());
-        let solved = self.restart.solve(&mut self.coupling, &self.global, &self.ends.integrated[..measured], scale);
-        solved.map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))
+        let solved = self.restart.solve(
+            &mut self.coupling,
+            &self.global,
+            &self.ends.integrated[..measured],
+            scale,
+        );
+        solved.map_err(|SingularInterface| {
+            Unsolved::Singular.into_error(self.connections, &self.coupling, time)
+        })
     }
 
     /// The same by Newton, where outputs bend so much with the inputs that what the linearisations leave could be seen.
-    pub(super) fn agree(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<(), Error> {
+    pub(super) fn agree(
+        &mut self,
+        step: MacroStep,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Error> {
         if !self.abilities.responds || !self.bends() {
             return Ok(());
         }
         let bend = |c: usize| {
-            let change = (self.coupling.start[c].value - self.ends.solution[c]) / self.outputs.scale(c);
-            if change.is_finite() { change * change } else { 0.0 }
+            let change =
+                (self.coupling.start[c].value - self.ends.solution[c]) / self.outputs.scale(c);
+            if change.is_finite() {
+                change * change
+            } else {
+                0.0
+            }
         };
-        let left = (0..self.coupling.start.len()).map(bend).fold(0.0, f64::max) * self.magnification();
-        let negligible = self.options.tolerance.map_or(NEGLIGIBLE_OF_RANGE, |tolerance| NEGLIGIBLE * tolerance);
+        let left =
+            (0..self.coupling.start.len()).map(bend).fold(0.0, f64::max) * self.magnification();
+        let negligible = self
+            .options
+            .tolerance
+            .map_or(NEGLIGIBLE_OF_RANGE, |tolerance| NEGLIGIBLE * tolerance);
         if left <= negligible {
             return Ok(());
         }
@@ -72,25 +106,45 @@ impl Dovetail<'_> {
         self.tally.disagrees = !agreed?;
         if !self.tally.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
-                task.response.outputs.copy_from_slice(&present.response.outputs);
+                task.response
+                    .outputs
+                    .copy_from_slice(&present.response.outputs);
             }
         }
         Ok(())
     }
 
     /// Asks until no value changes by more than a part of its range; false where that does not come about.
-    fn ask_until_agreed(&mut self, time: f64, part: f64, workers: &mut dyn Workers) -> Result<bool, Error> {
+    fn ask_until_agreed(
+        &mut self,
+        time: f64,
+        part: f64,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         let (measured, scale) = (self.measured(), self.usual_size());
         for _ in 0..MOST_ROUNDS {
-            self.ends.right.iter_mut().zip(&self.coupling.start).for_each(|(before, knot)| *before = knot.value);
+            self.ends
+                .right
+                .iter_mut()
+                .zip(&self.coupling.start)
+                .for_each(|(before, knot)| *before = knot.value);
             let count = self.coupling.start.len();
             self.coupling.ask_about_present(time, workers)?;
             self.global.localize(time, workers)?;
-            Restart::measure(&self.coupling, &self.global, &mut self.ends.uncorrected[..measured]);
-            let solved =
-                self.restart.solve(&mut self.coupling, &self.global, &self.ends.uncorrected[..measured], scale);
-            solved
-                .map_err(|SingularInterface| Unsolved::Singular.into_error(self.connections, &self.coupling, time))?;
+            Restart::measure(
+                &self.coupling,
+                &self.global,
+                &mut self.ends.uncorrected[..measured],
+            );
+            let solved = self.restart.solve(
+                &mut self.coupling,
+                &self.global,
+                &self.ends.uncorrected[..measured],
+                scale,
+            );
+            solved.map_err(|SingularInterface| {
+                Unsolved::Singular.into_error(self.connections, &self.coupling, time)
+            })?;
             let moved = self.coupling.start.iter().zip(&mut self.ends.right);
             moved.for_each(|(knot, before)| *before = knot.value - *before);
             if self.outputs.largest_share(&self.ends.right[..count]) <= part {
@@ -105,14 +159,27 @@ impl Dovetail<'_> {
         let passes = |system: usize, d: &nalgebra::DMatrix<f64>| {
             let rows = &self.global.rows[system];
             let columns = &self.global.columns[system];
-            rows.iter().any(|row| columns.iter().any(|column| d[(row.position, column.input)] != 0.0))
+            rows.iter().any(|row| {
+                columns
+                    .iter()
+                    .any(|column| d[(row.position, column.input)] != 0.0)
+            })
         };
-        let local = self.global.local().iter().map(|local| &local.linearization).enumerate();
-        local.filter(|(_, here)| here.affine == 0).any(|(system, here)| passes(system, &here.d))
+        let local = self
+            .global
+            .local()
+            .iter()
+            .map(|local| &local.linearization)
+            .enumerate();
+        local
+            .filter(|(_, here)| here.affine == 0)
+            .any(|(system, here)| passes(system, &here.d))
     }
 
     /// By how much loops through feedthrough magnify what goes round in them.
     pub(super) fn magnification(&self) -> f64 {
-        self.global_error.as_ref().map_or(1.0, |error| error.magnification.max(1.0))
+        self.global_error
+            .as_ref()
+            .map_or(1.0, |error| error.magnification.max(1.0))
     }
 }

@@ -23,7 +23,8 @@ impl Dovetail<'_> {
     pub(super) fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         let solved = self.unknowns();
-        self.coupling.note_predictions(&self.ends.solution, &mut self.predictions);
+        self.coupling
+            .note_predictions(&self.ends.solution, &mut self.predictions);
         if let Some(error) = &mut self.global_error {
             error.set_out();
         }
@@ -31,8 +32,14 @@ impl Dovetail<'_> {
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
         let (ends, rates) = (&self.ends.integrated[..solved], &self.rates);
-        self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
-        self.local_error.judge_taken_ends(&self.coupling, &self.ends.missed[..solved], &self.rates, &mut self.global);
+        self.local_error
+            .interpolate(&self.coupling, ends, rates, &mut self.global);
+        self.local_error.judge_taken_ends(
+            &self.coupling,
+            &self.ends.missed[..solved],
+            &self.rates,
+            &mut self.global,
+        );
         self.local_error.learn(&self.coupling);
         self.choose_linearizations();
         let event = self.coupling.at_event();
@@ -57,17 +64,38 @@ impl Dovetail<'_> {
     fn learn(&mut self, step: MacroStep) {
         let (measured, solved) = (self.measured(), self.unknowns());
         let ends = &mut self.ends;
-        Restart::measure(&self.coupling, &self.global, &mut ends.integrated[..measured]);
-        self.global.estimate_all(&self.coupling, &mut ends.difference[..measured]);
-        ends.difference.iter_mut().zip(&ends.integrated).for_each(|(d, integrated)| *d = integrated - *d);
-        let missed = ends.missed.iter_mut().zip(ends.integrated.iter().zip(&ends.solution));
+        Restart::measure(
+            &self.coupling,
+            &self.global,
+            &mut ends.integrated[..measured],
+        );
+        self.global
+            .estimate_all(&self.coupling, &mut ends.difference[..measured]);
+        ends.difference
+            .iter_mut()
+            .zip(&ends.integrated)
+            .for_each(|(d, integrated)| *d = integrated - *d);
+        let missed = ends
+            .missed
+            .iter_mut()
+            .zip(ends.integrated.iter().zip(&ends.solution));
         missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
         let known = solved.min(measured);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
         let stiff = self.rates.is_long_for_any(step.size());
-        let told = if stiff { measured.min(2 * self.coupling.start.len()) } else { measured };
+        let told = if stiff {
+            measured.min(2 * self.coupling.start.len())
+        } else {
+            measured
+        };
         let looked = self.tally.looked.then_some(&self.safety.differences[..]);
-        self.memory.learn(step.start, step.size(), &ends.difference[..told], &ends.missed[..known], looked);
+        self.memory.learn(
+            step.start,
+            step.size(),
+            &ends.difference[..told],
+            &ends.missed[..known],
+            looked,
+        );
     }
 
     /// Which linearisations the next step stands on.
@@ -75,14 +103,29 @@ impl Dovetail<'_> {
         if self.options.relinearize == Relinearize::Always {
             return;
         }
-        let (coupling, ends, never) = (&self.coupling, &self.ends, self.options.relinearize == Relinearize::Never);
+        let (coupling, ends, never) = (
+            &self.coupling,
+            &self.ends,
+            self.options.relinearize == Relinearize::Never,
+        );
         let outdated = |system: usize| {
-            coupling.variables.iter().enumerate().filter(|(_, variable)| variable.system == system).any(|(c, _)| {
-                let change = ends.integrated[c] - coupling.start[c].value;
-                ends.difference[c].abs() > OUTDATED * change.abs()
-            })
+            coupling
+                .variables
+                .iter()
+                .enumerate()
+                .filter(|(_, variable)| variable.system == system)
+                .any(|(c, _)| {
+                    let change = ends.integrated[c] - coupling.start[c].value;
+                    ends.difference[c].abs() > OUTDATED * change.abs()
+                })
         };
-        self.global.keep(|system, kept, new| if never { !outdated(system) } else { is_same(kept, new) });
+        self.global.keep(|system, kept, new| {
+            if never {
+                !outdated(system)
+            } else {
+                is_same(kept, new)
+            }
+        });
         self.tally.kept += self.global.staying();
     }
 
@@ -93,10 +136,17 @@ impl Dovetail<'_> {
         let count = self.coupling.start.len();
         let missed = self.outputs.largest_share(&self.ends.missed[..count]);
         let both = errors.interpolation.iter().zip(&errors.ends);
-        self.states.errors.iter_mut().zip(both).for_each(|(sum, (one, other))| *sum = one + other);
+        self.states
+            .errors
+            .iter_mut()
+            .zip(both)
+            .for_each(|(sum, (one, other))| *sum = one + other);
         let parts = Parts {
             interpolation: self.states.largest_share(&errors.interpolation),
-            ends: self.states.largest_share(&errors.ends).max(self.tally.corrected),
+            ends: self
+                .states
+                .largest_share(&errors.ends)
+                .max(self.tally.corrected),
             // What was corrected would have been missed: the next step is to do without.
             total: self.states.largest_own_share().max(self.tally.corrected),
             points: self.memory.points(),
@@ -105,7 +155,8 @@ impl Dovetail<'_> {
             // The interpolation error of a first step may not be known: it is that of the next, but for their sizes.
             let grown = |size: f64| size.powi(2 * self.coupling.shape().orders() as i32 + 1);
             // A parabola that nobody could refuse is not enough to judge a run by; another step is to follow.
-            let judged = self.coupling.shape() != Shape::Parabola || matches!(self.steps, Steps::Adaptive(_));
+            let judged = self.coupling.shape() != Shape::Parabola
+                || matches!(self.steps, Steps::Adaptive(_));
             let times = if errors.known {
                 self.tally.unknown = u32::from(!judged);
                 1.0 + std::mem::take(&mut self.tally.unmeasured) / grown(step.size())
@@ -125,7 +176,11 @@ impl Dovetail<'_> {
         let magnification = self.magnification();
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
-            Steps::Fixed(plan) if missed > BAD && step.size() > plan.grid().size() / 64.0 && self.abilities.free => {
+            Steps::Fixed(plan)
+                if missed > BAD
+                    && step.size() > plan.grid().size() / 64.0
+                    && self.abilities.free =>
+            {
                 plan.shorten(step);
             }
             Steps::Fixed(_) => {}
@@ -155,15 +210,22 @@ impl Dovetail<'_> {
 
     /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody follows from the same inputs.
     fn tell_consistent_outputs(&mut self) {
-        for (task, (columns, local)) in
-            self.coupling.tasks.iter_mut().zip(self.global.columns.iter().zip(self.global.local()))
+        for (task, (columns, local)) in self
+            .coupling
+            .tasks
+            .iter_mut()
+            .zip(self.global.columns.iter().zip(self.global.local()))
         {
             let here = &local.linearization;
             for (output, knot) in task.response.outputs.iter_mut().enumerate() {
                 let by_input = |column: &Column| {
                     let now = self.coupling.start[column.variable];
                     let bent = here.d_slope[(output, column.input)];
-                    let by_slope = if bent != 0.0 { bent * (now.slope - here.u_slope[column.input]) } else { 0.0 };
+                    let by_slope = if bent != 0.0 {
+                        bent * (now.slope - here.u_slope[column.input])
+                    } else {
+                        0.0
+                    };
                     here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
                 };
                 let moved: f64 = columns.iter().map(by_input).sum();
@@ -180,10 +242,19 @@ fn is_same(kept: &Linearization, new: &Linearization) -> bool {
     if new.affine != 0 {
         return false; // known to be the same by its number, or to be another one
     }
-    let pairs = [(&kept.a, &new.a), (&kept.b, &new.b), (&kept.c, &new.c), (&kept.d, &new.d)];
+    let pairs = [
+        (&kept.a, &new.a),
+        (&kept.b, &new.b),
+        (&kept.c, &new.c),
+        (&kept.d, &new.d),
+    ];
     let slopes = [(&kept.b_slope, &new.b_slope), (&kept.d_slope, &new.d_slope)];
     pairs.into_iter().chain(slopes).all(|(kept, new)| {
-        let largest = new.iter().fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
-        kept.iter().zip(new).all(|(kept, new)| (kept - new).abs() <= SAME * largest)
+        let largest = new
+            .iter()
+            .fold(0.0, |largest: f64, entry| largest.max(entry.abs()));
+        kept.iter()
+            .zip(new)
+            .all(|(kept, new)| (kept - new).abs() <= SAME * largest)
     })
 }

@@ -102,27 +102,50 @@ impl Controller {
     /// What a step may leave in the states: `θ`.
     pub fn allowed(&self, shape: Shape) -> f64 {
         let order = if shape == Shape::Quintic { 5.0 } else { 4.0 };
-        self.share * 0.15 * self.tolerance.powf(1.0 + 1.0 / order) / (self.magnification / MAGNIFYING).max(1.0)
+        self.share * 0.15 * self.tolerance.powf(1.0 + 1.0 / order)
+            / (self.magnification / MAGNIFYING).max(1.0)
     }
 
     /// The next step: of the chosen size, within `trust`, or to the next event or the end where that is near. `scale` is the time in
     /// which states move.
-    pub fn step(&mut self, reached: f64, event: f64, trust: f64, scale: impl FnOnce() -> f64) -> MacroStep {
+    pub fn step(
+        &mut self,
+        reached: f64,
+        event: f64,
+        trust: f64,
+        scale: impl FnOnce() -> f64,
+    ) -> MacroStep {
         let stop = self.grid.time(self.grid.count());
-        let limit = if event > reached { event.min(stop) } else { stop };
+        let limit = if event > reached {
+            event.min(stop)
+        } else {
+            stop
+        };
         let (span, rest) = (self.span(), limit - reached);
         let size = self.size.unwrap_or_else(|| match scale() {
-            known if known.is_finite() => (0.3 * self.tolerance.powf(0.25) * known).min(0.1 * span).min(rest / 3.0),
+            known if known.is_finite() => (0.3 * self.tolerance.powf(0.25) * known)
+                .min(0.1 * span)
+                .min(rest / 3.0),
             _ => (FROM_REST * span).min(rest / 3.0), // everything rests: nothing tells what is to come
         });
-        let size = size.min(trust).min(self.bounds.longest).max(self.shortest(reached));
+        let size = size
+            .min(trust)
+            .min(self.bounds.longest)
+            .max(self.shortest(reached));
         self.size = Some(size);
         towards(reached, limit, size)
     }
 
     fn shortest(&self, time: f64) -> f64 {
-        let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
-        (SHORTEST * self.span()).max(16.0 * f64::EPSILON * time.abs()).max(in_vain).max(self.bounds.shortest)
+        let in_vain = if self.struggle > MOST_STRUGGLE {
+            SHORTEST_IN_VAIN * self.span()
+        } else {
+            0.0
+        };
+        (SHORTEST * self.span())
+            .max(16.0 * f64::EPSILON * time.abs())
+            .max(in_vain)
+            .max(self.bounds.shortest)
     }
 
     /// Whether a step may be refused once more.
@@ -133,7 +156,11 @@ impl Controller {
     /// Whether a step, solved, promises to be accurate; if not the next one is shorter.
     pub fn admits(&mut self, step: MacroStep, shape: Shape, expected: Parts) -> bool {
         let allowed = self.allowed(shape);
-        let excess = [expected.interpolation / MARGINS[0], expected.ends / MARGINS[1]].map(|part| part / allowed);
+        let excess = [
+            expected.interpolation / MARGINS[0],
+            expected.ends / MARGINS[1],
+        ]
+        .map(|part| part / allowed);
         if excess.iter().all(|excess| *excess <= 1.0) || !self.may_refuse(step) {
             return true;
         }
@@ -152,20 +179,35 @@ impl Controller {
     /// A step has been taken: the size of the next.
     pub fn accept(&mut self, step: MacroStep, shape: Shape, error: Parts) {
         let allowed = self.allowed(shape);
-        let growth = if self.since_event < FIRST_STEPS { FIRST_GROWTH } else { GROWTH };
+        let growth = if self.since_event < FIRST_STEPS {
+            FIRST_GROWTH
+        } else {
+            GROWTH
+        };
         let factor = factor(shape, allowed, error).clamp(0.3, growth);
         // A step that was cut for an event or the end says little about the size that would have been allowed.
         let whole = self.size.is_none_or(|size| step.size() >= 0.9 * size);
-        self.size = Some(if whole || factor < 1.0 { step.size() * factor } else { self.size.unwrap_or(step.size()) });
+        self.size = Some(if whole || factor < 1.0 {
+            step.size() * factor
+        } else {
+            self.size.unwrap_or(step.size())
+        });
         if step.size() <= self.shortest(step.start) {
             self.size = self.size.map(|size| size.max(2.0 * step.size()));
         }
         let accurate = error.total <= 10.0 * allowed;
-        self.struggle = if accurate { self.struggle.saturating_sub(1) } else { self.struggle + 1 };
+        self.struggle = if accurate {
+            self.struggle.saturating_sub(1)
+        } else {
+            self.struggle + 1
+        };
         self.since_event += 1;
         self.steps += 1;
         self.refusals = 0;
-        self.extent = (self.extent.0.min(step.size()), self.extent.1.max(step.size()));
+        self.extent = (
+            self.extent.0.min(step.size()),
+            self.extent.1.max(step.size()),
+        );
     }
 
     /// Loops magnify errors of states by so much: what goes round in them is to keep to the tolerance too.
@@ -191,6 +233,10 @@ impl Controller {
 
 /// By how much a step of this error could be longer.
 fn factor(shape: Shape, allowed: f64, error: Parts) -> f64 {
-    let order = if error.interpolation >= error.ends { 2 * shape.orders() + 1 } else { error.points + 3 };
+    let order = if error.interpolation >= error.ends {
+        2 * shape.orders() + 1
+    } else {
+        error.points + 3
+    };
     SAFETY * (allowed / error.total).powf(1.0 / order as f64)
 }

@@ -49,7 +49,11 @@ pub(super) struct GlobalError {
 impl GlobalError {
     /// Room for these systems; none where they are too many.
     pub fn new(connections: &Connections, variables: usize) -> Option<Self> {
-        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let states = connections
+            .interfaces()
+            .iter()
+            .map(|interface| interface.states.len())
+            .sum();
         let outputs = connections.outputs();
         let square = || DMatrix::zeros(states, states);
         (states <= MOST && variables <= MOST).then(|| Self {
@@ -87,7 +91,8 @@ impl GlobalError {
                     self.follow[(row.variable, first + j)] = here.c[(row.position, j)];
                 }
                 for column in &global.columns[system] {
-                    self.loops[(row.variable, column.variable)] -= here.d[(row.position, column.input)];
+                    self.loops[(row.variable, column.variable)] -=
+                        here.d[(row.position, column.input)];
                 }
             }
             first += here.x.len();
@@ -95,9 +100,16 @@ impl GlobalError {
         if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
             self.measure_loops();
             for j in 0..self.follow.ncols() {
-                self.column.iter_mut().zip(self.follow.column(j).iter()).for_each(|(to, from)| *to = *from);
+                self.column
+                    .iter_mut()
+                    .zip(self.follow.column(j).iter())
+                    .for_each(|(to, from)| *to = *from);
                 self.factors.solve_in_place(&mut self.column);
-                self.follow.column_mut(j).iter_mut().zip(&self.column).for_each(|(to, from)| *to = *from);
+                self.follow
+                    .column_mut(j)
+                    .iter_mut()
+                    .zip(&self.column)
+                    .for_each(|(to, from)| *to = *from);
             }
         }
         self.couple(global);
@@ -154,7 +166,10 @@ impl GlobalError {
             let damping = 1.0 + size * (-self.coupled[(i, i)]).max(0.0);
             (0..count).map(row).sum::<f64>() / (damping * ranges.scale(i).max(least))
         };
-        (0..count).filter(|&i| ranges.scale(i).max(least) > 0.0).map(scaled).fold(0.0, f64::max)
+        (0..count)
+            .filter(|&i| ranges.scale(i).max(least) > 0.0)
+            .map(scaled)
+            .fold(0.0, f64::max)
     }
 
     /// The step is over, and the systems stand where they have been located; it has left these errors in the states.
@@ -165,7 +180,12 @@ impl GlobalError {
         self.functions.compute(&self.mean);
         let exponential = &self.functions.phi[0];
         for (i, next) in self.next.iter_mut().enumerate() {
-            let carried: f64 = self.states.iter().enumerate().map(|(j, e)| exponential[(i, j)] * e).sum();
+            let carried: f64 = self
+                .states
+                .iter()
+                .enumerate()
+                .map(|(j, e)| exponential[(i, j)] * e)
+                .sum();
             *next = carried + times * errors[0][i] + errors[1][i];
         }
         self.lost |= self.next.iter().any(|e| !e.is_finite());
@@ -177,17 +197,27 @@ impl GlobalError {
     /// The errors of the outputs follow from those of the states.
     pub fn tell_outputs(&mut self, coupling: &Coupling<'_>, global: &Global) {
         for (v, variable) in self.variables.iter_mut().enumerate() {
-            *variable = self.states.iter().enumerate().map(|(j, e)| self.follow[(v, j)] * e).sum();
+            *variable = self
+                .states
+                .iter()
+                .enumerate()
+                .map(|(j, e)| self.follow[(v, j)] * e)
+                .sum();
         }
         let (mut first, mut places) = (0, self.outputs.iter_mut());
         for (system, local) in global.local().iter().enumerate() {
             let here = &local.linearization;
             let states = &self.states[first..][..here.x.len()];
             for (output, place) in (0..here.g.len()).zip(&mut places) {
-                let by_states: f64 = states.iter().enumerate().map(|(j, e)| here.c[(output, j)] * e).sum();
+                let by_states: f64 = states
+                    .iter()
+                    .enumerate()
+                    .map(|(j, e)| here.c[(output, j)] * e)
+                    .sum();
                 let by_inputs = global.columns[system].iter();
-                let by_inputs: f64 =
-                    by_inputs.map(|column| here.d[(output, column.input)] * self.variables[column.variable]).sum();
+                let by_inputs: f64 = by_inputs
+                    .map(|column| here.d[(output, column.input)] * self.variables[column.variable])
+                    .sum();
                 *place = by_states + by_inputs;
             }
             first += states.len();
@@ -196,7 +226,10 @@ impl GlobalError {
             self.outputs[variable.stacked] = *error;
         }
         let largest = |largest: &mut [f64], now: &[f64]| {
-            largest.iter_mut().zip(now).for_each(|(largest, now)| *largest = largest.max(now.abs()));
+            largest
+                .iter_mut()
+                .zip(now)
+                .for_each(|(largest, now)| *largest = largest.max(now.abs()));
         };
         largest(&mut self.largest_states, &self.states);
         largest(&mut self.largest_outputs, &self.outputs);

@@ -22,7 +22,11 @@ pub(super) const BAD: f64 = 0.02;
 
 impl Dovetail<'_> {
     /// Integrates the step; false if it was tried and not taken.
-    pub(super) fn integrate(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
+    pub(super) fn integrate(
+        &mut self,
+        step: MacroStep,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         (self.tally.corrections, self.tally.corrected) = (0, 0.0);
         if !self.abilities.revocable {
             workers.advance(&mut self.coupling.tasks)?;
@@ -33,7 +37,13 @@ impl Dovetail<'_> {
             match self.coupling.try_step(workers) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false), // the next one ends at the event
-                Err(error) => return if self.halve_after_failure(step) { Ok(false) } else { Err(error) },
+                Err(error) => {
+                    return if self.halve_after_failure(step) {
+                        Ok(false)
+                    } else {
+                        Err(error)
+                    };
+                }
             }
             if self.learns_from_rest() && !self.holds_its_promise(step) {
                 self.tally.refused_after += 1;
@@ -71,9 +81,18 @@ impl Dovetail<'_> {
             return false;
         }
         let tasks = &self.coupling.tasks;
-        self.states.expect_from_rest(tasks.iter().flat_map(|task| task.response.states.iter().map(|x| x.abs())));
-        let answer = |variable: &Variable| tasks[variable.system].response.outputs[variable.position].value.abs();
-        self.outputs.expect_from_rest(self.coupling.variables.iter().map(answer));
+        self.states.expect_from_rest(
+            tasks
+                .iter()
+                .flat_map(|task| task.response.states.iter().map(|x| x.abs())),
+        );
+        let answer = |variable: &Variable| {
+            tasks[variable.system].response.outputs[variable.position]
+                .value
+                .abs()
+        };
+        self.outputs
+            .expect_from_rest(self.coupling.variables.iter().map(answer));
         true
     }
 
@@ -81,7 +100,11 @@ impl Dovetail<'_> {
     fn holds_its_promise(&mut self, step: MacroStep) -> bool {
         self.judge_interpolation();
         let interpolation = self.states.largest_share(&self.local_error.interpolation);
-        let expected = Parts { interpolation, total: interpolation, ..Parts::default() };
+        let expected = Parts {
+            interpolation,
+            total: interpolation,
+            ..Parts::default()
+        };
         match &mut self.steps {
             Steps::Fixed(_) => true,
             Steps::Adaptive(controller) => controller.admits(step, self.coupling.shape(), expected),
@@ -90,8 +113,16 @@ impl Dovetail<'_> {
 
     /// Whether some state has left its range by far in this one step.
     fn leaves_its_range(&self) -> bool {
-        let before = self.global.local().iter().flat_map(|local| local.linearization.x.iter());
-        let after = self.coupling.tasks.iter().flat_map(|task| task.response.states.iter());
+        let before = self
+            .global
+            .local()
+            .iter()
+            .flat_map(|local| local.linearization.x.iter());
+        let after = self
+            .coupling
+            .tasks
+            .iter()
+            .flat_map(|task| task.response.states.iter());
         let far = |(state, (after, before)): (usize, (&f64, &f64))| {
             let scale = self.states.scale(state);
             scale > 0.0 && (after - before).abs() > FAR * scale
@@ -120,7 +151,11 @@ impl Dovetail<'_> {
                 let allowed = controller.allowed(self.coupling.shape());
                 let unknowns = self.unknowns();
                 // With steps of its own choice nothing is returned.
-                self.local_error.judge_ends(&self.coupling, &self.ends.missed[..unknowns], &mut self.global);
+                self.local_error.judge_ends(
+                    &self.coupling,
+                    &self.ends.missed[..unknowns],
+                    &mut self.global,
+                );
                 let share = self.states.largest_share(&self.local_error.ends);
                 let poor = share > PATIENCE * allowed;
                 if poor {
@@ -136,21 +171,35 @@ impl Dovetail<'_> {
         let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
-            for (order, answered) in [knot.value, knot.slope, knot.curvature].into_iter().enumerate().take(orders) {
+            for (order, answered) in [knot.value, knot.slope, knot.curvature]
+                .into_iter()
+                .enumerate()
+                .take(orders)
+            {
                 // Where an impulse is returned, that is where inputs are meant to end.
                 let meant = answered + self.ends.returned[order * count + c];
                 let miss = meant - self.ends.solution[order * count + c];
-                self.ends.missed[order * count + c] = if order == 0 || miss.is_finite() { miss } else { 0.0 };
+                self.ends.missed[order * count + c] = if order == 0 || miss.is_finite() {
+                    miss
+                } else {
+                    0.0
+                };
             }
         }
         let misses = &self.ends.missed[..count];
-        if misses.iter().any(|miss| !miss.is_finite()) { f64::NAN } else { self.outputs.largest_share(misses) }
+        if misses.iter().any(|miss| !miss.is_finite()) {
+            f64::NAN
+        } else {
+            self.outputs.largest_share(misses)
+        }
     }
 
     /// Whether nothing misses by more than a trifle of its value: while ranges are small yet, all seems large beside them.
     fn misses_are_negligible(&self) -> bool {
         let misses = self.coupling.start.iter().zip(&self.ends.missed);
-        misses.into_iter().all(|(knot, miss)| miss.abs() <= NEGLIGIBLE * knot.value.abs())
+        misses
+            .into_iter()
+            .all(|(knot, miss)| miss.abs() <= NEGLIGIBLE * knot.value.abs())
     }
 
     /// `z ← z + (I − K)⁻¹ (Y − z)`.
@@ -160,7 +209,10 @@ impl Dovetail<'_> {
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
         ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
         self.global.solve(&mut ends.right[..unknowns]);
-        ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+        ends.solution[..unknowns]
+            .iter_mut()
+            .zip(&ends.right)
+            .for_each(|(end, change)| *end += change);
         self.coupling.place(&ends.solution[..unknowns]);
         self.tally.corrections += 1;
     }

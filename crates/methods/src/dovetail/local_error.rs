@@ -64,7 +64,13 @@ impl LocalError {
     }
 
     /// The interpolation error of a step that has been solved; `rates` say how fast the systems are.
-    pub fn interpolate(&mut self, coupling: &Coupling<'_>, solution: &[f64], rates: &Rates, global: &mut Global) {
+    pub fn interpolate(
+        &mut self,
+        coupling: &Coupling<'_>,
+        solution: &[f64],
+        rates: &Rates,
+        global: &mut Global,
+    ) {
         let (size, shape) = (coupling.step.size(), coupling.shape());
         self.known = true;
         for (c, start) in coupling.start.iter().enumerate() {
@@ -81,29 +87,51 @@ impl LocalError {
                     if rates.is_long(coupling.variables[c].system, size) {
                         before.slope = f64::NAN;
                     }
-                    Some(bump(shape, size, height(shape, size, &input, before_size, before)))
+                    Some(bump(
+                        shape,
+                        size,
+                        height(shape, size, &input, before_size, before),
+                    ))
                 }
                 // W'' is 2 at the start: what a cubic does not know of the curvature there.
-                (None, Shape::Cubic) if start.curvature.is_finite() => {
-                    Some(bump(shape, size, 0.5 * size * size * (start.curvature - input.derivative(2, 0.0))))
-                }
+                (None, Shape::Cubic) if start.curvature.is_finite() => Some(bump(
+                    shape,
+                    size,
+                    0.5 * size * size * (start.curvature - input.derivative(2, 0.0)),
+                )),
                 _ => None,
             };
             self.known &= disturbance.is_some();
             self.disturbance[c] = disturbance.unwrap_or_default();
         }
         let unknowns = solution.len();
-        global.disturb(&self.disturbance, Some(&self.whole), &mut self.effect[..unknowns]);
+        global.disturb(
+            &self.disturbance,
+            Some(&self.whole),
+            &mut self.effect[..unknowns],
+        );
         global.solve(&mut self.effect[..unknowns]);
         add_ends(shape, size, &self.effect[..unknowns], &mut self.disturbance);
-        global.disturb_states(&self.disturbance, Some(&self.whole), &mut self.interpolation);
+        global.disturb_states(
+            &self.disturbance,
+            Some(&self.whole),
+            &mut self.interpolation,
+        );
     }
 
     /// What quintics, whose ends these are, and cubics between the same ends would leave in the states, but for the coupling: room for
     /// the errors of both.
-    pub fn compare(&mut self, coupling: &Coupling<'_>, solution: &[f64], global: &Global) -> Option<[&[f64]; 2]> {
+    pub fn compare(
+        &mut self,
+        coupling: &Coupling<'_>,
+        solution: &[f64],
+        global: &Global,
+    ) -> Option<[&[f64]; 2]> {
         let (size, before_size) = (coupling.step.size(), self.before_size?);
-        for (shape, errors) in [(Shape::Cubic, &mut self.ends), (Shape::Quintic, &mut self.foreseen)] {
+        for (shape, errors) in [
+            (Shape::Cubic, &mut self.ends),
+            (Shape::Quintic, &mut self.foreseen),
+        ] {
             for (c, start) in coupling.start.iter().enumerate() {
                 let input = shape.between(size, *start, Shape::Quintic.knot_of(solution, c));
                 let height = height(shape, size, &input, before_size, self.before[c]);
@@ -122,12 +150,22 @@ impl LocalError {
 
     /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with them is undone in the next step, which
     /// starts with them.
-    pub fn judge_taken_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], rates: &Rates, global: &mut Global) {
+    pub fn judge_taken_ends(
+        &mut self,
+        coupling: &Coupling<'_>,
+        misses: &[f64],
+        rates: &Rates,
+        global: &mut Global,
+    ) {
         self.push_ends(coupling, misses, global);
         let (size, count) = (coupling.step.size(), coupling.variables.len());
         for (c, variable) in coupling.variables.iter().enumerate() {
             add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
-            self.kept_slopes[c] = if rates.is_long(variable.system, size) { self.effect[count + c] } else { 0.0 };
+            self.kept_slopes[c] = if rates.is_long(variable.system, size) {
+                self.effect[count + c]
+            } else {
+                0.0
+            };
         }
         global.disturb_states(&self.disturbance, None, &mut self.ends);
     }
@@ -142,8 +180,15 @@ impl LocalError {
         let effect = &mut self.effect[..misses.len()];
         effect.copy_from_slice(misses);
         global.solve(effect);
-        self.disturbance.iter_mut().for_each(|disturbance| disturbance.fill(0.0));
-        add_ends(coupling.shape(), coupling.step.size(), effect, &mut self.disturbance);
+        self.disturbance
+            .iter_mut()
+            .for_each(|disturbance| disturbance.fill(0.0));
+        add_ends(
+            coupling.shape(),
+            coupling.step.size(),
+            effect,
+            &mut self.disturbance,
+        );
     }
 }
 
@@ -151,7 +196,10 @@ impl LocalError {
 fn add_ends(shape: Shape, size: f64, effect: &[f64], disturbance: &mut [[f64; TERMS]]) {
     for (c, disturbance) in disturbance.iter_mut().enumerate() {
         let moved = shape.between(size, Knot::from(0.0), shape.knot_of(effect, c));
-        disturbance.iter_mut().zip(moved.coefficients()).for_each(|(sum, c)| *sum += c);
+        disturbance
+            .iter_mut()
+            .zip(moved.coefficients())
+            .for_each(|(sum, c)| *sum += c);
     }
 }
 
@@ -164,22 +212,34 @@ fn height(shape: Shape, size: f64, input: &Signal, before_size: f64, before: Kno
         _ => (product * product, 2.0 * product * product_slope),
     };
     let q = (before.value - input.value(-before_size)) / weight;
-    let bend = (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
-    if bend.is_finite() { q + bend * (0.5 - s) } else { q }
+    let bend =
+        (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
+    if bend.is_finite() {
+        q + bend * (0.5 - s)
+    } else {
+        q
+    }
 }
 
 /// What a parabola misses that knows nothing of the slope at its start, by that slope: as a cubic would follow it, `s (1 − s)²`, or,
 /// where the system has forgotten it long before the end of the step, with as much under the curve as it leaves in that time.
 fn missed_start(size: f64, slope: f64, rate: f64) -> [f64; TERMS] {
     let mut disturbance = [0.0; TERMS];
-    add_slope(size, slope * (12.0 / (size * rate).powi(2)).min(1.0), &mut disturbance);
+    add_slope(
+        size,
+        slope * (12.0 / (size * rate).powi(2)).min(1.0),
+        &mut disturbance,
+    );
     disturbance
 }
 
 /// Inputs that start with another slope: `slope · h s (1 − s)²`.
 fn add_slope(size: f64, slope: f64, disturbance: &mut [f64; TERMS]) {
     let added = [slope, -2.0 * slope / size, slope / (size * size)];
-    disturbance[1..].iter_mut().zip(added).for_each(|(sum, c)| *sum += c);
+    disturbance[1..]
+        .iter_mut()
+        .zip(added)
+        .for_each(|(sum, c)| *sum += c);
 }
 
 /// `height · W`, in elapsed time.
@@ -209,9 +269,16 @@ mod tests {
         let exact = Signal::new(&[1.0, -0.5, 0.3, 0.2, -0.7]);
         let (size, before) = (0.4, 0.3);
         let cubic = Signal::hermite(size, exact.at(0.0), exact.at(size));
-        let error = bump(Shape::Cubic, size, height(Shape::Cubic, size, &cubic, before, exact.at(-before)));
+        let error = bump(
+            Shape::Cubic,
+            size,
+            height(Shape::Cubic, size, &cubic, before, exact.at(-before)),
+        );
         for elapsed in [0.1, 0.2, 0.35] {
-            assert!((value(&error, elapsed) - (exact.value(elapsed) - cubic.value(elapsed))).abs() < 1e-14);
+            assert!(
+                (value(&error, elapsed) - (exact.value(elapsed) - cubic.value(elapsed))).abs()
+                    < 1e-14
+            );
         }
     }
 
@@ -225,9 +292,15 @@ mod tests {
         };
         let (size, before) = (0.4, 0.5);
         let quintic = Signal::quintic(size, knot(0.0), knot(size));
-        let error = bump(Shape::Quintic, size, height(Shape::Quintic, size, &quintic, before, knot(-before)));
+        let error = bump(
+            Shape::Quintic,
+            size,
+            height(Shape::Quintic, size, &quintic, before, knot(-before)),
+        );
         for elapsed in [0.1, 0.2, 0.35] {
-            assert!((value(&error, elapsed) - (sextic(elapsed) - quintic.value(elapsed))).abs() < 1e-13);
+            assert!(
+                (value(&error, elapsed) - (sextic(elapsed) - quintic.value(elapsed))).abs() < 1e-13
+            );
         }
     }
 }

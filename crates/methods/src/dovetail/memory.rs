@@ -63,7 +63,13 @@ impl Memory {
             looks: false,
             impulse: none,
         };
-        Self { times: [f64::NAN; DEPTH], kept: 0, size: f64::NAN, returns, variables: vec![nothing; variables] }
+        Self {
+            times: [f64::NAN; DEPTH],
+            kept: 0,
+            size: f64::NAN,
+            returns,
+            variables: vec![nothing; variables],
+        }
     }
 
     /// An event: what was says nothing of what comes.
@@ -88,7 +94,12 @@ impl Memory {
 
     /// Through how many points the variables are extrapolated, at most.
     pub fn points(&self) -> usize {
-        self.variables.iter().map(|variable| variable.points).max().unwrap_or(0).min(self.kept)
+        self.variables
+            .iter()
+            .map(|variable| variable.points)
+            .max()
+            .unwrap_or(0)
+            .min(self.kept)
     }
 
     /// The difference to expect at the end of a step: values, then slopes and so on, as far as there is room. With `more` points than
@@ -123,8 +134,12 @@ impl Memory {
         let mut sum = [0.0; MOST_ORDERS];
         for i in 0..points {
             let others = (0..points).filter(|&j| j != i);
-            let weight: f64 = others.map(|j| (time - self.times[j]) / (self.times[i] - self.times[j])).product();
-            sum.iter_mut().zip(&variable.past[i]).for_each(|(sum, c)| *sum += weight * c);
+            let weight: f64 = others
+                .map(|j| (time - self.times[j]) / (self.times[i] - self.times[j]))
+                .product();
+            sum.iter_mut()
+                .zip(&variable.past[i])
+                .for_each(|(sum, c)| *sum += weight * c);
         }
         sum
     }
@@ -132,7 +147,14 @@ impl Memory {
     /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
     /// curvatures. By `missed` they differ from where inputs ended. A look ahead had said
     /// `looked`, if there was one.
-    pub fn learn(&mut self, start: f64, size: f64, difference: &[f64], missed: &[f64], looked: Option<&[f64]>) {
+    pub fn learn(
+        &mut self,
+        start: f64,
+        size: f64,
+        difference: &[f64],
+        missed: &[f64],
+        looked: Option<&[f64]>,
+    ) {
         let count = self.variables.len();
         let orders = difference.len() / count.max(1);
         for v in 0..count {
@@ -144,11 +166,20 @@ impl Memory {
                 average(&mut variable.missed[points - 1], missed);
             }
             if let Some(looked) = looked {
-                average(&mut variable.look_missed, (looked[v] - at(0)).abs() / size.powi(3));
+                average(
+                    &mut variable.look_missed,
+                    (looked[v] - at(0)).abs() / size.powi(3),
+                );
             }
-            let factor = if self.kept == 0 { 0.0 } else { (self.size / size).min(MOST_RETURNED) };
+            let factor = if self.kept == 0 {
+                0.0
+            } else {
+                (self.size / size).min(MOST_RETURNED)
+            };
             for (order, impulse) in variable.impulse.iter_mut().enumerate() {
-                let new = missed.get(order * count + v).map_or(0.0, |miss| miss * size.powi(order as i32));
+                let new = missed
+                    .get(order * count + v)
+                    .map_or(0.0, |miss| miss * size.powi(order as i32));
                 *impulse = factor * *impulse + new;
             }
             variable.choose();
@@ -178,23 +209,39 @@ impl Remembered {
             }
         }
         let best = missed(self.points);
-        let factor = if self.looks { 1.0 / HYSTERESIS } else { HYSTERESIS };
+        let factor = if self.looks {
+            1.0 / HYSTERESIS
+        } else {
+            HYSTERESIS
+        };
         self.looks = self.look_missed * factor < best;
     }
 }
 
 /// Takes `new` into an average, if there is one already.
 fn average(known: &mut f64, new: f64) {
-    *known = if known.is_nan() { new } else { INERTIA * *known + (1.0 - INERTIA) * new };
+    *known = if known.is_nan() {
+        new
+    } else {
+        INERTIA * *known + (1.0 - INERTIA) * new
+    };
 }
 
 /// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the end; without the curvature, of two.
 fn coefficients(size: f64, [value, slope, curvature]: Coefficients) -> Coefficients {
     let (d, e, f) = (value, size * slope, size * size * curvature);
-    let fourth = if f.is_nan() { 0.0 } else { 0.5 * (f - 4.0 * e + 6.0 * d) };
+    let fourth = if f.is_nan() {
+        0.0
+    } else {
+        0.5 * (f - 4.0 * e + 6.0 * d)
+    };
     let third = e - 2.0 * d - 2.0 * fourth;
     let square = size * size;
-    [(d - third - fourth) / square, third / (square * size), fourth / (square * square)]
+    [
+        (d - third - fourth) / square,
+        third / (square * size),
+        fourth / (square * square),
+    ]
 }
 
 /// A derivative of the difference at the end of a step.
@@ -226,7 +273,10 @@ mod tests {
         memory.predict(time, 0.3, 0, &mut foreseen);
         for (order, foreseen) in foreseen.iter().enumerate() {
             let expected = evaluated(&rho(time), order, 0.3);
-            assert!((foreseen - expected).abs() < 1e-12, "{order}: {foreseen} and {expected}");
+            assert!(
+                (foreseen - expected).abs() < 1e-12,
+                "{order}: {foreseen} and {expected}"
+            );
         }
     }
 
@@ -236,8 +286,16 @@ mod tests {
         memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.5, 1.0], None);
         // With half the step by twice as much; slopes count times the step.
         let returned = memory.return_impulse(0, 0.05);
-        assert!((returned[0] - 1.0).abs() < 1e-12 && (returned[1] - 4.0).abs() < 1e-12, "{returned:?}");
+        assert!(
+            (returned[0] - 1.0).abs() < 1e-12 && (returned[1] - 4.0).abs() < 1e-12,
+            "{returned:?}"
+        );
         memory.learn(0.1, 0.05, &[1.0, 3.0], &[-1.0, -4.0], None);
-        assert!(memory.return_impulse(0, 0.05).iter().all(|left| left.abs() < 1e-12));
+        assert!(
+            memory
+                .return_impulse(0, 0.05)
+                .iter()
+                .all(|left| left.abs() < 1e-12)
+        );
     }
 }

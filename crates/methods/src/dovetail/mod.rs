@@ -28,8 +28,8 @@ mod safety;
 mod telling;
 
 use dovetail_core::{
-    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome, Past,
-    StepRule, Task, Workers,
+    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality,
+    Outcome, Past, StepRule, Task, Workers,
 };
 
 use crate::costarica::{Control, EstimatorOptions};
@@ -143,18 +143,40 @@ impl<'a> Dovetail<'a> {
             coupling = coupling.with_curvatures();
         }
         let keeps = options.relinearize != Relinearize::Always;
-        let reach = Reach { degree: if quintics { 6 } else { 4 }, states: true, quintics, keeps };
-        let estimator = EstimatorOptions { control: Control::Tangent, ..EstimatorOptions::default() };
+        let reach = Reach {
+            degree: if quintics { 6 } else { 4 },
+            states: true,
+            quintics,
+            keeps,
+        };
+        let estimator = EstimatorOptions {
+            control: Control::Tangent,
+            ..EstimatorOptions::default()
+        };
         let global = Global::new(connections, &coupling, capabilities, estimator, reach);
         let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
-        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let states = connections
+            .interfaces()
+            .iter()
+            .map(|interface| interface.states.len())
+            .sum();
         let room = || vec![0.0; MOST_ORDERS * count];
-        let [solution, uncorrected, integrated, expected, difference, returned, missed, right] =
-            std::array::from_fn(|_| room());
+        let [
+            solution,
+            uncorrected,
+            integrated,
+            expected,
+            difference,
+            returned,
+            missed,
+            right,
+        ] = std::array::from_fn(|_| room());
         let global_error = GlobalError::new(connections, count);
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds))),
+            Some(tolerance) => {
+                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds)))
+            }
         };
         Self {
             connections,
@@ -178,9 +200,22 @@ impl<'a> Dovetail<'a> {
             begun: false,
             outputs,
             states: Ranges::new(states),
-            ends: Ends { solution, uncorrected, integrated, expected, difference, returned, missed, right },
+            ends: Ends {
+                solution,
+                uncorrected,
+                integrated,
+                expected,
+                difference,
+                returned,
+                missed,
+                right,
+            },
             outlook: Outlook {
-                states: connections.interfaces().iter().map(|i| vec![0.0; i.states.len()]).collect(),
+                states: connections
+                    .interfaces()
+                    .iter()
+                    .map(|i| vec![0.0; i.states.len()])
+                    .collect(),
                 outputs: vec![0.0; count],
             },
             predictions: Predictions::new(count),
@@ -235,9 +270,18 @@ impl<'a> Dovetail<'a> {
 /// Whether all coupled outputs know their curvatures and all that follow them take quintics.
 fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bool {
     let connections = coupling.connections;
-    let follows = |system: usize| connections.inputs_of(system).any(|input| coupling.feeders[input].is_some());
-    let knows = coupling.variables.iter().all(|variable| capabilities[variable.system].output_derivatives >= 2);
-    knows && (0..capabilities.len()).all(|system| capabilities[system].input_degree >= 5 || !follows(system))
+    let follows = |system: usize| {
+        connections
+            .inputs_of(system)
+            .any(|input| coupling.feeders[input].is_some())
+    };
+    let knows = coupling
+        .variables
+        .iter()
+        .all(|variable| capabilities[variable.system].output_derivatives >= 2);
+    knows
+        && (0..capabilities.len())
+            .all(|system| capabilities[system].input_degree >= 5 || !follows(system))
 }
 
 impl Method for Dovetail<'_> {
@@ -274,7 +318,12 @@ impl Method for Dovetail<'_> {
         self.arrive(workers)?;
         let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
         let before = self.coupling.near_side.tasks();
-        Ok(Outcome::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
+        Ok(Outcome::Accepted(Exchange {
+            tasks,
+            before,
+            iterations,
+            signals: &self.signals,
+        }))
     }
 
     fn advice(&self) -> Option<Advice> {

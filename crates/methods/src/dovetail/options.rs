@@ -28,7 +28,10 @@ pub struct StepBounds {
 
 impl Default for StepBounds {
     fn default() -> Self {
-        Self { shortest: 0.0, longest: f64::INFINITY }
+        Self {
+            shortest: 0.0,
+            longest: f64::INFINITY,
+        }
     }
 }
 

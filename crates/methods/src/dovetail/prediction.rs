@@ -19,10 +19,20 @@ const CUBIC_BETTER: f64 = 2.0;
 const MOST_RETURNED: f64 = 0.005;
 
 /// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
-fn return_within(most: f64, returned: [f64; MOST_ORDERS], variable: usize, count: usize, into: &mut [f64]) {
+fn return_within(
+    most: f64,
+    returned: [f64; MOST_ORDERS],
+    variable: usize,
+    count: usize,
+    into: &mut [f64],
+) {
     let factor = (most / returned[0].abs()).min(1.0);
     for (slot, number) in into[variable..].iter_mut().step_by(count).zip(returned) {
-        *slot = if factor.is_nan() { 0.0 } else { factor * number };
+        *slot = if factor.is_nan() {
+            0.0
+        } else {
+            factor * number
+        };
     }
 }
 
@@ -62,9 +72,14 @@ impl Dovetail<'_> {
         if let Some(error) = &mut self.global_error {
             error.locate(&self.global);
         }
-        self.outputs.include(self.coupling.start.iter().map(|knot| knot.value));
+        self.outputs
+            .include(self.coupling.start.iter().map(|knot| knot.value));
         let local = self.global.local();
-        self.states.include(local.iter().flat_map(|task| task.linearization.x.iter().copied()));
+        self.states.include(
+            local
+                .iter()
+                .flat_map(|task| task.linearization.x.iter().copied()),
+        );
         self.look_out_from_rest();
     }
 
@@ -73,10 +88,16 @@ impl Dovetail<'_> {
         if !self.states.rest() && !self.outputs.rest() {
             return;
         }
-        let Outlook { mut states, mut outputs } = std::mem::take(&mut self.outlook);
+        let Outlook {
+            mut states,
+            mut outputs,
+        } = std::mem::take(&mut self.outlook);
         for (system, (scales, local)) in states.iter_mut().zip(self.global.local()).enumerate() {
             let (here, rate) = (&local.linearization, self.rates.of(system));
-            scales.iter_mut().enumerate().for_each(|(state, scale)| *scale = scale_from_rest(here, state, rate));
+            scales
+                .iter_mut()
+                .enumerate()
+                .for_each(|(state, scale)| *scale = scale_from_rest(here, state, rate));
         }
         outputs.fill(0.0);
         // From states to outputs, and through feedthrough from one system to the next.
@@ -88,7 +109,8 @@ impl Dovetail<'_> {
         for (system, scales) in states.iter_mut().enumerate() {
             self.scale_by_fed(system, scales, &outputs);
         }
-        self.states.expect_from_rest(states.iter().flatten().copied());
+        self.states
+            .expect_from_rest(states.iter().flatten().copied());
         self.outputs.expect_from_rest(outputs.iter().copied());
         self.outlook = Outlook { states, outputs };
     }
@@ -96,19 +118,37 @@ impl Dovetail<'_> {
     /// What an output will become, given what the states of its system and the inputs that are fed will.
     fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
         let here = &self.global.local()[variable.system].linearization;
-        let by_states = states.iter().enumerate().map(|(j, scale)| (here.c[(variable.position, j)] * scale).abs());
+        let by_states = states
+            .iter()
+            .enumerate()
+            .map(|(j, scale)| (here.c[(variable.position, j)] * scale).abs());
         let columns = self.global.columns[variable.system].iter();
-        let by_inputs = columns.map(|c| (here.d[(variable.position, c.input)] * outputs[c.variable]).abs());
+        let by_inputs =
+            columns.map(|c| (here.d[(variable.position, c.input)] * outputs[c.variable]).abs());
         by_states.sum::<f64>() + by_inputs.sum::<f64>()
     }
 
     /// A state of which nothing else is known has the scale of the outputs that it feeds.
     fn scale_by_fed(&self, system: usize, scales: &mut [f64], outputs: &[f64]) {
         let here = &self.global.local()[system].linearization;
-        for (state, scale) in scales.iter_mut().enumerate().filter(|(_, scale)| **scale == 0.0) {
-            for (variable, place) in self.coupling.variables.iter().enumerate().filter(|(_, p)| p.system == system) {
+        for (state, scale) in scales
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, scale)| **scale == 0.0)
+        {
+            for (variable, place) in self
+                .coupling
+                .variables
+                .iter()
+                .enumerate()
+                .filter(|(_, p)| p.system == system)
+            {
                 let gain = here.c[(place.position, state)].abs();
-                *scale = if gain > 0.0 { scale.max(outputs[variable] / gain) } else { *scale };
+                *scale = if gain > 0.0 {
+                    scale.max(outputs[variable] / gain)
+                } else {
+                    *scale
+                };
             }
         }
     }
@@ -131,8 +171,11 @@ impl Dovetail<'_> {
         self.solve()?;
         if self.coupling.curved && self.options.inputs == Inputs::Auto {
             let solution = &self.ends.solution[..self.unknowns()];
-            let errors = self.local_error.compare(&self.coupling, solution, &self.global);
-            let shares = errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
+            let errors = self
+                .local_error
+                .compare(&self.coupling, solution, &self.global);
+            let shares =
+                errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
             if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
                 self.coupling.curved = false;
                 self.solve()?;
@@ -146,45 +189,83 @@ impl Dovetail<'_> {
     pub(super) fn judge_interpolation(&mut self) {
         let unknowns = self.unknowns();
         let (ends, rates) = (&self.ends.solution[..unknowns], &self.rates);
-        self.local_error.interpolate(&self.coupling, ends, rates, &mut self.global);
+        self.local_error
+            .interpolate(&self.coupling, ends, rates, &mut self.global);
     }
 
     /// Solves `(I − K) z = r + d` for the change over the step.
     fn solve(&mut self) -> Result<(), Unsolved> {
-        let (step, unknowns, count) = (self.coupling.step, self.unknowns(), self.coupling.start.len());
+        let (step, unknowns, count) = (
+            self.coupling.step,
+            self.unknowns(),
+            self.coupling.start.len(),
+        );
         let ends = &mut self.ends;
         for (c, knot) in self.coupling.start.iter().enumerate() {
             let known = |number: f64| if number.is_finite() { number } else { 0.0 };
             let start = [knot.value, known(knot.slope), known(knot.curvature)];
             (0..unknowns / count).for_each(|order| ends.solution[order * count + c] = start[order]);
         }
-        self.memory.predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
+        self.memory
+            .predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
         for c in 0..count {
             let returned = self.memory.return_impulse(c, step.size());
-            return_within(MOST_RETURNED * self.outputs.scale(c), returned, c, count, &mut ends.returned[..unknowns]);
+            return_within(
+                MOST_RETURNED * self.outputs.scale(c),
+                returned,
+                c,
+                count,
+                &mut ends.returned[..unknowns],
+            );
         }
-        ends.expected.iter_mut().zip(&ends.returned).take(unknowns).for_each(|(sum, returned)| *sum += returned);
+        ends.expected
+            .iter_mut()
+            .zip(&ends.returned)
+            .take(unknowns)
+            .for_each(|(sum, returned)| *sum += returned);
         self.coupling.place(&ends.solution[..unknowns]);
-        self.global.prepare(&self.coupling, &mut ends.right[..unknowns])?;
+        self.global
+            .prepare(&self.coupling, &mut ends.right[..unknowns])?;
         let known = ends.expected.iter().zip(&ends.solution);
-        ends.right.iter_mut().zip(known).for_each(|(right, (expected, start))| *right += expected - start);
+        ends.right
+            .iter_mut()
+            .zip(known)
+            .for_each(|(right, (expected, start))| *right += expected - start);
         self.global.solve(&mut ends.right[..unknowns]);
         let solution = &mut ends.solution[..unknowns];
-        solution.iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+        solution
+            .iter_mut()
+            .zip(&ends.right)
+            .for_each(|(end, change)| *end += change);
         if !solution.iter().all(|z| z.is_finite()) {
             return Err(Unsolved::Singular);
         }
         self.coupling.place(solution);
-        let moves = self.coupling.start.iter().zip(&*solution).map(|(knot, end)| end - knot.value);
+        let moves = self
+            .coupling
+            .start
+            .iter()
+            .zip(&*solution)
+            .map(|(knot, end)| end - knot.value);
         self.outputs.expect(moves);
-        let rates = || self.global.local().iter().flat_map(|task| task.linearization.f.iter());
+        let rates = || {
+            self.global
+                .local()
+                .iter()
+                .flat_map(|task| task.linearization.f.iter())
+        };
         self.states.expect(rates().map(|rate| rate * step.size()));
         if self.states.rest() {
             let global = &self.global;
-            let ends = self.coupling.tasks.iter().zip(global.local()).flat_map(|(task, local)| {
-                let states = 0..local.linearization.x.len();
-                states.map(move |state| global.estimate_state(task.system, state, &task.inputs))
-            });
+            let ends = self
+                .coupling
+                .tasks
+                .iter()
+                .zip(global.local())
+                .flat_map(|(task, local)| {
+                    let states = 0..local.linearization.x.len();
+                    states.map(move |state| global.estimate_state(task.system, state, &task.inputs))
+                });
             self.states.expect_from_zero(ends);
         }
         if let Steps::Adaptive(controller) = &self.steps {
@@ -195,21 +276,38 @@ impl Dovetail<'_> {
     }
 
     /// Whether the step, predicted, promises to be accurate; if not the next one is shorter.
-    pub(super) fn promises(&mut self, step: MacroStep, workers: &mut dyn Workers) -> Result<bool, Error> {
+    pub(super) fn promises(
+        &mut self,
+        step: MacroStep,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         let unknowns = self.unknowns();
         if let Steps::Adaptive(_) = self.steps {
             // One more point in the extrapolation of what operators miss: what that changes is likely to be missed.
             let ends = &mut self.ends;
-            self.memory.predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
+            self.memory
+                .predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
             let known = ends.expected.iter().zip(&ends.returned);
-            ends.right.iter_mut().zip(known).for_each(|(more, (expected, returned))| *more -= expected - returned);
-            self.local_error.foresee_ends(&self.coupling, &ends.right[..unknowns], &mut self.global);
+            ends.right
+                .iter_mut()
+                .zip(known)
+                .for_each(|(more, (expected, returned))| *more -= expected - returned);
+            self.local_error.foresee_ends(
+                &self.coupling,
+                &ends.right[..unknowns],
+                &mut self.global,
+            );
         }
         if let Steps::Adaptive(controller) = &mut self.steps {
             let interpolation = self.states.largest_share(&self.local_error.interpolation);
             let ends = self.states.largest_share(&self.local_error.foreseen);
             let points = self.memory.points();
-            let expected = Parts { interpolation, ends, total: interpolation.max(ends), points };
+            let expected = Parts {
+                interpolation,
+                ends,
+                total: interpolation.max(ends),
+                points,
+            };
             if !controller.admits(step, self.coupling.shape(), expected) {
                 return Ok(false);
             }
@@ -218,7 +316,13 @@ impl Dovetail<'_> {
         if self.is_affine() {
             return Ok(true);
         }
-        let far = self.safety.look(&self.coupling, &self.ends, &self.global, &self.outputs, workers)?;
+        let far = self.safety.look(
+            &self.coupling,
+            &self.ends,
+            &self.global,
+            &self.outputs,
+            workers,
+        )?;
         let Some(far) = far else { return Ok(true) };
         if (far > TOO_FAR || far.is_nan()) && self.halve(step) {
             return Ok(false);
@@ -237,7 +341,8 @@ impl Dovetail<'_> {
         let mut any = false;
         for c in 0..count {
             let surprise = self.safety.differences[c] - (ends.expected[c] - ends.returned[c]);
-            let heeds = surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
+            let heeds =
+                surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
             any |= heeds;
             for at in (c..unknowns).step_by(count) {
                 let new = self.safety.differences[at] + ends.returned[at];
@@ -247,18 +352,28 @@ impl Dovetail<'_> {
         }
         if any {
             self.global.solve(&mut ends.right[..unknowns]);
-            ends.solution[..unknowns].iter_mut().zip(&ends.right).for_each(|(end, change)| *end += change);
+            ends.solution[..unknowns]
+                .iter_mut()
+                .zip(&ends.right)
+                .for_each(|(end, change)| *end += change);
             self.coupling.place(&ends.solution[..unknowns]);
         }
     }
 
     /// Whether all systems are affine as they stand: then nothing is missed.
     fn is_affine(&self) -> bool {
-        self.global.local().iter().all(|local| local.linearization.affine != 0)
+        self.global
+            .local()
+            .iter()
+            .all(|local| local.linearization.affine != 0)
     }
 
     /// The step cannot be solved: a shorter one may be.
-    pub(super) fn give_up(&mut self, step: MacroStep, reason: Unsolved) -> Result<Outcome<'_>, Error> {
+    pub(super) fn give_up(
+        &mut self,
+        step: MacroStep,
+        reason: Unsolved,
+    ) -> Result<Outcome<'_>, Error> {
         if self.halve(step) {
             return Ok(Outcome::Rejected(step));
         }
@@ -271,8 +386,10 @@ impl Dovetail<'_> {
         let shape = self.coupling.shape();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             if self.rates.is_long(variable.system, size) {
-                let Knot { slope, .. } =
-                    shape.knot_of(&self.ends.solution[..shape.orders() * self.coupling.start.len()], c);
+                let Knot { slope, .. } = shape.knot_of(
+                    &self.ends.solution[..shape.orders() * self.coupling.start.len()],
+                    c,
+                );
                 self.coupling.start[c].slope = slope;
             }
         }

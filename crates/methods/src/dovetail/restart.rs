@@ -34,10 +34,15 @@ pub(super) struct SingularInterface;
 impl Restart {
     pub fn new(coupling: &Coupling<'_>, global: &Global, quintics: bool) -> Self {
         let orders = if quintics { 2..=3 } else { 2..=2 };
-        let most =
-            global.local().iter().zip(&global.rows).map(|(local, rows)| local.linearization.x.len() * rows.len());
+        let most = global
+            .local()
+            .iter()
+            .zip(&global.rows)
+            .map(|(local, rows)| local.linearization.x.len() * rows.len());
         Self {
-            levels: orders.map(|orders| Level::new(orders, coupling, &global.rows, &global.columns)).collect(),
+            levels: orders
+                .map(|orders| Level::new(orders, coupling, &global.rows, &global.columns))
+                .collect(),
             known: vec![0; global.local().len()],
             scale: f64::NAN,
             orders: 0,
@@ -56,11 +61,18 @@ impl Restart {
             let here = &global.local()[variable.system].linearization;
             let input = |i: usize| task.inputs[i].at(task.step.size());
             into[c] = knot.value;
-            into[count + c] =
-                if knot.slope.is_finite() { knot.slope } else { slope_of(here, variable.position, input) };
+            into[count + c] = if knot.slope.is_finite() {
+                knot.slope
+            } else {
+                slope_of(here, variable.position, input)
+            };
             if into.len() > 2 * count {
                 let known = knot.curvature.is_finite();
-                into[2 * count + c] = if known { knot.curvature } else { curvature_of(here, variable.position, input) };
+                into[2 * count + c] = if known {
+                    knot.curvature
+                } else {
+                    curvature_of(here, variable.position, input)
+                };
             }
         }
     }
@@ -79,7 +91,12 @@ impl Restart {
         }
         let orders = integrated.len() / count;
         self.prepare(global, orders, scale)?;
-        let Self { levels, twice, change, .. } = self;
+        let Self {
+            levels,
+            twice,
+            change,
+            ..
+        } = self;
         change.fill(0.0);
         for (system, (rows, columns)) in global.rows.iter().zip(&global.columns).enumerate() {
             let here = &global.local()[system].linearization;
@@ -104,18 +121,45 @@ impl Restart {
         for (c, knot) in coupling.start.iter_mut().enumerate() {
             let at = |order: usize| integrated[order * count + c] + change[order * count + c];
             let curvature = if orders > 2 { at(2) } else { f64::NAN };
-            *knot = Knot { value: at(0), slope: at(1), curvature };
+            *knot = Knot {
+                value: at(0),
+                slope: at(1),
+                curvature,
+            };
         }
-        if change.iter().all(|change| change.is_finite()) { Ok(()) } else { Err(SingularInterface) }
+        if change.iter().all(|change| change.is_finite()) {
+            Ok(())
+        } else {
+            Err(SingularInterface)
+        }
     }
 
-    fn prepare(&mut self, global: &Global, orders: usize, scale: f64) -> Result<(), SingularInterface> {
+    fn prepare(
+        &mut self,
+        global: &Global,
+        orders: usize,
+        scale: f64,
+    ) -> Result<(), SingularInterface> {
         let same = self.scale == scale && self.orders == orders;
-        let numbers = || global.local().iter().map(|local| local.linearization.affine);
-        if same && self.known.iter().zip(numbers()).all(|(known, now)| *known == now && now != 0) {
+        let numbers = || {
+            global
+                .local()
+                .iter()
+                .map(|local| local.linearization.affine)
+        };
+        if same
+            && self
+                .known
+                .iter()
+                .zip(numbers())
+                .all(|(known, now)| *known == now && now != 0)
+        {
             return Ok(());
         }
-        self.known.iter_mut().zip(numbers()).for_each(|(known, now)| *known = now);
+        self.known
+            .iter_mut()
+            .zip(numbers())
+            .for_each(|(known, now)| *known = now);
         (self.scale, self.orders) = (f64::NAN, orders);
         let Self { levels, twice, .. } = self;
         let level = &mut levels[orders - 2];
@@ -123,7 +167,12 @@ impl Restart {
             let here = &global.local()[system].linearization;
             climb(here, rows, twice);
             level.assemble(system, scale, |r, to, column, by| {
-                gain(here, twice, (r, rows[r].position, to), (columns[column].input, by))
+                gain(
+                    here,
+                    twice,
+                    (r, rows[r].position, to),
+                    (columns[column].input, by),
+                )
             });
         }
         level.factor().map_err(|_| SingularInterface)?;
@@ -151,8 +200,16 @@ fn gain(
     (input, by): (usize, usize),
 ) -> f64 {
     let states = here.x.len();
-    let once = |b: &DMatrix<f64>| (0..states).map(|i| here.c[(output, i)] * b[(i, input)]).sum::<f64>();
-    let again = |b: &DMatrix<f64>| (0..states).map(|i| twice[row * states + i] * b[(i, input)]).sum::<f64>();
+    let once = |b: &DMatrix<f64>| {
+        (0..states)
+            .map(|i| here.c[(output, i)] * b[(i, input)])
+            .sum::<f64>()
+    };
+    let again = |b: &DMatrix<f64>| {
+        (0..states)
+            .map(|i| twice[row * states + i] * b[(i, input)])
+            .sum::<f64>()
+    };
     match (to, by) {
         (0, 0) => here.d[(output, input)],
         (1, 1) | (2, 2) => here.d[(output, input)] + once(&here.b_slope),
@@ -166,7 +223,12 @@ fn gain(
 
 /// `y' = C f + D u' + D' u'' + ∂g/∂t`.
 fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
-    let by_states: f64 = here.f.iter().enumerate().map(|(j, f)| here.c[(output, j)] * f).sum();
+    let by_states: f64 = here
+        .f
+        .iter()
+        .enumerate()
+        .map(|(j, f)| here.c[(output, j)] * f)
+        .sum();
     let by_input = |i: usize| {
         let knot = input(i);
         here.d[(output, i)] * knot.slope + here.d_slope[(output, i)] * knot.curvature
@@ -177,10 +239,21 @@ fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) 
 /// `y'' = C (A f + B u' + B' u'' + ∂f/∂t) + D u''`: what the slope changes by, C and D staying as they are.
 fn curvature_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
     let rate = |j: usize| {
-        let inner: f64 = here.f.iter().enumerate().map(|(i, f)| here.a[(j, i)] * f).sum();
-        let by_input = |i: usize| here.b[(j, i)] * input(i).slope + here.b_slope[(j, i)] * input(i).curvature;
+        let inner: f64 = here
+            .f
+            .iter()
+            .enumerate()
+            .map(|(i, f)| here.a[(j, i)] * f)
+            .sum();
+        let by_input =
+            |i: usize| here.b[(j, i)] * input(i).slope + here.b_slope[(j, i)] * input(i).curvature;
         inner + (0..here.u.len()).map(by_input).sum::<f64>() + here.f_time[j]
     };
-    let by_states: f64 = (0..here.f.len()).map(|j| here.c[(output, j)] * rate(j)).sum();
-    by_states + (0..here.u.len()).map(|i| here.d[(output, i)] * input(i).curvature).sum::<f64>()
+    let by_states: f64 = (0..here.f.len())
+        .map(|j| here.c[(output, j)] * rate(j))
+        .sum();
+    by_states
+        + (0..here.u.len())
+            .map(|i| here.d[(output, i)] * input(i).curvature)
+            .sum::<f64>()
 }

@@ -43,14 +43,28 @@ struct Room {
 impl Safety {
     pub fn new(connections: &Connections, variables: usize) -> Self {
         let interfaces = connections.interfaces();
-        let mut sizes: Vec<usize> = interfaces.iter().map(|interface| interface.states.len()).collect();
+        let mut sizes: Vec<usize> = interfaces
+            .iter()
+            .map(|interface| interface.states.len())
+            .collect();
         sizes.sort_unstable();
         sizes.dedup();
         let most = sizes.last().copied().unwrap_or(0);
-        let room = |&size: &usize| Room { matrix: DMatrix::zeros(size, size), factors: Lu::new(size) };
+        let room = |&size: &usize| Room {
+            matrix: DMatrix::zeros(size, size),
+            factors: Lu::new(size),
+        };
         Self {
-            tasks: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
-            rooms: sizes.iter().filter(|size| **size <= MOST_STATES).map(room).collect(),
+            tasks: interfaces
+                .iter()
+                .enumerate()
+                .map(|(k, interface)| LinearizeTask::new(k, interface))
+                .collect(),
+            rooms: sizes
+                .iter()
+                .filter(|size| **size <= MOST_STATES)
+                .map(room)
+                .collect(),
             growth: vec![0.0; most],
             misses: vec![0.0; variables],
             differences: vec![0.0; MOST_ORDERS * variables],
@@ -73,15 +87,23 @@ impl Safety {
             task.elsewhere = Some(step.end);
             let here = &mut task.linearization;
             for (i, signal) in inputs.iter().enumerate() {
-                (here.u[i], here.u_slope[i]) = (signal.value(step.size()), signal.derivative(1, step.size()));
+                (here.u[i], here.u_slope[i]) =
+                    (signal.value(step.size()), signal.derivative(1, step.size()));
             }
-            here.x.iter_mut().enumerate().for_each(|(j, x)| *x = global.estimate_state(system, j, inputs));
+            here.x
+                .iter_mut()
+                .enumerate()
+                .for_each(|(j, x)| *x = global.estimate_state(system, j, inputs));
         }
         if workers.linearize(&mut self.tasks).is_err() {
             return Ok(Some(f64::INFINITY)); // beyond what the model can tell: too far
         }
         let told = |task: &LinearizeTask| {
-            task.linearization.f.iter().chain(&task.linearization.g).all(|number| !number.is_nan())
+            task.linearization
+                .f
+                .iter()
+                .chain(&task.linearization.g)
+                .all(|number| !number.is_nan())
         };
         if !self.tasks.iter().all(told) {
             return Ok(None);
@@ -94,17 +116,30 @@ impl Safety {
 
     /// What the outputs of one system will be off by.
     fn judge(&mut self, system: usize, size: f64, ends: &Ends, global: &Global) {
-        let (there, here) = (&self.tasks[system].linearization, &global.local()[system].linearization);
+        let (there, here) = (
+            &self.tasks[system].linearization,
+            &global.local()[system].linearization,
+        );
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
-            let by_states: f64 = (0..here.x.len()).map(|j| here.a[(i, j)] * (there.x[j] - here.x[j])).sum();
+            let by_states: f64 = (0..here.x.len())
+                .map(|j| here.a[(i, j)] * (there.x[j] - here.x[j]))
+                .sum();
             let by_input = |j: usize| {
-                here.b[(i, j)] * (there.u[j] - here.u[j]) + here.b_slope[(i, j)] * (there.u_slope[j] - here.u_slope[j])
+                here.b[(i, j)] * (there.u[j] - here.u[j])
+                    + here.b_slope[(i, j)] * (there.u_slope[j] - here.u_slope[j])
             };
-            let linear = here.f[i] + by_states + (0..here.u.len()).map(by_input).sum::<f64>() + here.f_time[i] * size;
+            let linear = here.f[i]
+                + by_states
+                + (0..here.u.len()).map(by_input).sum::<f64>()
+                + here.f_time[i] * size;
             *growth = size / 3.0 * (there.f[i] - linear);
         }
-        if let Some(room) = self.rooms.iter_mut().find(|room| room.matrix.nrows() == here.x.len()) {
+        if let Some(room) = self
+            .rooms
+            .iter_mut()
+            .find(|room| room.matrix.nrows() == here.x.len())
+        {
             room.matrix.copy_from(&here.a);
             room.matrix *= -size / 3.0;
             (0..here.x.len()).for_each(|i| room.matrix[(i, i)] += 1.0);
@@ -113,10 +148,15 @@ impl Safety {
             }
         }
         for row in &global.rows[system] {
-            let by_states: f64 = growth.iter().enumerate().map(|(j, g)| here.c[(row.position, j)] * g).sum();
+            let by_states: f64 = growth
+                .iter()
+                .enumerate()
+                .map(|(j, g)| here.c[(row.position, j)] * g)
+                .sum();
             let (v, count) = (row.variable, self.misses.len());
             // Returned impulses are not meant to be met.
-            self.misses[v] = there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
+            self.misses[v] =
+                there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
             let value = self.misses[v] + ends.expected[v] - ends.returned[v];
             self.differences[v] = value;
             // What states add grows with the third power of the time, what g itself adds with the second.

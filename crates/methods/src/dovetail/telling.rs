@@ -1,6 +1,8 @@
 //! What the method tells: signals with every step, and at the end how far the result can be trusted.
 
-use dovetail_core::{Advice, EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable};
+use dovetail_core::{
+    Advice, EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable,
+};
 
 use super::{Dovetail, Steps};
 use crate::ranges::rounded;
@@ -64,10 +66,16 @@ impl Default for Tally {
 
 impl Dovetail<'_> {
     pub(super) fn signal_names(&self) -> Vec<String> {
-        let mut names = ["$discrepancy", "$step", "$degree"].map(str::to_owned).to_vec();
+        let mut names = ["$discrepancy", "$step", "$degree"]
+            .map(str::to_owned)
+            .to_vec();
         if self.global_error.is_some() {
             let interfaces = self.connections.interfaces().iter();
-            names.extend(interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(&format!("{state}.$error")))));
+            names.extend(interfaces.flat_map(|i| {
+                i.states
+                    .iter()
+                    .map(|state| i.qualified(&format!("{state}.$error")))
+            }));
         }
         names
     }
@@ -76,7 +84,9 @@ impl Dovetail<'_> {
     pub(super) fn tell_step(&mut self, step: MacroStep) {
         let degree = 2 * self.coupling.shape().orders() - 1;
         self.signals[..3].copy_from_slice(&[self.tally.missed, step.size(), degree as f64]);
-        let Some(error) = &self.global_error else { return };
+        let Some(error) = &self.global_error else {
+            return;
+        };
         if error.lost || self.tally.unsure {
             self.signals[3..].fill(f64::NAN);
             return;
@@ -88,17 +98,33 @@ impl Dovetail<'_> {
         }
         let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
         for task in &mut self.coupling.tasks {
-            task.response.states.iter_mut().zip(&mut states).for_each(|(state, error)| *state += error);
+            task.response
+                .states
+                .iter_mut()
+                .zip(&mut states)
+                .for_each(|(state, error)| *state += error);
             let interface = &self.connections.interfaces()[task.system];
-            for ((knot, error), output) in task.response.outputs.iter_mut().zip(&mut outputs).zip(&interface.outputs) {
-                knot.value += if output.nature == Nature::Continuous { *error } else { 0.0 };
+            for ((knot, error), output) in task
+                .response
+                .outputs
+                .iter_mut()
+                .zip(&mut outputs)
+                .zip(&interface.outputs)
+            {
+                knot.value += if output.nature == Nature::Continuous {
+                    *error
+                } else {
+                    0.0
+                };
             }
         }
     }
 
     /// Up to which part of a range an estimated error is believed enough to be added.
     fn most_to_correct(&self) -> f64 {
-        self.options.tolerance.map_or(0.01, |tolerance| 10.0 * tolerance)
+        self.options
+            .tolerance
+            .map_or(0.01, |tolerance| 10.0 * tolerance)
     }
 
     /// The state whose estimated error is the largest part of its range, and that part.
@@ -106,10 +132,15 @@ impl Dovetail<'_> {
         let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
         let interfaces = self.connections.interfaces().iter();
         let names = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
-        let parts = error.largest_states.iter().enumerate().map(|(i, e)| match self.states.scale(i) {
-            scale if scale > 0.0 => e / scale,
-            _ => 0.0,
-        });
+        let parts =
+            error
+                .largest_states
+                .iter()
+                .enumerate()
+                .map(|(i, e)| match self.states.scale(i) {
+                    scale if scale > 0.0 => e / scale,
+                    _ => 0.0,
+                });
         names.zip(parts).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -149,7 +180,10 @@ impl Dovetail<'_> {
                 readable(time)
             )
         }));
-        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all.extend(
+            self.predictions
+                .warning(|variable| self.coupling.full_name(variable)),
+        );
         all.extend(self.tally.advice.as_ref().map(|advice| {
             format!(
                 "{}: --method {} should be used instead, and --method auto would have",
@@ -164,7 +198,11 @@ impl Dovetail<'_> {
         if let Steps::Adaptive(controller) = &self.steps {
             let (shortest, longest) = controller.extent;
             if longest > 0.0 {
-                all.push(format!("steps were chosen between {} and {} s", rounded(shortest), rounded(longest)));
+                all.push(format!(
+                    "steps were chosen between {} and {} s",
+                    rounded(shortest),
+                    rounded(longest)
+                ));
             }
         }
         if self.global_error.is_none() {
@@ -172,7 +210,10 @@ impl Dovetail<'_> {
         }
         if self.global_error.as_ref().is_some_and(|error| error.lost) {
             all.push("the estimate of the error of the run has grown beyond all numbers, and is not told".to_owned());
-        } else if self.global_error.is_some() && !self.knows_error() && !self.signals[3..].is_empty() {
+        } else if self.global_error.is_some()
+            && !self.knows_error()
+            && !self.signals[3..].is_empty()
+        {
             all.push(
                 "the error of the run is not estimated: too few steps follow one another without an event".to_owned(),
             );
@@ -187,8 +228,14 @@ impl Dovetail<'_> {
         let counts = self.global.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
-            kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
-            refused: Some(Refused { before: self.tally.refused_before, after: self.tally.refused_after }),
+            kept: Some(Kept {
+                linearizations: counts.operators_kept,
+                factorizations: counts.factorizations_kept,
+            }),
+            refused: Some(Refused {
+                before: self.tally.refused_before,
+                after: self.tally.refused_after,
+            }),
             estimated_error: self.estimated_errors(),
             interface_error: None,
         }
@@ -197,17 +244,28 @@ impl Dovetail<'_> {
     /// Of all states and outputs; a state that is an output too has one name.
     fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
         let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
-        let estimate = |end: &f64, max: &f64| EstimatedError { end: end.abs(), max: *max };
+        let estimate = |end: &f64, max: &f64| EstimatedError {
+            end: end.abs(),
+            max: *max,
+        };
         let (mut all, mut state) = (Vec::new(), 0);
         for (system, interface) in self.connections.interfaces().iter().enumerate() {
             for name in &interface.states {
-                all.push((interface.qualified(name), estimate(&error.states[state], &error.largest_states[state])));
+                all.push((
+                    interface.qualified(name),
+                    estimate(&error.states[state], &error.largest_states[state]),
+                ));
                 state += 1;
             }
-            for (output, stacked) in interface.outputs.iter().zip(self.connections.outputs_of(system)) {
+            for (output, stacked) in interface
+                .outputs
+                .iter()
+                .zip(self.connections.outputs_of(system))
+            {
                 let smooth = output.nature == Nature::Continuous;
                 if smooth && !interface.states.contains(&output.name) {
-                    let estimate = estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);
+                    let estimate =
+                        estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);
                     all.push((interface.qualified(&output.name), estimate));
                 }
             }

@@ -28,8 +28,15 @@ pub(crate) struct Points {
 impl Points {
     /// What the past holds of output `position` of `system`.
     pub fn of(past: &Past, system: usize, position: usize) -> Self {
-        let count = past.points_since_event(system).min(past.points(system)).min(MOST);
-        let mut points = Self { times: [0.0; MOST], values: [0.0; MOST], count };
+        let count = past
+            .points_since_event(system)
+            .min(past.points(system))
+            .min(MOST);
+        let mut points = Self {
+            times: [0.0; MOST],
+            values: [0.0; MOST],
+            count,
+        };
         let now = past.reached_by(system);
         for age in 0..count {
             let (time, outputs) = past.point(system, age);
@@ -68,7 +75,8 @@ impl Points {
         let (times, mut differences) = (&self.times, self.values);
         for order in 1..=degree {
             for i in (order..=degree).rev() {
-                differences[i] = (differences[i] - differences[i - 1]) / (times[i] - times[i - order]);
+                differences[i] =
+                    (differences[i] - differences[i - 1]) / (times[i] - times[i - order]);
             }
         }
         let mut coefficients = [0.0; MOST];
@@ -93,16 +101,31 @@ impl Points {
         }
         let last = degree + 1;
         let weight = |i: usize| {
-            let distances = (0..=last).filter(|&j| j != i).map(|j| self.times[i] - self.times[j]);
+            let distances = (0..=last)
+                .filter(|&j| j != i)
+                .map(|j| self.times[i] - self.times[j]);
             1.0 / distances.product::<f64>()
         };
         // The newest point and those that do not take part stay as they are.
-        let weights: [f64; MOST] = std::array::from_fn(|i| if (1..=last).contains(&i) { weight(i) } else { 0.0 });
-        let along: f64 =
-            weights.iter().zip(&self.values).map(|(weight, value)| weight * (value - self.values[0])).sum();
+        let weights: [f64; MOST] = std::array::from_fn(|i| {
+            if (1..=last).contains(&i) {
+                weight(i)
+            } else {
+                0.0
+            }
+        });
+        let along: f64 = weights
+            .iter()
+            .zip(&self.values)
+            .map(|(weight, value)| weight * (value - self.values[0]))
+            .sum();
         let norm: f64 = weights.iter().map(|weight| weight * weight).sum();
         let mut fitted = *self;
-        fitted.values.iter_mut().zip(&weights).for_each(|(value, weight)| *value -= weight * along / norm);
+        fitted
+            .values
+            .iter_mut()
+            .zip(&weights)
+            .for_each(|(value, weight)| *value -= weight * along / norm);
         fitted.extrapolate(degree)
     }
 }
@@ -117,7 +140,11 @@ mod tests {
     fn points() -> impl Strategy<Value = Points> {
         let gaps = prop::collection::vec(0.05..1.0f64, MOST - 1);
         (gaps, prop::collection::vec(-3.0..3.0f64, MOST)).prop_map(|(gaps, values)| {
-            let mut points = Points { times: [0.0; MOST], values: [0.0; MOST], count: MOST };
+            let mut points = Points {
+                times: [0.0; MOST],
+                values: [0.0; MOST],
+                count: MOST,
+            };
             for (age, gap) in gaps.iter().enumerate() {
                 points.times[age + 1] = points.times[age] - gap;
             }
@@ -154,7 +181,11 @@ mod tests {
 
     #[test]
     fn a_single_point_is_held_whatever_is_asked_for() {
-        let points = Points { times: [0.0; MOST], values: [2.5; MOST], count: 1 };
+        let points = Points {
+            times: [0.0; MOST],
+            values: [2.5; MOST],
+            count: 1,
+        };
         for calibration in [Calibration::Extrapolation, Calibration::LeastSquares] {
             assert_eq!(points.estimate(calibration, 2), Signal::constant(2.5));
         }

@@ -2,7 +2,9 @@
 //! before they are passed on. What is passed on late instead is multiplied by the gain of the loop in every step, and by the weights of the extrapolation.
 
 use dovetail_core::{Connections, Error, MacroStep, Signal, Source, Task, Workers};
-use dovetail_numerics::nonlinear::{Ending, Equations, NonlinearSolver, QuasiNewton, QuasiNewtonOptions};
+use dovetail_numerics::nonlinear::{
+    Ending, Equations, NonlinearSolver, QuasiNewton, QuasiNewtonOptions,
+};
 
 use super::inputs::Inputs;
 
@@ -32,7 +34,10 @@ impl Cycle {
         if systems.len() > MOST_UNKNOWNS {
             return None;
         }
-        let fed = systems.iter().flat_map(|&k| connections.inputs_of(k)).filter(|&input| !connections.is_held(input));
+        let fed = systems
+            .iter()
+            .flat_map(|&k| connections.inputs_of(k))
+            .filter(|&input| !connections.is_held(input));
         let closing = fed.filter_map(|input| match connections.sources()[input] {
             Source::Output(output) if systems.contains(&connections.owner(output)) => Some(output),
             _ => None,
@@ -71,8 +76,18 @@ impl Cycle {
             self.tolerances[place] = (SHARE * tolerance(output, self.values[place])).max(NOTHING);
         }
         let (outputs, tolerances) = (&self.outputs[..], &self.tolerances[..]);
-        let mut present = Present { connections, outputs, tolerances, inputs, tasks, workers, error: None };
-        let outcome = self.solver.solve(&mut present, &mut self.values, &mut self.residual);
+        let mut present = Present {
+            connections,
+            outputs,
+            tolerances,
+            inputs,
+            tasks,
+            workers,
+            error: None,
+        };
+        let outcome = self
+            .solver
+            .solve(&mut present, &mut self.values, &mut self.residual);
         if let Some(error) = present.error {
             return Err(error);
         }
@@ -106,7 +121,9 @@ impl Present<'_, '_> {
     /// The place of what feeds `input` among the unknowns.
     fn unknown(&self, input: usize) -> Option<usize> {
         match self.connections.sources()[input] {
-            Source::Output(output) if !self.connections.is_held(input) => self.outputs.binary_search(&output).ok(),
+            Source::Output(output) if !self.connections.is_held(input) => {
+                self.outputs.binary_search(&output).ok()
+            }
             _ => None,
         }
     }
@@ -160,10 +177,16 @@ impl Equations for Present<'_, '_> {
     }
 
     fn converged(&self, _values: &[f64], residual: &[f64]) -> bool {
-        residual.iter().zip(self.tolerances).all(|(residual, tolerance)| residual.abs() <= *tolerance)
+        residual
+            .iter()
+            .zip(self.tolerances)
+            .all(|(residual, tolerance)| residual.abs() <= *tolerance)
     }
 
     fn weights(&self, _values: &[f64], weights: &mut [f64]) {
-        weights.iter_mut().zip(self.tolerances).for_each(|(weight, tolerance)| *weight = 1.0 / tolerance);
+        weights
+            .iter_mut()
+            .zip(self.tolerances)
+            .for_each(|(weight, tolerance)| *weight = 1.0 / tolerance);
     }
 }

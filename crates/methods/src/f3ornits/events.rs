@@ -14,7 +14,11 @@ const RESOLUTION: f64 = 1e-10;
 
 impl F3ornits<'_> {
     /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just after the jump; true if so.
-    pub(super) fn locate_jump(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
+    pub(super) fn locate_jump(
+        &mut self,
+        past: &Past,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         let (mut excess, mut before) = (self.try_until(f64::INFINITY, past, workers)?, 0.0);
         if self.stops_early(past, workers)? {
             return Ok(true);
@@ -25,7 +29,10 @@ impl F3ornits<'_> {
         let due = || self.steps.iter().flatten();
         let mut early = due().map(|step| step.start).fold(f64::INFINITY, f64::min);
         let mut late = due().map(|step| step.end).fold(f64::NEG_INFINITY, f64::max);
-        let (start, resolution) = (early, RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs());
+        let (start, resolution) = (
+            early,
+            RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs(),
+        );
         while late - early > resolution {
             let middle = early + (late - early) / 2.0;
             let found = self.try_until(middle, past, workers)?;
@@ -38,7 +45,11 @@ impl F3ornits<'_> {
         // An error that only grew past the limit is about the same on both sides: the step was too long, that is all.
         let jumps = excess > 2.0 * before || early == start;
         // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
-        let end = if jumps { late.max(start + self.options.min_step.min(self.options.first_step)) } else { early };
+        let end = if jumps {
+            late.max(start + self.options.min_step.min(self.options.first_step))
+        } else {
+            early
+        };
         self.try_until(end, past, workers)?;
         self.keep_tried();
         Ok(jumps)
@@ -51,9 +62,15 @@ impl F3ornits<'_> {
         for _ in 0..MOST_CUTS {
             let due = || self.tasks.iter().filter(|task| task.due);
             let early = due().filter(|task| task.response.reached < task.step.end);
-            let event = early.map(|task| task.response.reached).fold(f64::INFINITY, f64::min);
-            let start = due().map(|task| task.step.start).fold(f64::INFINITY, f64::min);
-            let end = due().map(|task| task.step.end).fold(f64::NEG_INFINITY, f64::max);
+            let event = early
+                .map(|task| task.response.reached)
+                .fold(f64::INFINITY, f64::min);
+            let start = due()
+                .map(|task| task.step.start)
+                .fold(f64::INFINITY, f64::min);
+            let end = due()
+                .map(|task| task.step.end)
+                .fold(f64::NEG_INFINITY, f64::max);
             let cut = event.max(start + self.options.min_step.min(self.options.first_step));
             // An event too near to the start is crossed within the step.
             if cut >= end {
@@ -76,10 +93,19 @@ impl F3ornits<'_> {
     }
 
     /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error is too large for an error.
-    fn try_until(&mut self, end: f64, past: &Past, workers: &mut dyn Workers) -> Result<f64, Error> {
+    fn try_until(
+        &mut self,
+        end: f64,
+        past: &Past,
+        workers: &mut dyn Workers,
+    ) -> Result<f64, Error> {
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
             if let Some(step) = step {
-                task.step = if end < step.end { MacroStep::new(step.start, end) } else { *step };
+                task.step = if end < step.end {
+                    MacroStep::new(step.start, end)
+                } else {
+                    *step
+                };
             }
         }
         self.set_out();
@@ -90,20 +116,35 @@ impl F3ornits<'_> {
                 self.pass(past);
             }
         }
-        self.tasks.iter_mut().zip(&self.steps).for_each(|(task, step)| task.due = step.is_some());
+        self.tasks
+            .iter_mut()
+            .zip(&self.steps)
+            .for_each(|(task, step)| task.due = step.is_some());
         let due = self.tasks.iter().filter(|task| task.due);
-        Ok(due.map(|task| self.units[task.system].excess(task, &self.options)).fold(0.0, f64::max))
+        Ok(due
+            .map(|task| self.units[task.system].excess(task, &self.options))
+            .fold(0.0, f64::max))
     }
 
     /// Systems that have come to an event, or have jumped, begin afresh on its far side; so do those whose outputs jump with
     /// them, because they depend on them at once.
-    pub(super) fn cross_events(&mut self, past: &Past, located: bool, workers: &mut dyn Workers) -> Result<(), Error> {
+    pub(super) fn cross_events(
+        &mut self,
+        past: &Past,
+        located: bool,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Error> {
         self.find_events(past, located);
         if self.events.iter().all(Option::is_none) {
             return Ok(());
         }
         self.near_side.keep(&self.tasks);
-        for task in self.near_side.tasks_mut().iter_mut().filter(|task| task.due) {
+        for task in self
+            .near_side
+            .tasks_mut()
+            .iter_mut()
+            .filter(|task| task.due)
+        {
             self.units[task.system].undo_jumps(task, &self.options);
         }
         for task in self.tasks.iter().filter(|task| task.due) {
@@ -111,7 +152,11 @@ impl F3ornits<'_> {
             let answers = past.iter().zip(&task.response.outputs);
             for (output, (past, now)) in self.connections.outputs_of(task.system).zip(answers) {
                 // What is held is still what it was at the start of the step.
-                self.before_event[output] = if jumps(self.connections, output) { past.value } else { now.value };
+                self.before_event[output] = if jumps(self.connections, output) {
+                    past.value
+                } else {
+                    now.value
+                };
             }
         }
         for k in 0..self.tasks.len() {
@@ -156,15 +201,21 @@ impl F3ornits<'_> {
                 // What it depends on at once has jumped where it could not follow, between its own times: it does now.
                 Some(reached)
             } else {
-                let jumped = self.units[k].channels.iter().position(|channel| channel.jumped);
+                let jumped = self.units[k]
+                    .channels
+                    .iter()
+                    .position(|channel| channel.jumped);
                 jumped.map(|position| {
                     let output = self.connections.outputs_of(k).start + position;
-                    self.jumps.record(output, reached, task.step.size(), located);
+                    self.jumps
+                        .record(output, reached, task.step.size(), located);
                     unannounced = !located;
                     reached
                 })
             };
-            if unannounced && self.units[k].expect_jumps(reached, self.span, &self.options) == 1 && self.options.in_turn
+            if unannounced
+                && self.units[k].expect_jumps(reached, self.span, &self.options) == 1
+                && self.options.in_turn
             {
                 self.turns.put_first(k, self.connections);
             }
@@ -175,9 +226,13 @@ impl F3ornits<'_> {
     fn switches(&self, past: &Past, k: usize) -> bool {
         let (_, before) = past.point(k, 0);
         let values = before.iter().zip(&self.tasks[k].response.outputs);
-        let mut outputs = values.zip(self.connections.outputs_of(k)).zip(&self.units[k].channels);
+        let mut outputs = values
+            .zip(self.connections.outputs_of(k))
+            .zip(&self.units[k].channels);
         outputs.any(|(((before, now), output), channel)| {
-            channel.role == Role::Held && jumps(self.connections, output) && before.value != now.value
+            channel.role == Role::Held
+                && jumps(self.connections, output)
+                && before.value != now.value
         })
     }
 
@@ -193,9 +248,14 @@ impl F3ornits<'_> {
             let now = self.tasks[k].response.reached;
             let interface = &self.connections.interfaces()[k];
             for (position, input) in self.connections.inputs_of(k).enumerate() {
-                let reads = interface.outputs.iter().any(|output| output.depends_on.contains(&position));
+                let reads = interface
+                    .outputs
+                    .iter()
+                    .any(|output| output.depends_on.contains(&position));
                 let reads = reads || self.connections.is_held(input);
-                let Some(value) = self.jumped_value(input, now).filter(|_| reads) else { continue };
+                let Some(value) = self.jumped_value(input, now).filter(|_| reads) else {
+                    continue;
+                };
                 if !std::mem::replace(&mut self.tasks[k].due, true) {
                     self.tasks[k].step = MacroStep::instant(now);
                     self.inputs.place_present(&mut self.tasks[k]);
@@ -204,7 +264,12 @@ impl F3ornits<'_> {
                 any = true;
             }
         }
-        for (event, task) in self.events.iter_mut().zip(&self.tasks).filter(|(_, task)| task.due) {
+        for (event, task) in self
+            .events
+            .iter_mut()
+            .zip(&self.tasks)
+            .filter(|(_, task)| task.due)
+        {
             *event = Some(task.step.start);
         }
         any
@@ -212,16 +277,22 @@ impl F3ornits<'_> {
 
     /// The new value of what feeds `input`, if that has just jumped at `time`.
     fn jumped_value(&self, input: usize, time: f64) -> Option<f64> {
-        let Source::Output(output) = self.connections.sources()[input] else { return None };
+        let Source::Output(output) = self.connections.sources()[input] else {
+            return None;
+        };
         let feeder = self.connections.owner(output);
         let task = &self.tasks[feeder];
         self.events[feeder].filter(|_| task.response.reached == time)?;
         let position = output - self.connections.outputs_of(feeder).start;
-        let (value, before) = (task.response.outputs[position].value, self.before_event[output]);
+        let (value, before) = (
+            task.response.outputs[position].value,
+            self.before_event[output],
+        );
         if jumps(self.connections, output) {
             return (value != before).then_some(value);
         }
-        let jumps = (value - before).abs() > self.options.absolute_tolerance + self.options.tolerance * before.abs();
+        let jumps = (value - before).abs()
+            > self.options.absolute_tolerance + self.options.tolerance * before.abs();
         jumps.then_some(value)
     }
 }

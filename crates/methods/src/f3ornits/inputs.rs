@@ -70,13 +70,21 @@ impl<'a> Inputs<'a> {
                     let position = output - self.connections.outputs_of(feeder).start;
                     let signal = estimate.signals[position].shifted(step.start - estimate.made);
                     let held = self.connections.is_held(input);
-                    (if held { Signal::constant(signal.value(0.0)) } else { signal }, Some(estimate.epoch))
+                    (
+                        if held {
+                            Signal::constant(signal.value(0.0))
+                        } else {
+                            signal
+                        },
+                        Some(estimate.epoch),
+                    )
                 }
             };
             // The first step, and the first after an event of the feeder, has nothing to join on to.
             let smooths = smooths && !self.connections.is_held(input);
             if smooths && memory.epoch.is_some() && memory.epoch == memory.end_epoch {
-                memory.signal = Signal::hermite(step.size(), memory.end, memory.signal.at(step.size()));
+                memory.signal =
+                    Signal::hermite(step.size(), memory.end, memory.signal.at(step.size()));
             }
             *place = memory.signal.reduced(step.size(), self.accepted[k]);
         }
@@ -98,24 +106,39 @@ impl<'a> Inputs<'a> {
     /// Whether an output of the system, just after its step, depends at once on an input that had to be reduced; not where the
     /// system is about to switch, since a question would take it across.
     pub fn misleads(&self, task: &Task) -> bool {
-        let (accepted, first) = (self.accepted[task.system], self.connections.inputs_of(task.system).start);
+        let (accepted, first) = (
+            self.accepted[task.system],
+            self.connections.inputs_of(task.system).start,
+        );
         let reduced = |&input: &usize| self.memories[first + input].signal.degree() > accepted;
         let outputs = &self.connections.interfaces()[task.system].outputs;
         let at_event = task.response.next_event <= task.response.reached;
-        !at_event && outputs.iter().any(|output| output.depends_on.iter().any(reduced))
+        !at_event
+            && outputs
+                .iter()
+                .any(|output| output.depends_on.iter().any(reduced))
     }
 
     /// Whether an output of the system depends at once on an input whose feeder had an event since the step before.
     pub fn echoes(&self, system: usize) -> bool {
         let first = self.connections.inputs_of(system).start;
         let crossed = |&input: &usize| self.memories[first + input].crossed;
-        self.connections.interfaces()[system].outputs.iter().any(|output| output.depends_on.iter().any(crossed))
+        self.connections.interfaces()[system]
+            .outputs
+            .iter()
+            .any(|output| output.depends_on.iter().any(crossed))
     }
 
     /// After questions about the present: the inputs of the task are again those of its step.
     pub fn place_again(&self, task: &mut Task) {
-        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
-            *place = self.memories[input].signal.reduced(task.step.size(), self.accepted[task.system]);
+        for (input, place) in self
+            .connections
+            .inputs_of(task.system)
+            .zip(&mut task.inputs)
+        {
+            *place = self.memories[input]
+                .signal
+                .reduced(task.step.size(), self.accepted[task.system]);
         }
     }
 
@@ -126,9 +149,17 @@ impl<'a> Inputs<'a> {
 
     /// The inputs where the last step left them, for a question about the present.
     pub fn place_present(&self, task: &mut Task) {
-        for (input, place) in self.connections.inputs_of(task.system).zip(&mut task.inputs) {
+        for (input, place) in self
+            .connections
+            .inputs_of(task.system)
+            .zip(&mut task.inputs)
+        {
             let end = self.memories[input].end;
-            let known = if self.accepted[task.system] > 0 { end.slope } else { 0.0 };
+            let known = if self.accepted[task.system] > 0 {
+                end.slope
+            } else {
+                0.0
+            };
             *place = Signal::new(&[end.value, known]);
         }
     }

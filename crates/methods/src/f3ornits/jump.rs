@@ -34,7 +34,9 @@ impl RecentErrors {
         if self.known < LEAST {
             return f64::INFINITY;
         }
-        FAR * self.errors[..self.known].iter().fold(1.0, |most: f64, &error| most.max(error))
+        FAR * self.errors[..self.known]
+            .iter()
+            .fold(1.0, |most: f64, &error| most.max(error))
     }
 }
 
@@ -58,14 +60,27 @@ pub(crate) struct Jumps {
 impl Jumps {
     /// None so far.
     pub fn new() -> Self {
-        Self { told: Vec::with_capacity(TOLD), located: 0, late: 0 }
+        Self {
+            told: Vec::with_capacity(TOLD),
+            located: 0,
+            late: 0,
+        }
     }
 
     /// Output `output` (stacked) has jumped at `time` or up to `lag` before.
     pub fn record(&mut self, output: usize, time: f64, lag: f64, located: bool) {
-        *(if located { &mut self.located } else { &mut self.late }) += 1;
+        *(if located {
+            &mut self.located
+        } else {
+            &mut self.late
+        }) += 1;
         if self.told.len() < TOLD {
-            self.told.push(Jump { output, time, lag, located });
+            self.told.push(Jump {
+                output,
+                time,
+                lag,
+                located,
+            });
         }
     }
 
@@ -90,10 +105,18 @@ impl Jumps {
     }
 
     fn tell(&self, located: bool, count: u64, sentence: impl Fn(&Jump) -> String) -> Vec<String> {
-        let mut all: Vec<String> = self.told.iter().filter(|jump| jump.located == located).map(sentence).collect();
+        let mut all: Vec<String> = self
+            .told
+            .iter()
+            .filter(|jump| jump.located == located)
+            .map(sentence)
+            .collect();
         if count > all.len() as u64 {
             let more = count - all.len() as u64;
-            all.push(format!("so it was {more} more {}", if more == 1 { "time" } else { "times" }));
+            all.push(format!(
+                "so it was {more} more {}",
+                if more == 1 { "time" } else { "times" }
+            ));
         }
         all
     }
@@ -108,7 +131,11 @@ mod tests {
         let mut recent = RecentErrors::default();
         assert_eq!(recent.limit(), f64::INFINITY, "nothing is known yet");
         (0..4).for_each(|_| recent.record(1e-3));
-        assert_eq!(recent.limit(), FAR, "errors within the tolerance are no jumps");
+        assert_eq!(
+            recent.limit(),
+            FAR,
+            "errors within the tolerance are no jumps"
+        );
         recent.record(5.0);
         assert_eq!(recent.limit(), 5.0 * FAR);
         (0..8).for_each(|_| recent.record(0.5));

@@ -19,7 +19,8 @@ mod turns;
 mod unit;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, MacroStep, Method, Outcome, Past, StepRule, Task, Workers,
+    Capabilities, Connections, Error, Exchange, MacroStep, Method, Outcome, Past, StepRule, Task,
+    Workers,
 };
 
 use crate::algebraic_loops;
@@ -117,7 +118,10 @@ impl F3ornitsOptions {
 
     /// For systems that cannot roll back: nobody looks at a step before it is taken, and what jumps in it is noticed at its end.
     pub fn unseen(self, span: f64) -> Self {
-        Self { max_step: self.max_step.min(LONGEST_UNSEEN * span), ..self }
+        Self {
+            max_step: self.max_step.min(LONGEST_UNSEEN * span),
+            ..self
+        }
     }
 
     /// The paper's choice of what it leaves free.
@@ -178,24 +182,49 @@ impl<'a> F3ornits<'a> {
         let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
         let systems = connections.systems();
         let (followed, held) = (coupled_outputs(connections), held_outputs(connections));
-        let role = |output: usize| match (followed.binary_search(&output), held.binary_search(&output)) {
-            (Ok(_), _) => Role::Followed,
-            (_, Ok(_)) => Role::Held,
-            _ => Role::Idle,
+        let role =
+            |output: usize| match (followed.binary_search(&output), held.binary_search(&output)) {
+                (Ok(_), _) => Role::Followed,
+                (_, Ok(_)) => Role::Held,
+                _ => Role::Idle,
+            };
+        let shortening = |k: usize| {
+            if holds(connections, &capabilities[k], k) {
+                SHORTENING
+            } else {
+                1.0
+            }
         };
-        let shortening = |k: usize| if holds(connections, &capabilities[k], k) { SHORTENING } else { 1.0 };
         let unit = |k: usize| {
-            Unit::new(connections.outputs_of(k).map(role), options.first_step / shortening(k), shortening(k))
+            Unit::new(
+                connections.outputs_of(k).map(role),
+                options.first_step / shortening(k),
+                shortening(k),
+            )
         };
-        let options = F3ornitsOptions { in_turn: options.in_turn && options.max_degree > 0, ..options };
-        let mut turns = if options.in_turn { Turns::by_feedthrough(connections) } else { Turns::together(connections) };
-        let responds = |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
-        let cycles: Vec<Cycle> =
-            turns.cycles().filter(responds).filter_map(|systems| Cycle::new(connections, systems)).collect();
+        let options = F3ornitsOptions {
+            in_turn: options.in_turn && options.max_degree > 0,
+            ..options
+        };
+        let mut turns = if options.in_turn {
+            Turns::by_feedthrough(connections)
+        } else {
+            Turns::together(connections)
+        };
+        let responds =
+            |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
+        let cycles: Vec<Cycle> = turns
+            .cycles()
+            .filter(responds)
+            .filter_map(|systems| Cycle::new(connections, systems))
+            .collect();
         let loops = algebraic_loops(connections);
         let solved = |systems: &Vec<usize>| cycles.iter().any(|cycle| cycle.systems == *systems);
-        let has_loop =
-            |systems: &Vec<usize>| loops.iter().any(|members| systems.contains(&connections.owner(members[0])));
+        let has_loop = |systems: &Vec<usize>| {
+            loops
+                .iter()
+                .any(|members| systems.contains(&connections.owner(members[0])))
+        };
         let unsolved: Vec<Vec<usize>> = turns.cycles().filter(|systems| !solved(systems)).collect();
         unsolved.iter().for_each(|systems| turns.unroll(systems));
         let late = unsolved.into_iter().filter(has_loop).collect();
@@ -238,18 +267,30 @@ impl<'a> F3ornits<'a> {
     /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that answers at once under reduced
     /// inputs would mislead: [`Self::ask_again`] is for steps that were taken.
     fn locates(&self) -> bool {
-        let highest = if self.options.smooth { inputs::CUBIC } else { self.options.max_degree };
+        let highest = if self.options.smooth {
+            inputs::CUBIC
+        } else {
+            self.options.max_degree
+        };
         let honest = |k: usize| {
             let mut outputs = self.connections.interfaces()[k].outputs.iter();
-            self.capabilities[k].input_degree >= highest || outputs.all(|output| output.depends_on.is_empty())
+            self.capabilities[k].input_degree >= highest
+                || outputs.all(|output| output.depends_on.is_empty())
         };
-        let tries = |k: usize| self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free;
+        let tries = |k: usize| {
+            self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free
+        };
         (0..self.units.len()).all(|k| tries(k) && honest(k))
     }
 
     /// New estimates of those that have communicated.
     fn estimate(&mut self, past: &Past) {
-        for (k, unit) in self.units.iter_mut().enumerate().filter(|(_, unit)| unit.moved) {
+        for (k, unit) in self
+            .units
+            .iter_mut()
+            .enumerate()
+            .filter(|(_, unit)| unit.moved)
+        {
             if unit.estimates[0].made == f64::NEG_INFINITY {
                 unit.begin(past, k, &self.connections.interfaces()[k]);
             }
@@ -271,9 +312,16 @@ impl<'a> F3ornits<'a> {
                 last_event: unit.last_event,
             };
         }
-        let now = self.standings.iter().map(|standing| standing.reached).fold(f64::INFINITY, f64::min);
-        for (standing, unit) in
-            self.standings.iter_mut().zip(&self.units).filter(|(standing, _)| standing.reached > now)
+        let now = self
+            .standings
+            .iter()
+            .map(|standing| standing.reached)
+            .fold(f64::INFINITY, f64::min);
+        for (standing, unit) in self
+            .standings
+            .iter_mut()
+            .zip(&self.units)
+            .filter(|(standing, _)| standing.reached > now)
         {
             standing.pace = unit.last_pace;
         }
@@ -287,7 +335,12 @@ impl<'a> F3ornits<'a> {
 
     /// Those who are about to go have not passed anything yet, whatever they did when it was tried.
     fn set_out(&mut self) {
-        for (unit, _) in self.units.iter_mut().zip(&self.steps).filter(|(_, step)| step.is_some()) {
+        for (unit, _) in self
+            .units
+            .iter_mut()
+            .zip(&self.steps)
+            .filter(|(_, step)| step.is_some())
+        {
             unit.passed.made = f64::NEG_INFINITY;
         }
     }
@@ -315,11 +368,17 @@ impl<'a> F3ornits<'a> {
             }
             self.place();
             workers.advance(&mut self.tasks)?;
-            self.tasks.iter().filter(|task| task.due).for_each(|task| self.inputs.arrive(task));
+            self.tasks
+                .iter()
+                .filter(|task| task.due)
+                .for_each(|task| self.inputs.arrive(task));
             let asked = self.ask_again(workers)? | self.agree(turn, workers)?;
             self.call(turn);
             if asked {
-                self.tasks.iter_mut().filter(|task| task.due).for_each(|task| self.inputs.place_again(task));
+                self.tasks
+                    .iter_mut()
+                    .filter(|task| task.due)
+                    .for_each(|task| self.inputs.place_again(task));
             }
             self.pass(past);
         }
@@ -339,8 +398,21 @@ impl<'a> F3ornits<'a> {
     /// Systems of this turn that answer at once to one another agree on what they answer; true if there were any.
     fn agree(&mut self, turn: usize, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
-        let Self { connections, options, units, inputs, tasks, turns, steps, .. } = self;
-        for cycle in self.cycles.iter_mut().filter(|cycle| turns.is_up(cycle.systems[0], turn)) {
+        let Self {
+            connections,
+            options,
+            units,
+            inputs,
+            tasks,
+            turns,
+            steps,
+            ..
+        } = self;
+        for cycle in self
+            .cycles
+            .iter_mut()
+            .filter(|cycle| turns.is_up(cycle.systems[0], turn))
+        {
             let reached = tasks[cycle.systems[0]].response.reached;
             // A question would take one that is about to switch across.
             let stands = |&k: &usize| {
@@ -354,7 +426,10 @@ impl<'a> F3ornits<'a> {
                     units[system].tolerance(position, value, options)
                 };
                 cycle.agree(connections, inputs, tasks, workers, tolerance)?;
-                cycle.systems.iter().for_each(|&k| tasks[k].step = steps[k].unwrap_or(tasks[k].step));
+                cycle
+                    .systems
+                    .iter()
+                    .for_each(|&k| tasks[k].step = steps[k].unwrap_or(tasks[k].step));
                 any = true;
             }
         }
@@ -383,7 +458,10 @@ impl<'a> F3ornits<'a> {
         if any {
             workers.advance(&mut self.tasks)?;
         }
-        self.tasks.iter_mut().zip(&self.steps).for_each(|(task, step)| task.step = step.unwrap_or(task.step));
+        self.tasks
+            .iter_mut()
+            .zip(&self.steps)
+            .for_each(|(task, step)| task.step = step.unwrap_or(task.step));
         Ok(any)
     }
 
@@ -401,9 +479,15 @@ impl<'a> F3ornits<'a> {
 /// Whether `system` holds inputs over its steps that change within them, and has a course that depends on it. One that can be asked about the
 /// present and has no states has none.
 fn holds(connections: &Connections, capabilities: &Capabilities, system: usize) -> bool {
-    let held = connections.inputs_of(system).all(|input| connections.is_held(input));
-    let is_static = capabilities.presence.responds && connections.interfaces()[system].states.is_empty();
-    capabilities.input_degree == 0 && capabilities.step_rule == StepRule::Free && !held && !is_static
+    let held = connections
+        .inputs_of(system)
+        .all(|input| connections.is_held(input));
+    let is_static =
+        capabilities.presence.responds && connections.interfaces()[system].states.is_empty();
+    capabilities.input_degree == 0
+        && capabilities.step_rule == StepRule::Free
+        && !held
+        && !is_static
 }
 
 impl Method for F3ornits<'_> {
@@ -418,7 +502,8 @@ impl Method for F3ornits<'_> {
                 && !scheduler::has_room(start, stop, size)
             {
                 let need = format!("a step that fits into the run from {start} to {stop} s");
-                let instead = format!("its own step is {size} s: let the run be that long (--stop-time)");
+                let instead =
+                    format!("its own step is {size} s: let the run be that long (--stop-time)");
                 return Err(Error::missing(NAME, &interface.name, need, instead));
             }
         }
@@ -451,10 +536,17 @@ impl Method for F3ornits<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let systems = (0..self.units.len()).flat_map(|k| self.warnings_of(k));
-        systems.chain(self.warnings_of_cycles()).chain(self.jumps.warnings(self.connections)).collect()
+        systems
+            .chain(self.warnings_of_cycles())
+            .chain(self.jumps.warnings(self.connections))
+            .collect()
     }
 
     fn remarks(&self) -> Vec<String> {
-        [vec![self.options.setting()], self.jumps.remarks(self.connections)].concat()
+        [
+            vec![self.options.setting()],
+            self.jumps.remarks(self.connections),
+        ]
+        .concat()
     }
 }

@@ -21,12 +21,23 @@ pub(crate) struct Order {
 impl Order {
     /// Nothing is known: values are held.
     pub fn new() -> Self {
-        Self { degree: 0, averages: [0.0; HIGHEST + 1], known: 0 }
+        Self {
+            degree: 0,
+            averages: [0.0; HIGHEST + 1],
+            known: 0,
+        }
     }
 
     /// Chooses the degree, `most` at most, by how well each would have foretold `value` from the points before it, `elapsed` ago
     /// the newest of them. Always by extrapolation, (18); ties go to the lower degree.
-    pub fn choose(&mut self, steering: Steering, points: &Points, elapsed: f64, value: f64, most: usize) {
+    pub fn choose(
+        &mut self,
+        steering: Steering,
+        points: &Points,
+        elapsed: f64,
+        value: f64,
+        most: usize,
+    ) {
         let available = most.min(points.count() - 1);
         let (mut best, mut least) = (0, f64::INFINITY);
         for degree in 0..=available {
@@ -34,7 +45,9 @@ impl Order {
             let weighed = match steering {
                 Steering::Plain => miss, // (19), (20)
                 // What rounding makes of so many values is not worth a choice.
-                Steering::Averaged => self.averaged(degree, miss.max(rounding(degree) * value.abs())),
+                Steering::Averaged => {
+                    self.averaged(degree, miss.max(rounding(degree) * value.abs()))
+                }
             };
             if weighed < least {
                 (best, least) = (degree, weighed);
@@ -47,8 +60,16 @@ impl Order {
     /// Averages the error of `degree`, and weighs it up where that is not the degree in use.
     fn averaged(&mut self, degree: usize, miss: f64) -> f64 {
         let average = &mut self.averages[degree];
-        *average = if degree < self.known { KEPT * *average + (1.0 - KEPT) * miss } else { miss };
-        if degree == self.degree { *average } else { HYSTERESIS * *average }
+        *average = if degree < self.known {
+            KEPT * *average + (1.0 - KEPT) * miss
+        } else {
+            miss
+        };
+        if degree == self.degree {
+            *average
+        } else {
+            HYSTERESIS * *average
+        }
     }
 }
 
@@ -64,8 +85,15 @@ mod tests {
 
     /// The past of an output that follows `f`, at irregular times up to 1.
     fn past(f: impl Fn(f64) -> f64) -> Points {
-        let output = Output { name: "y".into(), ..Output::default() };
-        let interface = Interface { name: "s".into(), outputs: vec![output], ..Interface::default() };
+        let output = Output {
+            name: "y".into(),
+            ..Output::default()
+        };
+        let interface = Interface {
+            name: "s".into(),
+            outputs: vec![output],
+            ..Interface::default()
+        };
         let connections = Connections::new(vec![interface], vec![]);
         let (mut past, mut tasks) = (Past::new(&connections), connections.tasks(0));
         for time in [0.0, 0.3, 0.5, 0.9, 1.0] {

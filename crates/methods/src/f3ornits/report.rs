@@ -15,7 +15,10 @@ impl F3ornitsOptions {
     pub(super) fn setting(&self) -> String {
         let (how, controller) = match self.steering {
             Steering::Plain => ("as in the paper", "orders and steps by the newest error"),
-            Steering::Averaged => ("the default", "orders by averaged errors, steps by a PI controller"),
+            Steering::Averaged => (
+                "the default",
+                "orders by averaged errors, steps by a PI controller",
+            ),
         };
         let (degree, growth) = (self.max_degree, self.max_growth);
         format!("setting: {how}; degrees up to {degree}, growth up to {growth}, {controller}")
@@ -26,7 +29,10 @@ impl F3ornits<'_> {
     /// What the user should know of a system.
     pub(super) fn warnings_of(&self, k: usize) -> Vec<String> {
         let steps = self.short_steps(k).or_else(|| self.rough_steps(k));
-        [self.reduction(k), self.corners(k), steps, self.early_end(k)].into_iter().flatten().collect()
+        [self.reduction(k), self.corners(k), steps, self.early_end(k)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// What the user should know of systems that answer at once to one another.
@@ -64,9 +70,17 @@ impl F3ornits<'_> {
 
     /// Its inputs could not be smoothed.
     fn corners(&self, k: usize) -> Option<String> {
-        let follows = self.connections.inputs_of(k).any(|input| !self.connections.is_held(input));
+        let follows = self
+            .connections
+            .inputs_of(k)
+            .any(|input| !self.connections.is_held(input));
         let rough = self.options.smooth && !self.inputs.smooths(k) && follows;
-        rough.then(|| format!("the inputs of `{}` were not smoothed: that takes inputs of degree 3", self.name(k)))
+        rough.then(|| {
+            format!(
+                "the inputs of `{}` were not smoothed: that takes inputs of degree 3",
+                self.name(k)
+            )
+        })
     }
 
     /// Its steps were not as short as they should have been.
@@ -74,7 +88,11 @@ impl F3ornits<'_> {
         let (starved, steps) = (self.units[k].starved, self.units[k].steps);
         let free = self.capabilities[k].step_rule == StepRule::Free;
         let many = starved > FEW && starved as f64 > MANY * steps as f64;
-        let reason = if self.loops { "; the algebraic loop of the model may be the reason" } else { "" };
+        let reason = if self.loops {
+            "; the algebraic loop of the model may be the reason"
+        } else {
+            ""
+        };
         (free && many).then(|| {
             format!(
                 "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{reason}",

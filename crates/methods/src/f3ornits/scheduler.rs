@@ -94,7 +94,9 @@ impl Scheduler {
         (start, stop): (f64, f64),
         longest: f64,
     ) -> Self {
-        let feeders: Vec<Vec<usize>> = (0..connections.systems()).map(|k| connections.feeders(k)).collect();
+        let feeders: Vec<Vec<usize>> = (0..connections.systems())
+            .map(|k| connections.feeders(k))
+            .collect();
         Self::of_graph(feeders, turns.pairs(), rules, (start, stop), longest)
     }
 
@@ -127,7 +129,17 @@ impl Scheduler {
             members.iter().for_each(|&k| member_of[k] = position);
         }
         let (last, ends) = (paces.iter().map(end).collect(), vec![None; feeders.len()]);
-        Self { stop, longest, paces, feeders, consumers, loops, member_of, last, ends }
+        Self {
+            stop,
+            longest,
+            paces,
+            feeders,
+            consumers,
+            loops,
+            member_of,
+            last,
+            ends,
+        }
     }
 
     /// The last time of `system`.
@@ -140,11 +152,18 @@ impl Scheduler {
         steps.fill(None);
         self.ends.fill(None);
         let waiting = |k: &usize| standings[*k].reached < self.last[*k];
-        let now = (0..standings.len()).filter(waiting).map(|k| standings[k].reached).fold(f64::INFINITY, f64::min);
+        let now = (0..standings.len())
+            .filter(waiting)
+            .map(|k| standings[k].reached)
+            .fold(f64::INFINITY, f64::min);
         if now == f64::INFINITY {
             return false;
         }
-        let round = Round { now, meeting: next_meeting(now, standings), standings };
+        let round = Round {
+            now,
+            meeting: next_meeting(now, standings),
+            standings,
+        };
         for position in 0..self.loops.len() {
             self.plan_loop(position, round);
         }
@@ -160,7 +179,8 @@ impl Scheduler {
     /// Plans the systems of one loop; those that it depends on are planned.
     fn plan_loop(&mut self, position: usize, round: Round<'_>) {
         let members = std::mem::take(&mut self.loops[position]);
-        let goes = |k: usize, last: &[f64]| round.standings[k].reached == round.now && round.now < last[k];
+        let goes =
+            |k: usize, last: &[f64]| round.standings[k].reached == round.now && round.now < last[k];
         let mut all_free = true;
         for &k in &members {
             if let Pace::Imposed(grid) = self.paces[k] {
@@ -175,8 +195,13 @@ impl Scheduler {
         }
         // Rule 3, within a loop: wishes pull one another back until all agree.
         if all_free && members.len() > 1 {
-            let earliest = members.iter().filter_map(|&k| self.ends[k]).fold(f64::INFINITY, f64::min);
-            members.iter().for_each(|&k| self.ends[k] = self.ends[k].map(|_| earliest));
+            let earliest = members
+                .iter()
+                .filter_map(|&k| self.ends[k])
+                .fold(f64::INFINITY, f64::min);
+            members
+                .iter()
+                .for_each(|&k| self.ends[k] = self.ends[k].map(|_| earliest));
         } else {
             while self.pull_back(&members) {}
         }
@@ -186,9 +211,15 @@ impl Scheduler {
     /// Pulls the free systems among `members` back to the horizons of those that go with them; true if one has moved.
     fn pull_back(&mut self, members: &[usize]) -> bool {
         let mut moved = false;
-        for &k in members.iter().filter(|&&k| matches!(self.paces[k], Pace::Free)) {
+        for &k in members
+            .iter()
+            .filter(|&&k| matches!(self.paces[k], Pace::Free))
+        {
             let Some(end) = self.ends[k] else { continue };
-            let horizon = self.feeders[k].iter().filter_map(|&l| self.ends[l]).fold(f64::INFINITY, f64::min);
+            let horizon = self.feeders[k]
+                .iter()
+                .filter_map(|&l| self.ends[l])
+                .fold(f64::INFINITY, f64::min);
             if horizon < end {
                 (self.ends[k], moved) = (Some(horizon), true);
             }
@@ -210,10 +241,17 @@ impl Scheduler {
             None if round.standings[l].reached > round.now => round.standings[l].reached,
             None => f64::INFINITY,
         };
-        let horizon = self.feeders[k].iter().map(horizon).fold(self.stop, f64::min);
+        let horizon = self.feeders[k]
+            .iter()
+            .map(horizon)
+            .fold(self.stop, f64::min);
         let limit = horizon.min(round.meeting);
         let wish = self.wish(k, round);
-        let end = if round.now + wish * (1.0 + NEAR) >= limit { limit } else { round.now + wish };
+        let end = if round.now + wish * (1.0 + NEAR) >= limit {
+            limit
+        } else {
+            round.now + wish
+        };
         // However small the wish, time moves on.
         end.max(round.now.next_up())
     }
@@ -221,22 +259,40 @@ impl Scheduler {
     /// The size of the step that a free system would take if it were alone.
     fn wish(&self, k: usize, round: Round<'_>) -> f64 {
         let next = |l: &usize| match self.paces[*l] {
-            Pace::Imposed(grid) if round.now < self.last[*l] => Some(self.grid_time(*l, &grid, round)),
+            Pace::Imposed(grid) if round.now < self.last[*l] => {
+                Some(self.grid_time(*l, &grid, round))
+            }
             Pace::Imposed(_) => Some(self.stop), // it will not listen again
             Pace::Free => None,
         };
-        let told = self.consumers[k].iter().map(next).try_fold(self.stop, |first, time| Some(first.min(time?)));
-        let own = told.map_or(round.standings[k].wish, |time| time - round.now).min(self.longest);
+        let told = self.consumers[k]
+            .iter()
+            .map(next)
+            .try_fold(self.stop, |first, time| Some(first.min(time?)));
+        let own = told
+            .map_or(round.standings[k].wish, |time| time - round.now)
+            .min(self.longest);
         // Around a loop the wishes of those who hold are shorter already.
-        let outside = self.feeders[k].iter().filter(|&&l| self.member_of[l] != self.member_of[k]);
+        let outside = self.feeders[k]
+            .iter()
+            .filter(|&&l| self.member_of[l] != self.member_of[k]);
         let pace = |&l: &usize| match self.paces[l] {
             Pace::Free => round.standings[l].shortening * round.standings[l].pace,
             Pace::Imposed(grid) => grid.size(),
         };
         let held = outside.map(pace).fold(f64::INFINITY, f64::min);
-        let Standing { shortening, jumps, .. } = round.standings[k];
-        let readers = self.consumers[k].iter().map(|&l| round.standings[l].wish).fold(f64::INFINITY, f64::min);
-        let own = if shortening > 1.0 { own.min(held / shortening) } else { own };
+        let Standing {
+            shortening, jumps, ..
+        } = round.standings[k];
+        let readers = self.consumers[k]
+            .iter()
+            .map(|&l| round.standings[l].wish)
+            .fold(f64::INFINITY, f64::min);
+        let own = if shortening > 1.0 {
+            own.min(held / shortening)
+        } else {
+            own
+        };
         if jumps { own.min(readers) } else { own }
     }
 
@@ -246,11 +302,19 @@ impl Scheduler {
         if time == self.last[k] {
             return time; // where it rests nobody waits for it
         }
-        let near = |other: f64| (other - time).abs() <= ROUNDING * grid.size() + 4.0 * f64::EPSILON * time.abs();
-        let event = round.standings.iter().flat_map(|s| [s.next_event, s.last_event]).find(|&event| near(event));
+        let near = |other: f64| {
+            (other - time).abs() <= ROUNDING * grid.size() + 4.0 * f64::EPSILON * time.abs()
+        };
+        let event = round
+            .standings
+            .iter()
+            .flat_map(|s| [s.next_event, s.last_event])
+            .find(|&event| near(event));
         let listed_first = || {
             self.paces[..k].iter().find_map(|pace| match pace {
-                Pace::Imposed(grid) => Some(grid.time(grid.nearest(time))).filter(|&other| near(other)),
+                Pace::Imposed(grid) => {
+                    Some(grid.time(grid.nearest(time))).filter(|&other| near(other))
+                }
                 Pace::Free => None,
             })
         };
@@ -277,7 +341,9 @@ pub(crate) fn has_room(start: f64, stop: f64, size: f64) -> bool {
 /// The earliest known event after `now`, met or still to be met.
 fn next_meeting(now: f64, standings: &[Standing]) -> f64 {
     let events = standings.iter().flat_map(|s| [s.next_event, s.last_event]);
-    events.filter(|&event| event > now).fold(f64::INFINITY, f64::min)
+    events
+        .filter(|&event| event > now)
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// Rule 6: which of the two newest estimates of a feeder, made at the times `made` (newest first), a step from `start` uses;

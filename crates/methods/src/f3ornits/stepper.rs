@@ -41,7 +41,13 @@ pub(crate) struct Range {
 impl Range {
     /// A range of one value, with a usual magnitude.
     pub fn at(value: f64, nominal: f64) -> Self {
-        Self { high: value, low: value, damped_high: value, damped_low: value, nominal }
+        Self {
+            high: value,
+            low: value,
+            damped_high: value,
+            damped_low: value,
+            nominal,
+        }
     }
 
     /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both sides.
@@ -95,14 +101,30 @@ pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: us
 ///
 /// Growth counts from what was asked for. A step that was cut short, by an event or another system, does not have to grow all
 /// over again.
-pub(crate) fn next_size(options: &F3ornitsOptions, dilatation: f64, size: f64, proposed: f64) -> f64 {
+pub(crate) fn next_size(
+    options: &F3ornitsOptions,
+    dilatation: f64,
+    size: f64,
+    proposed: f64,
+) -> f64 {
     let judged = dilatation.max(MOST_SHRINKAGE) * size;
-    let starts = options.steering == Steering::Averaged && size.max(proposed) < STARTING * options.min_step;
-    let growth = if starts { options.max_growth.max(START_GROWTH) } else { options.max_growth };
+    let starts =
+        options.steering == Steering::Averaged && size.max(proposed) < STARTING * options.min_step;
+    let growth = if starts {
+        options.max_growth.max(START_GROWTH)
+    } else {
+        options.max_growth
+    };
     let grown = growth * size.max(proposed);
     let wanted = judged.min(grown);
-    let wanted = if options.steering == Steering::Averaged { rung(options.first_step, wanted) } else { wanted };
-    wanted.min(options.max_step).max(options.min_step.min(grown))
+    let wanted = if options.steering == Steering::Averaged {
+        rung(options.first_step, wanted)
+    } else {
+        wanted
+    };
+    wanted
+        .min(options.max_step)
+        .max(options.min_step.min(grown))
 }
 
 /// Sizes on a ladder of so many rungs to an octave: rounding, which errors are full of, does not make other steps, and equal steps
@@ -112,7 +134,11 @@ const RUNGS: f64 = 16.0;
 /// The size on the ladder of `unit` that is nearest to this.
 fn rung(unit: f64, size: f64) -> f64 {
     let rung = (RUNGS * (size / unit).log2()).round();
-    if rung.is_finite() { unit * (rung / RUNGS).exp2() } else { size }
+    if rung.is_finite() {
+        unit * (rung / RUNGS).exp2()
+    } else {
+        size
+    }
 }
 
 #[cfg(test)]
@@ -133,9 +159,18 @@ mod tests {
 
     #[test]
     fn an_error_on_the_tolerance_keeps_the_step_and_no_error_lets_it_grow() {
-        let options = F3ornitsOptions { min_step: 1e-9, ..F3ornitsOptions::of_paper(100.0, 1e-4) };
-        let next =
-            |error: f64, degree: usize| next_size(&options, dilatation(Steering::Plain, error, 1.0, degree), 0.2, 0.2);
+        let options = F3ornitsOptions {
+            min_step: 1e-9,
+            ..F3ornitsOptions::of_paper(100.0, 1e-4)
+        };
+        let next = |error: f64, degree: usize| {
+            next_size(
+                &options,
+                dilatation(Steering::Plain, error, 1.0, degree),
+                0.2,
+                0.2,
+            )
+        };
         assert_eq!(next(1.0, 2), 0.2);
         assert_eq!(next(0.0, 2), 1.05 * 0.2);
         assert!((next(8.0, 2) - 0.1).abs() < 1e-15);
@@ -145,6 +180,9 @@ mod tests {
     #[test]
     fn a_step_that_was_cut_short_does_not_have_to_grow_again() {
         let options = F3ornitsOptions::of_paper(100.0, 1e-4);
-        assert_eq!(next_size(&options, f64::INFINITY, 1e-6, 0.5), options.max_growth * 0.5);
+        assert_eq!(
+            next_size(&options, f64::INFINITY, 1e-6, 0.5),
+            options.max_growth * 0.5
+        );
     }
 }

@@ -22,11 +22,19 @@ impl Turns {
 
     /// By what the outputs of each system depend on at once.
     pub fn by_feedthrough(connections: &Connections) -> Self {
-        Self::of((0..connections.systems()).map(|k| answers_to(connections, k)).collect())
+        Self::of(
+            (0..connections.systems())
+                .map(|k| answers_to(connections, k))
+                .collect(),
+        )
     }
 
     fn of(after: Vec<Vec<usize>>) -> Self {
-        let mut turns = Self { of: vec![0; after.len()], count: 1, after };
+        let mut turns = Self {
+            of: vec![0; after.len()],
+            count: 1,
+            after,
+        };
         turns.assign();
         turns
     }
@@ -36,7 +44,10 @@ impl Turns {
         let mut member_of = vec![usize::MAX; self.after.len()];
         for (cycle, members) in components(&self.after).into_iter().enumerate() {
             members.iter().for_each(|&k| member_of[k] = cycle);
-            let outside = members.iter().flat_map(|&k| &self.after[k]).filter(|&&l| member_of[l] != cycle);
+            let outside = members
+                .iter()
+                .flat_map(|&k| &self.after[k])
+                .filter(|&&l| member_of[l] != cycle);
             let turn = outside.map(|&l| self.of[l] + 1).max().unwrap_or(0);
             members.iter().for_each(|&k| self.of[k] = turn);
             self.count = self.count.max(turn + 1);
@@ -45,12 +56,17 @@ impl Turns {
 
     /// Systems, each with one that goes after it.
     pub fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        self.after.iter().enumerate().flat_map(|(k, before)| before.iter().map(move |&feeder| (feeder, k)))
+        self.after
+            .iter()
+            .enumerate()
+            .flat_map(|(k, before)| before.iter().map(move |&feeder| (feeder, k)))
     }
 
     /// Systems that answer at once to one another, for each cycle.
     pub fn cycles(&self) -> impl Iterator<Item = Vec<usize>> {
-        let is_cycle = |members: &Vec<usize>| members.len() > 1 || self.after[members[0]].contains(&members[0]);
+        let is_cycle = |members: &Vec<usize>| {
+            members.len() > 1 || self.after[members[0]].contains(&members[0])
+        };
         components(&self.after).into_iter().filter(is_cycle)
     }
 
@@ -87,8 +103,11 @@ impl Turns {
 fn answers_to(connections: &Connections, system: usize) -> Vec<usize> {
     let first = connections.inputs_of(system).start;
     let outputs = &connections.interfaces()[system].outputs;
-    let mut inputs: Vec<usize> =
-        outputs.iter().flat_map(|output| &output.depends_on).map(|input| first + input).collect();
+    let mut inputs: Vec<usize> = outputs
+        .iter()
+        .flat_map(|output| &output.depends_on)
+        .map(|input| first + input)
+        .collect();
     inputs.sort_unstable();
     inputs.dedup();
     let feeder = |input: usize| match connections.sources()[input] {

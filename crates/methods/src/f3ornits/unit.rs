@@ -113,8 +113,11 @@ impl Unit {
             jumped: false,
         };
         let channels: Vec<Channel> = roles.map(channel).collect();
-        let estimate =
-            || Estimate { made: f64::NEG_INFINITY, epoch: 0, signals: vec![Signal::constant(0.0); channels.len()] };
+        let estimate = || Estimate {
+            made: f64::NEG_INFINITY,
+            epoch: 0,
+            signals: vec![Signal::constant(0.0); channels.len()],
+        };
         let (estimates, passed) = ([estimate(), estimate()], estimate());
         Self {
             channels,
@@ -141,7 +144,10 @@ impl Unit {
     /// The start of the run: ranges begin at the first values.
     pub fn begin(&mut self, past: &Past, system: usize, interface: &Interface) {
         let (_, outputs) = past.point(system, 0);
-        let all = self.channels.iter_mut().zip(outputs.iter().zip(&interface.outputs));
+        let all = self
+            .channels
+            .iter_mut()
+            .zip(outputs.iter().zip(&interface.outputs));
         for (channel, (knot, output)) in all.filter(|(channel, _)| channel.is_followed()) {
             channel.range = Range::at(knot.value, output.nominal.unwrap_or(0.0));
         }
@@ -157,9 +163,8 @@ impl Unit {
             newest.signals[position] = match channel.role {
                 Role::Idle => continue,
                 Role::Held => Signal::constant(outputs[position].value),
-                Role::Followed => {
-                    Points::of(past, system, position).estimate(options.calibration, channel.order.degree)
-                }
+                Role::Followed => Points::of(past, system, position)
+                    .estimate(options.calibration, channel.order.degree),
             };
         }
         self.moved = false;
@@ -178,7 +183,11 @@ impl Unit {
                     let points = Points::of(past, task.system, position).then(elapsed(task), value);
                     let error = self.error(position, &channel.range, value, elapsed(task), options);
                     // Where it has jumped, nobody knows when: on the average in the middle.
-                    let degree = if error > channel.recent.limit() { 1 } else { channel.order.degree.max(1) };
+                    let degree = if error > channel.recent.limit() {
+                        1
+                    } else {
+                        channel.order.degree.max(1)
+                    };
                     points.estimate(options.calibration, degree)
                 }
             };
@@ -203,12 +212,20 @@ impl Unit {
             range.include(value, elapsed(task), options.damping);
             self.error(position, &range, value, elapsed(task), options) / channel.recent.limit()
         };
-        let followed = (0..self.channels.len()).filter(|&position| self.channels[position].is_followed());
+        let followed =
+            (0..self.channels.len()).filter(|&position| self.channels[position].is_followed());
         followed.map(excess).fold(0.0, f64::max)
     }
 
     /// The error of the estimate of one output in units of its tolerance, (29).
-    fn error(&self, position: usize, range: &Range, value: f64, elapsed: f64, options: &F3ornitsOptions) -> f64 {
+    fn error(
+        &self,
+        position: usize,
+        range: &Range,
+        value: f64,
+        elapsed: f64,
+        options: &F3ornitsOptions,
+    ) -> f64 {
         let miss = (value - self.estimates[0].signals[position].value(elapsed)).abs();
         let scale = range.scale(options.scale, value);
         if options.absolute_tolerance > 0.0 {
@@ -216,19 +233,27 @@ impl Unit {
         }
         // Without an absolute tolerance units do not matter; what is zero but for rounding has no scale of its own.
         let scale = scale.max(range.least(value)).max(ROUNDING * self.largest());
-        if scale > 0.0 { miss / (options.tolerance * scale) } else { 0.0 }
+        if scale > 0.0 {
+            miss / (options.tolerance * scale)
+        } else {
+            0.0
+        }
     }
 
     /// What the value of an output may be off by.
     pub fn tolerance(&self, position: usize, value: f64, options: &F3ornitsOptions) -> f64 {
         let range = &self.channels[position].range;
         let least = range.least(value).max(ROUNDING * self.largest());
-        options.absolute_tolerance + options.tolerance * range.scale(options.scale, value).max(least)
+        options.absolute_tolerance
+            + options.tolerance * range.scale(options.scale, value).max(least)
     }
 
     /// The largest value that any output has had.
     fn largest(&self) -> f64 {
-        self.channels.iter().map(|channel| channel.range.extent()).fold(0.0, f64::max)
+        self.channels
+            .iter()
+            .map(|channel| channel.range.extent())
+            .fold(0.0, f64::max)
     }
 
     /// Learns from a step that was taken: orders for the next one, and its size.
@@ -237,7 +262,11 @@ impl Unit {
         let mut least = f64::INFINITY;
         // Two errors in a row say where they are going only if their steps were as long as they would be.
         let cut = options.steering == Steering::Averaged && size < CUT * self.pace;
-        let steering = if cut { Steering::Plain } else { options.steering };
+        let steering = if cut {
+            Steering::Plain
+        } else {
+            options.steering
+        };
         for position in 0..self.channels.len() {
             let mut channel = self.channels[position];
             if !channel.is_followed() {
@@ -247,12 +276,19 @@ impl Unit {
             channel.range.include(value, size, options.damping);
             let error = self.error(position, &channel.range, value, size, options);
             let longer = |error: f64| error * self.shortening.powi(channel.order.degree as i32 + 1);
-            least = least.min(dilatation(steering, longer(error), longer(channel.before), channel.order.degree));
+            least = least.min(dilatation(
+                steering,
+                longer(error),
+                longer(channel.before),
+                channel.order.degree,
+            ));
             channel.jumped = error > channel.recent.limit();
             channel.before = error;
             channel.recent.record(error);
             let points = Points::of(past, task.system, position);
-            channel.order.choose(options.steering, &points, size, value, options.max_degree);
+            channel
+                .order
+                .choose(options.steering, &points, size, value, options.max_degree);
             self.channels[position] = channel;
         }
         self.settled += 1;
@@ -265,32 +301,54 @@ impl Unit {
         self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
         self.last_pace = self.pace;
         let next = next_size(options, least, size, self.pace);
-        self.pace = if cut { next.min(self.pace.max(FORESIGHT * size)) } else { next };
+        self.pace = if cut {
+            next.min(self.pace.max(FORESIGHT * size))
+        } else {
+            next
+        };
         self.proposal = self.pace.min(self.cap);
         self.moved = true;
     }
 
     /// Something that nobody had announced has jumped, and was noticed at `time`, the end of a step: from now on steps are so short that
     /// the time of such jumps is known to a part of the time between them. How often it has happened.
-    pub fn expect_jumps(&mut self, time: f64, (start, stop): (f64, f64), options: &F3ornitsOptions) -> u64 {
-        let jumped = self.channels.iter().filter(|channel| channel.jumped).map(|channel| channel.before);
+    pub fn expect_jumps(
+        &mut self,
+        time: f64,
+        (start, stop): (f64, f64),
+        options: &F3ornitsOptions,
+    ) -> u64 {
+        let jumped = self
+            .channels
+            .iter()
+            .filter(|channel| channel.jumped)
+            .map(|channel| channel.before);
         let size = (options.tolerance * jumped.fold(0.0, f64::max)).clamp(LEAST_JUMP, 1.0);
         (self.jumps, self.farthest) = (self.jumps + 1, self.farthest.max(size));
         let between = (time - start) / self.jumps as f64;
-        self.cap = (TIMING / self.farthest * between).max(SHORTEST_CAP * (stop - start)).max(options.min_step);
+        self.cap = (TIMING / self.farthest * between)
+            .max(SHORTEST_CAP * (stop - start))
+            .max(options.min_step);
         self.jumps
     }
 
     /// The largest error of the newest step, in units of the tolerance.
     pub fn worst_error(&self) -> f64 {
-        self.channels.iter().filter(|channel| channel.is_followed()).map(|channel| channel.before).fold(0.0, f64::max)
+        self.channels
+            .iter()
+            .filter(|channel| channel.is_followed())
+            .map(|channel| channel.before)
+            .fold(0.0, f64::max)
     }
 
     /// The answers of `task` as they would be without the jumps that it shows.
     pub fn undo_jumps(&self, task: &mut Task, options: &F3ornitsOptions) {
         let elapsed = elapsed(task);
-        let jumped = |channel: &Channel| channel.jumped && options.tolerance * channel.before > LEAST_JUMP;
-        for position in (0..self.channels.len()).filter(|&position| jumped(&self.channels[position])) {
+        let jumped =
+            |channel: &Channel| channel.jumped && options.tolerance * channel.before > LEAST_JUMP;
+        for position in
+            (0..self.channels.len()).filter(|&position| jumped(&self.channels[position]))
+        {
             let signal = &self.estimates[0].signals[position];
             task.response.outputs[position] = signal.at(elapsed);
         }
@@ -298,7 +356,9 @@ impl Unit {
 
     /// Something happened elsewhere: errors may be larger for a while.
     pub fn expect_bend(&mut self) {
-        self.channels.iter_mut().for_each(|channel| channel.recent = RecentErrors::default());
+        self.channels
+            .iter_mut()
+            .for_each(|channel| channel.recent = RecentErrors::default());
     }
 
     /// Begins afresh on the far side of an event at `event`, with these answers there: what came before says nothing of what comes.
@@ -306,10 +366,15 @@ impl Unit {
         let channels = self.channels.iter_mut().zip(&task.response.outputs);
         for (channel, knot) in channels.filter(|(channel, _)| channel.is_followed()) {
             channel.range.include(knot.value, 0.0, options.damping);
-            (channel.order, channel.recent, channel.before) = (Order::new(), RecentErrors::default(), 1.0);
+            (channel.order, channel.recent, channel.before) =
+                (Order::new(), RecentErrors::default(), 1.0);
         }
         self.settled = 0;
-        self.pace = if self.jumps >= MANY { options.first_step.max(RESTART * self.cap) } else { options.first_step };
+        self.pace = if self.jumps >= MANY {
+            options.first_step.max(RESTART * self.cap)
+        } else {
+            options.first_step
+        };
         self.proposal = self.pace.min(self.cap);
         self.last_event = event;
         self.epoch += 1;
@@ -320,5 +385,9 @@ impl Unit {
 /// The length of the step of `task`, or of what was made of it where the system stopped early.
 pub(crate) fn elapsed(task: &Task) -> f64 {
     let reached = task.response.reached;
-    if reached == task.step.end { task.step.size() } else { reached - task.step.start }
+    if reached == task.step.end {
+        task.step.size()
+    } else {
+        reached - task.step.start
+    }
 }

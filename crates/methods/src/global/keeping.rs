@@ -29,14 +29,52 @@ impl Global {
 /// All that a linearisation says of its surroundings.
 fn copy_matrices(from: &Linearization, to: &mut Linearization) {
     to.affine = from.affine;
-    let Linearization { a, b, c, d, b_slope, d_slope, .. } = to;
-    let new = [&from.a, &from.b, &from.c, &from.d, &from.b_slope, &from.d_slope];
-    [a, b, c, d, b_slope, d_slope].into_iter().zip(new).for_each(|(to, from)| to.copy_from(from));
+    let Linearization {
+        a,
+        b,
+        c,
+        d,
+        b_slope,
+        d_slope,
+        ..
+    } = to;
+    let new = [
+        &from.a,
+        &from.b,
+        &from.c,
+        &from.d,
+        &from.b_slope,
+        &from.d_slope,
+    ];
+    [a, b, c, d, b_slope, d_slope]
+        .into_iter()
+        .zip(new)
+        .for_each(|(to, from)| to.copy_from(from));
 }
 
 /// And where it was taken.
 fn copy_place(from: &Linearization, to: &mut Linearization) {
-    let Linearization { x, u, u_slope, f, g, f_time, g_time, .. } = to;
-    let new = [&from.x, &from.u, &from.u_slope, &from.f, &from.g, &from.f_time, &from.g_time];
-    [x, u, u_slope, f, g, f_time, g_time].into_iter().zip(new).for_each(|(to, from)| to.copy_from(from));
+    let Linearization {
+        x,
+        u,
+        u_slope,
+        f,
+        g,
+        f_time,
+        g_time,
+        ..
+    } = to;
+    let new = [
+        &from.x,
+        &from.u,
+        &from.u_slope,
+        &from.f,
+        &from.g,
+        &from.f_time,
+        &from.g_time,
+    ];
+    [x, u, u_slope, f, g, f_time, g_time]
+        .into_iter()
+        .zip(new)
+        .for_each(|(to, from)| to.copy_from(from));
 }

@@ -30,7 +30,12 @@ struct Places {
 }
 
 impl Level {
-    pub fn new(orders: usize, coupling: &Coupling<'_>, rows: &[Vec<Row>], columns: &[Vec<Column>]) -> Self {
+    pub fn new(
+        orders: usize,
+        coupling: &Coupling<'_>,
+        rows: &[Vec<Row>],
+        columns: &[Vec<Column>],
+    ) -> Self {
         let variables = coupling.variables.len();
         let mut entries: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut listed = Vec::new();
@@ -45,30 +50,51 @@ impl Level {
         for (rows, columns) in rows.iter().zip(columns) {
             let mut of_system = Vec::with_capacity(rows.len());
             for row in rows {
-                let diagonal = [0, 1, 2].map(|order| place((at(order, row.variable), at(order, row.variable))));
+                let diagonal = [0, 1, 2]
+                    .map(|order| place((at(order, row.variable), at(order, row.variable))));
                 let mut block = |column: &Column| {
-                    [0, 1, 2].map(|to| [0, 1, 2].map(|by| place((at(to, row.variable), at(by, column.variable)))))
+                    [0, 1, 2].map(|to| {
+                        [0, 1, 2].map(|by| place((at(to, row.variable), at(by, column.variable))))
+                    })
                 };
                 let blocks = columns.iter().map(&mut block).collect();
                 of_system.push(Places { diagonal, blocks });
             }
             places.push(of_system);
         }
-        Self { orders, variables, matrix: PatternLu::new(orders * variables, listed), places }
+        Self {
+            orders,
+            variables,
+            matrix: PatternLu::new(orders * variables, listed),
+            places,
+        }
     }
 
     /// Fills the rows of a system in, given what the derivative `to` of an output (a row) gains by the derivative `by` of an input (a
     /// column); derivatives are scaled by powers of `size`.
-    pub fn assemble(&mut self, system: usize, size: f64, gain: impl Fn(usize, usize, usize, usize) -> f64) {
+    pub fn assemble(
+        &mut self,
+        system: usize,
+        size: f64,
+        gain: impl Fn(usize, usize, usize, usize) -> f64,
+    ) {
         let (values, orders) = (self.matrix.values_mut(), self.orders);
         for (row, places) in self.places[system].iter().enumerate() {
-            let blocks = || places.blocks.iter().flat_map(|block| block[..orders].iter().flat_map(|by| &by[..orders]));
+            let blocks = || {
+                places
+                    .blocks
+                    .iter()
+                    .flat_map(|block| block[..orders].iter().flat_map(|by| &by[..orders]))
+            };
             blocks().for_each(|&place| values[place] = 0.0);
-            places.diagonal[..orders].iter().for_each(|&place| values[place] = 1.0);
+            places.diagonal[..orders]
+                .iter()
+                .for_each(|&place| values[place] = 1.0);
             for (column, block) in places.blocks.iter().enumerate() {
                 for (to, line) in block[..orders].iter().enumerate() {
                     for (by, &place) in line[..orders].iter().enumerate() {
-                        values[place] -= gain(row, to, column, by) * size.powi(to as i32 - by as i32);
+                        values[place] -=
+                            gain(row, to, column, by) * size.powi(to as i32 - by as i32);
                     }
                 }
             }

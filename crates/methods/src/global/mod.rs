@@ -4,7 +4,9 @@ mod keeping;
 mod level;
 mod needs;
 
-use dovetail_core::{Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers};
+use dovetail_core::{
+    Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers,
+};
 use dovetail_numerics::{Pole, SingularPattern, Transfer};
 
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
@@ -101,26 +103,44 @@ impl Global {
         reach: Reach,
     ) -> Self {
         let interfaces = connections.interfaces();
-        let columns: Vec<Vec<Column>> = (0..interfaces.len()).map(|k| columns_of(connections, coupling, k)).collect();
+        let columns: Vec<Vec<Column>> = (0..interfaces.len())
+            .map(|k| columns_of(connections, coupling, k))
+            .collect();
         let mut rows: Vec<Vec<Row>> = interfaces.iter().map(|_| Vec::new()).collect();
         for (c, variable) in coupling.variables.iter().enumerate() {
-            rows[variable.system].push(Row { variable: c, position: variable.position });
+            rows[variable.system].push(Row {
+                variable: c,
+                position: variable.position,
+            });
         }
         let orders = if reach.quintics { 2..=3 } else { 2..=2 };
-        let estimators: Vec<Estimator> =
-            interfaces.iter().map(|interface| Estimator::new(interface, reach.degree, options, reach.states)).collect();
+        let estimators: Vec<Estimator> = interfaces
+            .iter()
+            .map(|interface| Estimator::new(interface, reach.degree, options, reach.states))
+            .collect();
         let mut sizes = Vec::new();
-        let transfer_of = estimators.iter().map(|estimator| position_of(estimator.sizes(), &mut sizes)).collect();
+        let transfer_of = estimators
+            .iter()
+            .map(|estimator| position_of(estimator.sizes(), &mut sizes))
+            .collect();
         Self {
             estimators,
             transfers: sizes.iter().map(Sizes::transfer).collect(),
             transfer_of,
-            local: interfaces.iter().enumerate().map(|(k, interface)| LinearizeTask::new(k, interface)).collect(),
-            levels: orders.map(|orders| Level::new(orders, coupling, &rows, &columns)).collect(),
+            local: interfaces
+                .iter()
+                .enumerate()
+                .map(|(k, interface)| LinearizeTask::new(k, interface))
+                .collect(),
+            levels: orders
+                .map(|orders| Level::new(orders, coupling, &rows, &columns))
+                .collect(),
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
-            kept: reach.keeps.then(|| interfaces.iter().map(Linearization::of).collect()),
+            kept: reach
+                .keeps
+                .then(|| interfaces.iter().map(Linearization::of).collect()),
             stays: vec![false; interfaces.len()],
             shape: None,
             fresh: false,
@@ -155,7 +175,11 @@ impl Global {
     /// estimators answer to the inputs that are placed goes into `answers`.
     ///
     /// All that is done with a system's estimator is done at once: with many systems, fetching them from memory is what takes time.
-    pub fn prepare(&mut self, coupling: &Coupling<'_>, answers: &mut [f64]) -> Result<(), Unsolved> {
+    pub fn prepare(
+        &mut self,
+        coupling: &Coupling<'_>,
+        answers: &mut [f64],
+    ) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.shape()));
         let level = coupling.shape().orders() - 2;
@@ -163,7 +187,10 @@ impl Global {
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
         for system in 0..self.estimators.len() {
-            let (estimator, new) = (&mut self.estimators[system], &self.local[system].linearization);
+            let (estimator, new) = (
+                &mut self.estimators[system],
+                &self.local[system].linearization,
+            );
             let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
@@ -197,17 +224,37 @@ impl Global {
     /// The estimators from here on learn of the linearisations, although the step will not be solved.
     fn refresh_from(&mut self, first: usize, time: f64) {
         if std::mem::take(&mut self.fresh) {
-            for (system, (estimator, task)) in self.estimators.iter_mut().zip(&self.local).enumerate().skip(first) {
-                estimator.refresh(time, self.kept.as_ref().map_or(&task.linearization, |kept| &kept[system]));
+            for (system, (estimator, task)) in self
+                .estimators
+                .iter_mut()
+                .zip(&self.local)
+                .enumerate()
+                .skip(first)
+            {
+                estimator.refresh(
+                    time,
+                    self.kept
+                        .as_ref()
+                        .map_or(&task.linearization, |kept| &kept[system]),
+                );
             }
         }
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an end curvature of 1.
     fn assemble(&mut self, level: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
-        let (estimator, rows, columns) = (&self.estimators[system], &self.rows[system], &self.columns[system]);
+        let (estimator, rows, columns) = (
+            &self.estimators[system],
+            &self.rows[system],
+            &self.columns[system],
+        );
         self.levels[level].assemble(system, size, |row, to, column, by| {
-            estimator.gain(to, rows[row].position, columns[column].input, basis[by].coefficients())
+            estimator.gain(
+                to,
+                rows[row].position,
+                columns[column].input,
+                basis[by].coefficients(),
+            )
         });
     }
 
@@ -216,7 +263,8 @@ impl Global {
         let inputs = &coupling.tasks[system].inputs;
         for row in &self.rows[system] {
             for order in 0..into.len() / count {
-                into[order * count + row.variable] = estimator.estimate(order, row.position, inputs);
+                into[order * count + row.variable] =
+                    estimator.estimate(order, row.position, inputs);
             }
         }
     }
@@ -235,7 +283,12 @@ impl Global {
 
     /// What a disturbance of the coupling variables within the step, as polynomials, does to values, slopes and so on at its end,
     /// through one system each. A system that does not take all of its `inputs` is disturbed by what was taken away as well.
-    pub fn disturb<P: AsRef<[f64]>>(&self, disturbance: &[P], inputs: Option<&[Signal]>, into: &mut [f64]) {
+    pub fn disturb<P: AsRef<[f64]>>(
+        &self,
+        disturbance: &[P],
+        inputs: Option<&[Signal]>,
+        into: &mut [f64],
+    ) {
         let count = disturbance.len();
         for (system, rows) in self.rows.iter().enumerate() {
             for row in rows {
@@ -248,7 +301,12 @@ impl Global {
     }
 
     /// What it does to the states of all systems, stacked.
-    pub fn disturb_states<P: AsRef<[f64]>>(&self, disturbance: &[P], inputs: Option<&[Signal]>, into: &mut [f64]) {
+    pub fn disturb_states<P: AsRef<[f64]>>(
+        &self,
+        disturbance: &[P],
+        inputs: Option<&[Signal]>,
+        into: &mut [f64],
+    ) {
         let mut places = into.iter_mut();
         for (system, task) in self.local.iter().enumerate() {
             let first = task.linearization.g.len();
@@ -266,7 +324,10 @@ impl Global {
         disturbance: &[P],
         inputs: Option<&[Signal]>,
     ) -> f64 {
-        let (size, degree) = (self.shape.map_or(0.0, |(size, _)| size), self.degrees[system]);
+        let (size, degree) = (
+            self.shape.map_or(0.0, |(size, _)| size),
+            self.degrees[system],
+        );
         let estimator = &self.estimators[system];
         let gain = |column: &Column| {
             let coefficients = disturbance[column.variable].as_ref();
@@ -274,7 +335,9 @@ impl Global {
             match inputs {
                 Some(inputs) if inputs[column.variable].degree() > degree => {
                     let whole = &inputs[column.variable];
-                    let taken = |signal: &Signal| estimator.gain(order, row, column.input, signal.coefficients());
+                    let taken = |signal: &Signal| {
+                        estimator.gain(order, row, column.input, signal.coefficients())
+                    };
                     direct + taken(whole) - taken(&whole.reduced(size, degree))
                 }
                 _ => direct,
@@ -292,13 +355,19 @@ impl Global {
 
 /// Where `wanted` stands among `all`, at the end if it is new.
 fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
-    all.iter().position(|known| *known == wanted).unwrap_or_else(|| {
-        all.push(wanted);
-        all.len() - 1
-    })
+    all.iter()
+        .position(|known| *known == wanted)
+        .unwrap_or_else(|| {
+            all.push(wanted);
+            all.len() - 1
+        })
 }
 
 fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize) -> Vec<Column> {
     let inputs = connections.inputs_of(system).enumerate();
-    inputs.filter_map(|(input, stacked)| coupling.feeders[stacked].map(|variable| Column { input, variable })).collect()
+    inputs
+        .filter_map(|(input, stacked)| {
+            coupling.feeders[stacked].map(|variable| Column { input, variable })
+        })
+        .collect()
 }

@@ -15,9 +15,13 @@ pub(crate) fn check_needs(
     all: &[Capabilities],
 ) -> Result<(), Error> {
     for (interface, capabilities) in connections.interfaces().iter().zip(all) {
-        let missing = |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
+        let missing =
+            |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
         if !capabilities.linearize {
-            return Err(missing("a linearisation", "ifosmondi needs rollback instead, f3ornits nothing"));
+            return Err(missing(
+                "a linearisation",
+                "ifosmondi needs rollback instead, f3ornits nothing",
+            ));
         }
         if let (StepRule::Imposed(size), None) = (capabilities.step_rule, grid) {
             return Err(missing(
@@ -26,7 +30,9 @@ pub(crate) fn check_needs(
             ));
         }
     }
-    grid.map_or(Ok(()), |grid| check_imposed_steps(name, grid, connections, all))
+    grid.map_or(Ok(()), |grid| {
+        check_imposed_steps(name, grid, connections, all)
+    })
 }
 
 /// The interface of a step has no solution, although no loop is there that could be singular.
@@ -38,10 +44,22 @@ struct Unpredictable;
 
 impl Unsolved {
     /// What the user is told where the step cannot be shortened any more.
-    pub fn into_error(self, connections: &Connections, coupling: &Coupling<'_>, time: f64) -> Error {
+    pub fn into_error(
+        self,
+        connections: &Connections,
+        coupling: &Coupling<'_>,
+        time: f64,
+    ) -> Error {
         let system = |index: usize| connections.interfaces()[index].name.clone();
         match self {
-            Self::Pole { system: index, pole } => Error::System { system: system(index), time, reason: Box::new(pole) },
+            Self::Pole {
+                system: index,
+                pole,
+            } => Error::System {
+                system: system(index),
+                time,
+                reason: Box::new(pole),
+            },
             Self::Singular => {
                 let variables: Vec<String> = algebraic_loops(connections)
                     .concat()
@@ -49,9 +67,11 @@ impl Unsolved {
                     .map(|output| connections.output_name(output))
                     .collect();
                 match coupling.variables.first() {
-                    Some(first) if variables.is_empty() => {
-                        Error::System { system: system(first.system), time, reason: Box::new(Unpredictable) }
-                    }
+                    Some(first) if variables.is_empty() => Error::System {
+                        system: system(first.system),
+                        time,
+                        reason: Box::new(Unpredictable),
+                    },
                     _ => Error::SingularLoop { variables, time },
                 }
             }

@@ -38,8 +38,16 @@ impl Measure<'_> {
     /// The range of the variable of an unknown, or what one that has never moved is about to become.
     fn scale(&self, coupling: &Coupling<'_>, unknown: usize) -> f64 {
         let count = coupling.start.len();
-        let value = self.ranges.scale(unknown % count).max(self.ranges.least()).max(f64::MIN_POSITIVE);
-        if unknown < count { value } else { value / coupling.step.size() }
+        let value = self
+            .ranges
+            .scale(unknown % count)
+            .max(self.ranges.least())
+            .max(f64::MIN_POSITIVE);
+        if unknown < count {
+            value
+        } else {
+            value / coupling.step.size()
+        }
     }
 
     /// The weight of a residual among others. One that nothing is known of yet counts as the largest does.
@@ -48,7 +56,11 @@ impl Measure<'_> {
         if self.criterion == Criterion::Range && self.ranges.scale(unknown % count) == 0.0 {
             let largest = (0..count).map(|c| self.ranges.scale(c)).fold(0.0, f64::max);
             let largest = if largest > 0.0 { largest } else { 1.0 };
-            return if unknown < count { 1.0 } else { coupling.step.size() } / (self.tolerance * largest);
+            return if unknown < count {
+                1.0
+            } else {
+                coupling.step.size()
+            } / (self.tolerance * largest);
         }
         1.0 / self.allows(coupling, unknown, guess)
     }
@@ -68,12 +80,23 @@ impl Measure<'_> {
 
     /// A guess that runs away makes (27) true by its size alone, and so does one of a variable that has never moved. So a residual must
     /// also be small by the measure of the step's start, or smaller than those `before` it.
-    pub fn has_fallen(&self, coupling: &Coupling<'_>, unknown: usize, residual: f64, before: f64) -> bool {
+    pub fn has_fallen(
+        &self,
+        coupling: &Coupling<'_>,
+        unknown: usize,
+        residual: f64,
+        before: f64,
+    ) -> bool {
         let variable = unknown % coupling.start.len();
         let start = coupling.start[variable];
-        let known = if unknown < coupling.start.len() { start.value } else { start.slope };
+        let known = if unknown < coupling.start.len() {
+            start.value
+        } else {
+            start.slope
+        };
         let known = if known.is_finite() { known } else { 0.0 };
         let measured = self.criterion == Criterion::Paper || !self.ranges.rests(variable);
-        residual.abs() <= 0.5 * before.abs() || measured && residual.abs() <= self.allows(coupling, unknown, known)
+        residual.abs() <= 0.5 * before.abs()
+            || measured && residual.abs() <= self.allows(coupling, unknown, known)
     }
 }

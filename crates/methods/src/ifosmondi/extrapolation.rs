@@ -18,7 +18,11 @@ pub(super) struct Extrapolation {
 
 impl Extrapolation {
     pub fn new(variables: usize) -> Self {
-        Self { times: [f64::NAN; DEPTH], slopes: std::array::from_fn(|_| vec![0.0; variables]), kept: 0 }
+        Self {
+            times: [f64::NAN; DEPTH],
+            slopes: std::array::from_fn(|_| vec![0.0; variables]),
+            kept: 0,
+        }
     }
 
     /// After an event the past says nothing of what comes.
@@ -31,7 +35,10 @@ impl Extrapolation {
         self.times.rotate_right(1);
         self.slopes.rotate_right(1);
         self.times[0] = time;
-        self.slopes[0].iter_mut().zip(knots).for_each(|(slope, knot)| *slope = knot.slope);
+        self.slopes[0]
+            .iter_mut()
+            .zip(knots)
+            .for_each(|(slope, knot)| *slope = knot.slope);
         self.kept = (self.kept + 1).min(DEPTH);
     }
 
@@ -80,12 +87,18 @@ mod tests {
         }
         let mut guess = [0.0; 2];
         past.guess(MacroStep::new(0.4, 0.65), &[at(0.4)], &mut guess);
-        assert!((guess[0] - at(0.65).value).abs() < 1e-14 && (guess[1] - at(0.65).slope).abs() < 1e-14);
+        assert!(
+            (guess[0] - at(0.65).value).abs() < 1e-14 && (guess[1] - at(0.65).slope).abs() < 1e-14
+        );
     }
 
     #[test]
     fn with_less_past_the_guess_is_simpler() {
-        let knot = Knot { value: 2.0, slope: 3.0, curvature: 0.0 };
+        let knot = Knot {
+            value: 2.0,
+            slope: 3.0,
+            curvature: 0.0,
+        };
         let (mut past, mut guess) = (Extrapolation::new(1), [0.0; 2]);
         past.record(0.0, &[knot]);
         past.guess(MacroStep::new(0.0, 0.5), &[knot], &mut guess);

@@ -15,8 +15,8 @@ mod residual;
 mod steps;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome, Past, StepRule,
-    Workers,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
+    Past, StepRule, Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
@@ -107,9 +107,15 @@ impl<'a> Ifosmondi<'a> {
     }
 
     /// The first guess of the end of the step; false if a system has stopped at an event.
-    fn predict(&mut self, step: MacroStep, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
+    fn predict(
+        &mut self,
+        step: MacroStep,
+        past: &Past,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         if self.options.extrapolate && self.coupling.smooth {
-            self.extrapolation.guess(step, &self.coupling.start, &mut self.unknowns);
+            self.extrapolation
+                .guess(step, &self.coupling.start, &mut self.unknowns);
             return Ok(true);
         }
         // (20), (21): the interface held, and what the systems answer to it.
@@ -125,7 +131,8 @@ impl<'a> Ifosmondi<'a> {
         workers.advance(&mut self.coupling.tasks)?;
         self.errors.accept(step.size());
         self.note_slowest();
-        self.coupling.note_predictions(&self.unknowns, &mut self.predictions);
+        self.coupling
+            .note_predictions(&self.unknowns, &mut self.predictions);
         self.coupling.arrive(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
         if self.coupling.at_event() && self.coupling.cross_event(workers)? {
@@ -135,18 +142,26 @@ impl<'a> Ifosmondi<'a> {
                 chooser.restart();
             }
         }
-        self.ranges.include(self.coupling.start.iter().map(|knot| knot.value));
+        self.ranges
+            .include(self.coupling.start.iter().map(|knot| knot.value));
         Ok(())
     }
 
     /// Whether the inputs of the step, which agree with the outputs, are accurate enough; if not the next one is shorter.
     fn promises(&mut self, step: MacroStep) -> bool {
-        let moves = self.coupling.start.iter().zip(&self.unknowns).map(|(knot, end)| end - knot.value);
+        let moves = self
+            .coupling
+            .start
+            .iter()
+            .zip(&self.unknowns)
+            .map(|(knot, end)| end - knot.value);
         self.ranges.expect(moves);
         let (start, end) = (&self.coupling.start, &self.unknowns);
         let error = match self.coupling.smooth {
             true => self.errors.estimate(step.size(), start, end, &self.ranges),
-            false => self.errors.estimate_first(step.size(), start, end, &self.ranges),
+            false => self
+                .errors
+                .estimate_first(step.size(), start, end, &self.ranges),
         };
         match &mut self.steps {
             Steps::Given(plan) => {
@@ -159,7 +174,11 @@ impl<'a> Ifosmondi<'a> {
 
     fn measure(&self) -> Measure<'_> {
         let tolerance = self.steps.iterated(self.options.tolerance);
-        Measure { criterion: self.options.criterion, tolerance, ranges: &self.ranges }
+        Measure {
+            criterion: self.options.criterion,
+            tolerance,
+            ranges: &self.ranges,
+        }
     }
 
     /// For each unknown, its residual in units of what is allowed.
@@ -170,7 +189,10 @@ impl<'a> Ifosmondi<'a> {
     }
 
     fn note_slowest(&mut self) {
-        let worst = self.shares().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let worst = self
+            .shares()
+            .enumerate()
+            .max_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((unknown, share)) = worst {
             self.slowest[unknown] += 1;
             self.signals[1] = share;
@@ -182,7 +204,11 @@ impl<'a> Ifosmondi<'a> {
         if let Some(error) = failure {
             return error;
         }
-        let worst = self.shares().enumerate().max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(unknown, _)| unknown);
+        let worst = self
+            .shares()
+            .enumerate()
+            .max_by(|(_, a), (_, b)| a.total_cmp(b))
+            .map_or(0, |(unknown, _)| unknown);
         let (system, variable) = self.coupling.name(worst);
         Error::NotConverged {
             method: NAME,
@@ -203,12 +229,16 @@ fn why(ending: Ending, solver: &str) -> String {
         }
         Ending::Diverged => "Its iterations drift apart",
         Ending::IterationLimit => "Its iterations come closer too slowly",
-        Ending::Stagnated => "Its iterations come no closer: the equations may have no solution, or noise hides it",
+        Ending::Stagnated => {
+            "Its iterations come no closer: the equations may have no solution, or noise hides it"
+        }
         _ => "A system answered with something that is no number",
     };
     let advice = match solver {
         "quasi-newton" => "try --solver anderson, a smaller --step, or a looser --tolerance",
-        "newton" | "anderson" => "try --solver quasi-newton, a smaller --step, or a looser --tolerance",
+        "newton" | "anderson" => {
+            "try --solver quasi-newton, a smaller --step, or a looser --tolerance"
+        }
         _ => "try --solver quasi-newton",
     };
     format!("{reason}; {advice}")
@@ -220,8 +250,15 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        for (interface, capabilities) in self.coupling.connections.interfaces().iter().zip(capabilities) {
-            let missing = |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
+        for (interface, capabilities) in self
+            .coupling
+            .connections
+            .interfaces()
+            .iter()
+            .zip(capabilities)
+        {
+            let missing =
+                |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.trial {
                 return Err(missing(
                     "rollback, or a linearisation in its place",
@@ -241,7 +278,8 @@ impl Method for Ifosmondi<'_> {
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
-            self.ranges.include(self.coupling.start.iter().map(|knot| knot.value));
+            self.ranges
+                .include(self.coupling.start.iter().map(|knot| knot.value));
             if matches!(self.steps, Steps::Chosen(_)) && self.tries_for_slopes {
                 self.coupling.find_start_slopes(past, workers)?;
                 self.tries_for_slopes = false; // what is not known now will not be known at the next try
@@ -254,13 +292,22 @@ impl Method for Ifosmondi<'_> {
             Ok(true) => {}
             Ok(false) => return Ok(Outcome::Rejected(step)),
             // Held inputs may lead a system astray; a shorter step leads it less far.
-            Err(error) => return if self.steps.shorten(step) { Ok(Outcome::Rejected(step)) } else { Err(error) },
+            Err(error) => {
+                return if self.steps.shorten(step) {
+                    Ok(Outcome::Rejected(step))
+                } else {
+                    Err(error)
+                };
+            }
         }
         let tolerance = self.steps.iterated(self.options.tolerance);
         let criterion = (self.options.criterion, tolerance);
         let (ranges, first) = (&mut self.ranges, &mut self.first);
-        let mut equations = Residual::new(&mut self.coupling, past, workers, criterion, ranges, first);
-        let outcome = self.solver.solve(&mut equations, &mut self.unknowns, &mut self.residual);
+        let mut equations =
+            Residual::new(&mut self.coupling, past, workers, criterion, ranges, first);
+        let outcome = self
+            .solver
+            .solve(&mut equations, &mut self.unknowns, &mut self.residual);
         let (failure, stopped) = (equations.error, equations.stopped);
         if stopped {
             return Ok(Outcome::Rejected(step));
@@ -279,7 +326,12 @@ impl Method for Ifosmondi<'_> {
         self.signals[0] = outcome.iterations as f64;
         let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
         let before = self.coupling.near_side.tasks();
-        Ok(Outcome::Accepted(Exchange { tasks, before, iterations, signals: &self.signals }))
+        Ok(Outcome::Accepted(Exchange {
+            tasks,
+            before,
+            iterations,
+            signals: &self.signals,
+        }))
     }
 
     fn derivatives(&self) -> usize {
@@ -292,7 +344,10 @@ impl Method for Ifosmondi<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(true);
-        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all.extend(
+            self.predictions
+                .warning(|variable| self.coupling.full_name(variable)),
+        );
         all
     }
 
@@ -307,7 +362,12 @@ impl Method for Ifosmondi<'_> {
 
     fn remarks(&self) -> Vec<String> {
         let steps: u64 = self.slowest.iter().sum();
-        let slowest = self.slowest.iter().enumerate().max_by_key(|(_, count)| **count).filter(|(_, count)| **count > 0);
+        let slowest = self
+            .slowest
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, count)| **count)
+            .filter(|(_, count)| **count > 0);
         let sentence = |(unknown, count): (usize, &u64)| {
             let (system, variable) = self.coupling.name(unknown);
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
@@ -317,8 +377,16 @@ impl Method for Ifosmondi<'_> {
             _ => None,
         };
         let steps = |(shortest, longest): (f64, f64)| {
-            format!("steps were chosen between {} and {} s", rounded(shortest), rounded(longest))
+            format!(
+                "steps were chosen between {} and {} s",
+                rounded(shortest),
+                rounded(longest)
+            )
         };
-        extent.map(steps).into_iter().chain(slowest.map(sentence)).collect()
+        extent
+            .map(steps)
+            .into_iter()
+            .chain(slowest.map(sentence))
+            .collect()
     }
 }

@@ -34,11 +34,26 @@ impl<'b, 'a> Residual<'b, 'a> {
         before: &'b mut [f64],
     ) -> Self {
         let (error, stopped, evaluations) = (None, false, 0);
-        Self { coupling, past, workers, error, stopped, criterion, tolerance, ranges, before, evaluations }
+        Self {
+            coupling,
+            past,
+            workers,
+            error,
+            stopped,
+            criterion,
+            tolerance,
+            ranges,
+            before,
+            evaluations,
+        }
     }
 
     fn measure(&self) -> Measure<'_> {
-        Measure { criterion: self.criterion, tolerance: self.tolerance, ranges: self.ranges }
+        Measure {
+            criterion: self.criterion,
+            tolerance: self.tolerance,
+            ranges: self.ranges,
+        }
     }
 }
 
@@ -60,18 +75,29 @@ impl Equations for Residual<'_, '_> {
             return false;
         }
         let pairs = guess.iter().zip(&self.coupling.answers);
-        residual.iter_mut().zip(pairs).for_each(|(residual, (asked, given))| *residual = asked - given);
+        residual
+            .iter_mut()
+            .zip(pairs)
+            .for_each(|(residual, (asked, given))| *residual = asked - given);
         if self.ranges.rest() {
             // What has never moved has the scale of what it is about to become.
             let (values, slopes) = self.coupling.answers.split_at(self.coupling.start.len());
             let size = self.coupling.step.size();
-            self.ranges.expect_from_zero(values.iter().zip(slopes).map(|(y, slope)| y.abs().max((size * slope).abs())));
+            self.ranges.expect_from_zero(
+                values
+                    .iter()
+                    .zip(slopes)
+                    .map(|(y, slope)| y.abs().max((size * slope).abs())),
+            );
         }
         if self.evaluations == 0 {
             self.before.copy_from_slice(residual);
         }
         if self.criterion == Criterion::Range {
-            self.before.iter_mut().zip(&*residual).for_each(|(most, r)| *most = most.abs().max(r.abs()));
+            self.before
+                .iter_mut()
+                .zip(&*residual)
+                .for_each(|(most, r)| *most = most.abs().max(r.abs()));
         }
         self.evaluations += 1;
         true

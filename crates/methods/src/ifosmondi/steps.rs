@@ -99,13 +99,30 @@ impl Chooser {
 
     fn step(&self, reached: f64, event: f64) -> MacroStep {
         let stop = self.grid.time(self.grid.count());
-        let limit = if event > reached { event.min(stop) } else { stop };
-        towards(reached, limit, self.size.min(self.bounds.longest).max(self.shortest(reached)))
+        let limit = if event > reached {
+            event.min(stop)
+        } else {
+            stop
+        };
+        towards(
+            reached,
+            limit,
+            self.size
+                .min(self.bounds.longest)
+                .max(self.shortest(reached)),
+        )
     }
 
     fn shortest(&self, time: f64) -> f64 {
-        let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
-        (SHORTEST * self.span()).max(16.0 * f64::EPSILON * time.abs()).max(in_vain).max(self.bounds.shortest)
+        let in_vain = if self.struggle > MOST_STRUGGLE {
+            SHORTEST_IN_VAIN * self.span()
+        } else {
+            0.0
+        };
+        (SHORTEST * self.span())
+            .max(16.0 * f64::EPSILON * time.abs())
+            .max(in_vain)
+            .max(self.bounds.shortest)
     }
 
     fn shrink(&mut self, failed: MacroStep, factor: f64) -> bool {
@@ -123,13 +140,24 @@ impl Chooser {
         if excess > MARGIN && self.shrink(step, factor.clamp(SHRINKAGE, SAFETY)) {
             return false;
         }
-        self.struggle = if excess <= MARGIN { self.struggle.saturating_sub(1) } else { self.struggle };
+        self.struggle = if excess <= MARGIN {
+            self.struggle.saturating_sub(1)
+        } else {
+            self.struggle
+        };
         self.rejections = 0;
         // A step that was cut for an event or the end says little about the size that would have been allowed.
         let whole = step.size() >= 0.9 * self.size;
         let next = step.size() * factor.clamp(SHRINKAGE, GROWTH);
-        self.size = if whole || factor < 1.0 { next } else { self.size };
-        self.extent = (self.extent.0.min(step.size()), self.extent.1.max(step.size()));
+        self.size = if whole || factor < 1.0 {
+            next
+        } else {
+            self.size
+        };
+        self.extent = (
+            self.extent.0.min(step.size()),
+            self.extent.1.max(step.size()),
+        );
         true
     }
 }
@@ -159,7 +187,15 @@ impl InputErrors {
     pub fn new(variables: usize) -> Self {
         let zeros = || vec![0.0; variables];
         let inputs = vec![Signal::constant(0.0); variables];
-        Self { thirds: zeros(), before: None, newest: zeros(), largest: zeros(), now: zeros(), longer: None, inputs }
+        Self {
+            thirds: zeros(),
+            before: None,
+            newest: zeros(),
+            largest: zeros(),
+            now: zeros(),
+            longer: None,
+            inputs,
+        }
     }
 
     /// An event: what was says nothing of what comes.
@@ -169,18 +205,32 @@ impl InputErrors {
 
     /// The error of a first step without slopes at its start: by how much the inputs of a longer one differ at its end. Without a
     /// longer one it is not known, and the next try is to be shorter.
-    pub fn estimate_first(&mut self, size: f64, start: &[Knot], end: &[f64], ranges: &Ranges) -> InputError {
+    pub fn estimate_first(
+        &mut self,
+        size: f64,
+        start: &[Knot],
+        end: &[f64],
+        ranges: &Ranges,
+    ) -> InputError {
         let count = start.len();
         for (c, miss) in self.newest.iter_mut().enumerate() {
             *miss = (self.inputs[c].value(size) - end[c]).abs();
         }
         let known = self.longer.is_some_and(|longer| size < longer);
-        let relative = if known { ranges.largest_share(&self.newest) } else { f64::INFINITY };
+        let relative = if known {
+            ranges.largest_share(&self.newest)
+        } else {
+            f64::INFINITY
+        };
         for (c, (input, knot)) in self.inputs.iter_mut().zip(start).enumerate() {
             *input = Signal::parabola_to(
                 size,
                 knot.value,
-                Knot { value: end[c], slope: end[count + c], curvature: f64::NAN },
+                Knot {
+                    value: end[c],
+                    slope: end[count + c],
+                    curvature: f64::NAN,
+                },
             );
         }
         self.now.fill(0.0);
@@ -189,11 +239,18 @@ impl InputErrors {
     }
 
     /// The error of a step that leaves `start` and arrives at values and slopes.
-    pub fn estimate(&mut self, size: f64, start: &[Knot], end: &[f64], ranges: &Ranges) -> InputError {
+    pub fn estimate(
+        &mut self,
+        size: f64,
+        start: &[Knot],
+        end: &[f64],
+        ranges: &Ranges,
+    ) -> InputError {
         let count = start.len();
         for (c, knot) in start.iter().enumerate() {
             let (value, slope) = (end[c], end[count + c]);
-            self.now[c] = 6.0 * (knot.slope + slope - 2.0 * (value - knot.value) / size) / (size * size);
+            self.now[c] =
+                6.0 * (knot.slope + slope - 2.0 * (value - knot.value) / size) / (size * size);
             self.newest[c] = match self.before {
                 Some(before) => {
                     let fourth = 2.0 * (self.now[c] - self.thirds[c]) / (size + before);
@@ -203,12 +260,18 @@ impl InputErrors {
             };
         }
         let relative = ranges.largest_share(&self.newest);
-        InputError { relative, order: if self.before.is_some() { 4 } else { 3 } }
+        InputError {
+            relative,
+            order: if self.before.is_some() { 4 } else { 3 },
+        }
     }
 
     /// The step has been taken.
     pub fn accept(&mut self, size: f64) {
-        self.largest.iter_mut().zip(&self.newest).for_each(|(largest, newest)| *largest = largest.max(*newest));
+        self.largest
+            .iter_mut()
+            .zip(&self.newest)
+            .for_each(|(largest, newest)| *largest = largest.max(*newest));
         std::mem::swap(&mut self.thirds, &mut self.now);
         self.before = Some(size);
         self.longer = None;
@@ -237,8 +300,14 @@ mod tests {
         let error = errors.estimate(0.2, &[quartic.at(0.3)], &ends(0.5), &ranges);
         let cubic = Signal::hermite(0.2, quartic.at(0.3), quartic.at(0.5));
         let largest = (0..=20).map(|i| f64::from(i) * 0.01);
-        let largest = largest.map(|t| (cubic.value(t) - quartic.value(0.3 + t)).abs()).fold(0.0, f64::max);
-        assert!((error.relative / largest - 1.0).abs() < 1e-9, "{} and {largest}", error.relative);
+        let largest = largest
+            .map(|t| (cubic.value(t) - quartic.value(0.3 + t)).abs())
+            .fold(0.0, f64::max);
+        assert!(
+            (error.relative / largest - 1.0).abs() < 1e-9,
+            "{} and {largest}",
+            error.relative
+        );
         assert_eq!(error.order, 4);
     }
 }

@@ -85,7 +85,11 @@ impl Controller {
     /// Steps over the span of `grid`, within bounds, for these coupling variables.
     pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, coupling: &Coupling<'_>) -> Self {
         let (connections, variables) = (coupling.connections, coupling.variables.len());
-        let states = connections.interfaces().iter().map(|interface| interface.states.len()).sum();
+        let states = connections
+            .interfaces()
+            .iter()
+            .map(|interface| interface.states.len())
+            .sum();
         let tolerance = tolerance.max(TIGHTEST);
         let nothing = vec![Signal::constant(0.0); variables];
         Self {
@@ -105,7 +109,11 @@ impl Controller {
             rejections: 0,
             struggle: 0,
             rejected: None,
-            tally: Tally { extent: (f64::INFINITY, 0.0), missed: 0, worst: (0.0, f64::NAN) },
+            tally: Tally {
+                extent: (f64::INFINITY, 0.0),
+                missed: 0,
+                worst: (0.0, f64::NAN),
+            },
             inputs: nothing.clone(),
             disturbance: nothing,
             effect: vec![0.0; 2 * variables],
@@ -113,9 +121,19 @@ impl Controller {
     }
 
     /// The next step: of the chosen size, or to the next event or the end where that is near.
-    pub fn step(&mut self, reached: f64, event: f64, coupling: &Coupling<'_>, global: &Global) -> MacroStep {
+    pub fn step(
+        &mut self,
+        reached: f64,
+        event: f64,
+        coupling: &Coupling<'_>,
+        global: &Global,
+    ) -> MacroStep {
         let stop = self.grid.time(self.grid.count());
-        let limit = if event > reached { event.min(stop) } else { stop };
+        let limit = if event > reached {
+            event.min(stop)
+        } else {
+            stop
+        };
         let (span, rest) = (self.span(), limit - reached);
         if self.size.is_none() {
             self.rates.locate(global);
@@ -131,8 +149,14 @@ impl Controller {
             .max(shortest(span, reached))
             .max(self.bounds.shortest);
         self.size = Some(size);
-        self.outputs.include(coupling.start.iter().map(|knot| knot.value));
-        self.states.include(global.local().iter().flat_map(|task| task.linearization.x.iter().copied()));
+        self.outputs
+            .include(coupling.start.iter().map(|knot| knot.value));
+        self.states.include(
+            global
+                .local()
+                .iter()
+                .flat_map(|task| task.linearization.x.iter().copied()),
+        );
         towards(reached, limit, size)
     }
 
@@ -142,21 +166,54 @@ impl Controller {
 
     /// Below this a step is not cut any more.
     fn short_enough(&self, time: f64) -> f64 {
-        let in_vain = if self.struggle > MOST_STRUGGLE { SHORTEST_IN_VAIN * self.span() } else { 0.0 };
-        shortest(self.span(), time).max(in_vain).max(self.bounds.shortest)
+        let in_vain = if self.struggle > MOST_STRUGGLE {
+            SHORTEST_IN_VAIN * self.span()
+        } else {
+            0.0
+        };
+        shortest(self.span(), time)
+            .max(in_vain)
+            .max(self.bounds.shortest)
     }
 
     /// Whether the step, solved, promises to be accurate; if not the next one is shorter.
-    pub fn admits(&mut self, step: MacroStep, coupling: &Coupling<'_>, solution: &[f64], global: &mut Global) -> bool {
+    pub fn admits(
+        &mut self,
+        step: MacroStep,
+        coupling: &Coupling<'_>,
+        solution: &[f64],
+        global: &mut Global,
+    ) -> bool {
         let (size, count) = (step.size(), self.before.len());
-        self.outputs.expect(coupling.start.iter().zip(solution).map(|(knot, end)| end - knot.value));
-        self.states.expect(global.local().iter().flat_map(|task| task.linearization.f.iter().map(|f| f * size)));
+        self.outputs.expect(
+            coupling
+                .start
+                .iter()
+                .zip(solution)
+                .map(|(knot, end)| end - knot.value),
+        );
+        self.states.expect(
+            global
+                .local()
+                .iter()
+                .flat_map(|task| task.linearization.f.iter().map(|f| f * size)),
+        );
         for (c, start) in coupling.start.iter().enumerate() {
-            let end = Knot { value: solution[c], slope: solution[count + c], curvature: f64::NAN };
+            let end = Knot {
+                value: solution[c],
+                slope: solution[count + c],
+                curvature: f64::NAN,
+            };
             let parabola = Signal::parabola_to(size, start.value, end);
-            self.inputs[c] = if coupling.smooth { Signal::hermite(size, *start, end) } else { parabola };
+            self.inputs[c] = if coupling.smooth {
+                Signal::hermite(size, *start, end)
+            } else {
+                parabola
+            };
             self.disturbance[c] = match self.before_size {
-                Some(before_size) if coupling.smooth => quartic(size, &self.inputs[c], before_size, self.before[c]),
+                Some(before_size) if coupling.smooth => {
+                    quartic(size, &self.inputs[c], before_size, self.before[c])
+                }
                 // A first step: what the known slope at its start has changed is at least what a cubic misses.
                 _ => sum(&self.inputs[c], &parabola, -1.0),
             };
@@ -174,26 +231,48 @@ impl Controller {
     }
 
     /// Whether the step, integrated, was accurate, by what the integrated outputs miss the solved ones by. Chooses the next size.
-    pub fn judge(&mut self, step: MacroStep, discrepancy: &[f64], revocable: bool, global: &mut Global) -> bool {
+    pub fn judge(
+        &mut self,
+        step: MacroStep,
+        discrepancy: &[f64],
+        revocable: bool,
+        global: &mut Global,
+    ) -> bool {
         self.effect.copy_from_slice(discrepancy);
         global.solve(&mut self.effect);
         self.disturbance.fill(Signal::constant(0.0));
         // The inputs were wrong in this step at its end, and will be in the next at its start.
         let missed = self.shares(step.size(), 2.0, global, false);
-        let factor = (0.9 * self.promised.powf(-0.2)).min(0.9 * missed.powf(-0.25)).clamp(0.3, GROWTH);
+        let factor = (0.9 * self.promised.powf(-0.2))
+            .min(0.9 * missed.powf(-0.25))
+            .clamp(0.3, GROWTH);
         let accurate = self.promised + missed <= MARGIN;
-        let planned = self.rejected.map_or(self.size.unwrap_or(step.size()), |rejected| rejected.planned);
+        let planned = self
+            .rejected
+            .map_or(self.size.unwrap_or(step.size()), |rejected| {
+                rejected.planned
+            });
         // Where a shorter step misses as much, something jumps, or rounding speaks: shorter still would not help.
-        let in_vain = self.rejected.is_some_and(|r| missed > 0.5 * r.missed && step.size() < 0.7 * r.size);
+        let in_vain = self
+            .rejected
+            .is_some_and(|r| missed > 0.5 * r.missed && step.size() < 0.7 * r.size);
         if !accurate && revocable && !in_vain && !self.cannot_shrink(step) {
             self.rejections += 1;
             self.struggle += 1;
-            self.rejected = Some(Rejected { size: step.size(), missed, planned });
+            self.rejected = Some(Rejected {
+                size: step.size(),
+                missed,
+                planned,
+            });
             self.size = Some(step.size() * factor.min(0.8));
             return false;
         }
         let error = self.promised + missed;
-        self.struggle = if accurate { self.struggle.saturating_sub(1) } else { self.struggle + 1 };
+        self.struggle = if accurate {
+            self.struggle.saturating_sub(1)
+        } else {
+            self.struggle + 1
+        };
         // Before anything has moved there is nothing to measure by.
         if error > 2.0 * MARGIN && self.tally.extent.1 > 0.0 {
             self.tally.missed += 1;
@@ -250,8 +329,16 @@ impl Controller {
 
     /// What the user should know.
     pub fn warning(&self) -> Option<String> {
-        let Tally { missed, worst: (error, time), .. } = self.tally;
-        let steps = if missed == 1 { "1 step was".to_owned() } else { format!("{missed} steps were") };
+        let Tally {
+            missed,
+            worst: (error, time),
+            ..
+        } = self.tally;
+        let steps = if missed == 1 {
+            "1 step was".to_owned()
+        } else {
+            format!("{missed} steps were")
+        };
         (missed > 0).then(|| {
             format!(
                 "{steps} less accurate than asked, the worst by a factor of {error:.1e} at t = {} s, where shorter steps did not help \
@@ -267,8 +354,16 @@ impl Controller {
         let count = self.before.len();
         let passing = self.outputs.largest_share(&self.effect[..count]) / self.passing;
         for (c, disturbance) in self.disturbance.iter_mut().enumerate() {
-            let knot = |value: f64, slope: f64| Knot { value, slope, curvature: f64::NAN };
-            let moved = Signal::hermite(size, knot(0.0, 0.0), knot(self.effect[c], self.effect[count + c]));
+            let knot = |value: f64, slope: f64| Knot {
+                value,
+                slope,
+                curvature: f64::NAN,
+            };
+            let moved = Signal::hermite(
+                size,
+                knot(0.0, 0.0),
+                knot(self.effect[c], self.effect[count + c]),
+            );
             *disturbance = sum(disturbance, &moved, 1.0);
         }
         let inputs = reduced.then_some(&self.inputs[..]);
@@ -286,19 +381,33 @@ fn shortest(span: f64, time: f64) -> f64 {
 /// `one + factor · other`.
 fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     let mut coefficients = [0.0; MAX_DEGREE + 1];
-    coefficients.iter_mut().zip(one.coefficients()).for_each(|(sum, c)| *sum += c);
-    coefficients.iter_mut().zip(other.coefficients()).for_each(|(sum, c)| *sum += factor * c);
+    coefficients
+        .iter_mut()
+        .zip(one.coefficients())
+        .for_each(|(sum, c)| *sum += c);
+    coefficients
+        .iter_mut()
+        .zip(other.coefficients())
+        .for_each(|(sum, c)| *sum += factor * c);
     Signal::new(&coefficients[..=one.degree().max(other.degree())])
 }
 
 /// By how much a smooth variable differs from its cubic on a step, given where it started the step before.
 fn quartic(size: f64, input: &Signal, before_size: f64, before: Knot) -> Signal {
     let s = -before_size / size;
-    let (weight, weight_slope) = (s * s * (s - 1.0) * (s - 1.0), 2.0 * s * (s - 1.0) * (2.0 * s - 1.0));
+    let (weight, weight_slope) = (
+        s * s * (s - 1.0) * (s - 1.0),
+        2.0 * s * (s - 1.0) * (2.0 * s - 1.0),
+    );
     let q = (before.value - input.value(-before_size)) / weight;
-    let bend = (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
+    let bend =
+        (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
     // Where the slope at the start before is not known, the quartic through its value must do.
-    let height = if bend.is_finite() { q + bend * (0.5 - s) } else { q };
+    let height = if bend.is_finite() {
+        q + bend * (0.5 - s)
+    } else {
+        q
+    };
     let scaled = |factor: f64, power: i32| height * factor / size.powi(power);
     Signal::new(&[0.0, 0.0, scaled(1.0, 2), scaled(-2.0, 3), scaled(1.0, 4)])
 }

@@ -11,8 +11,8 @@
 mod control;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality, Outcome, Past, StepRule,
-    Workers, readable,
+    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality,
+    Outcome, Past, StepRule, Workers, readable,
 };
 
 use crate::costarica::EstimatorOptions;
@@ -77,12 +77,28 @@ impl<'a> Missiles<'a> {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
         // Where disturbances are followed, operators are for quartics too, and those of the states are there.
-        let reach = Reach { degree: if adaptive { 4 } else { 3 }, states: adaptive, quintics: false, keeps: false };
-        let global = Global::new(connections, &coupling, capabilities, options.estimator, reach);
+        let reach = Reach {
+            degree: if adaptive { 4 } else { 3 },
+            states: adaptive,
+            quintics: false,
+            keeps: false,
+        };
+        let global = Global::new(
+            connections,
+            &coupling,
+            capabilities,
+            options.estimator,
+            reach,
+        );
         let count = coupling.variables.len();
         let steps = match options.tolerance {
             None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds, &coupling))),
+            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(
+                grid,
+                tolerance,
+                options.bounds,
+                &coupling,
+            ))),
         };
         Self {
             connections,
@@ -104,7 +120,9 @@ impl<'a> Missiles<'a> {
         let event = self.coupling.set_out(past, meeting_event(past, workers));
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(past.reached(), event),
-            Steps::Adaptive(controller) => controller.step(past.reached(), event, &self.coupling, &self.global),
+            Steps::Adaptive(controller) => {
+                controller.step(past.reached(), event, &self.coupling, &self.global)
+            }
         }
     }
 
@@ -113,15 +131,29 @@ impl<'a> Missiles<'a> {
         let count = self.coupling.start.len();
         for (c, knot) in self.coupling.start.iter().enumerate() {
             self.solution[c] = knot.value;
-            self.solution[count + c] = if knot.slope.is_finite() { knot.slope } else { 0.0 };
+            self.solution[count + c] = if knot.slope.is_finite() {
+                knot.slope
+            } else {
+                0.0
+            };
         }
         self.coupling.place(&self.solution);
         self.global.prepare(&self.coupling, &mut self.right)?;
-        self.right.iter_mut().zip(&self.solution).for_each(|(right, start)| *right -= start);
+        self.right
+            .iter_mut()
+            .zip(&self.solution)
+            .for_each(|(right, start)| *right -= start);
         self.global.solve(&mut self.right);
-        self.solution.iter_mut().zip(&self.right).for_each(|(end, change)| *end += change);
+        self.solution
+            .iter_mut()
+            .zip(&self.right)
+            .for_each(|(end, change)| *end += change);
         let ordinary = self.solution.iter().all(|z| z.is_finite());
-        if ordinary { Ok(()) } else { Err(Unsolved::Singular) }
+        if ordinary {
+            Ok(())
+        } else {
+            Err(Unsolved::Singular)
+        }
     }
 
     /// Integrated outputs minus solved ones; a slope that is not known agrees.
@@ -146,7 +178,13 @@ impl<'a> Missiles<'a> {
         match self.coupling.try_step(workers) {
             Ok(true) => {}
             Ok(false) => return Ok(false), // the next one ends at the event
-            Err(error) => return if self.halve(step) { Ok(false) } else { Err(error) },
+            Err(error) => {
+                return if self.halve(step) {
+                    Ok(false)
+                } else {
+                    Err(error)
+                };
+            }
         }
         self.compare();
         if !self.judge(step) {
@@ -163,7 +201,8 @@ impl<'a> Missiles<'a> {
                 true
             }
             Steps::Adaptive(controller) => {
-                let accurate = controller.judge(step, &self.discrepancy, self.revocable, &mut self.global);
+                let accurate =
+                    controller.judge(step, &self.discrepancy, self.revocable, &mut self.global);
                 if accurate {
                     controller.learn(step, &self.coupling);
                 }
@@ -176,8 +215,13 @@ impl<'a> Missiles<'a> {
     fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         self.local = false;
-        self.coupling.note_predictions(&self.solution, &mut self.predictions);
-        let misses = self.discrepancy.iter().enumerate().take(self.coupling.variables.len());
+        self.coupling
+            .note_predictions(&self.solution, &mut self.predictions);
+        let misses = self
+            .discrepancy
+            .iter()
+            .enumerate()
+            .take(self.coupling.variables.len());
         let shares = misses.map(|(variable, miss)| self.predictions.share(variable, *miss));
         self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.arrive(&self.solution);
@@ -196,7 +240,14 @@ impl<'a> Missiles<'a> {
     /// The next step is half of this one, if that is still allowed.
     fn halve(&mut self, step: MacroStep) -> bool {
         match &mut self.steps {
-            Steps::Fixed(_) if self.capabilities.iter().any(|c| c.step_rule != StepRule::Free) => false,
+            Steps::Fixed(_)
+                if self
+                    .capabilities
+                    .iter()
+                    .any(|c| c.step_rule != StepRule::Free) =>
+            {
+                false
+            }
             Steps::Fixed(plan) => plan.shorten(step),
             Steps::Adaptive(controller) => controller.halve(step),
         }
@@ -277,7 +328,10 @@ impl Method for Missiles<'_> {
                 readable(time)
             )
         }));
-        all.extend(self.predictions.warning(|variable| self.coupling.full_name(variable)));
+        all.extend(
+            self.predictions
+                .warning(|variable| self.coupling.full_name(variable)),
+        );
         if let Steps::Adaptive(controller) = &self.steps {
             all.extend(controller.warning());
         }
@@ -295,7 +349,10 @@ impl Method for Missiles<'_> {
         let counts = self.global.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
-            kept: Some(Kept { linearizations: counts.operators_kept, factorizations: counts.factorizations_kept }),
+            kept: Some(Kept {
+                linearizations: counts.operators_kept,
+                factorizations: counts.factorizations_kept,
+            }),
             ..MethodQuality::default()
         }
     }

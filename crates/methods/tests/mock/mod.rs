@@ -4,14 +4,15 @@
 use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{
-    Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization, Linearize, MAX_DEGREE,
-    MacroStep, Method, Nature, Observer, Orchestrator, Output, Response, Signal, SingleThread, Source, Statistics,
-    StepRule, System, Trial, Workers,
+    Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization,
+    Linearize, MAX_DEGREE, MacroStep, Method, Nature, Observer, Orchestrator, Output, Response,
+    Signal, SingleThread, Source, Statistics, StepRule, System, Trial, Workers,
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
-    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel,
-    Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds, initialize,
+    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions,
+    GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
+    initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
 
@@ -20,11 +21,21 @@ pub const HEATING: f64 = 1e300;
 pub const IDLE: f64 = -1.7e308;
 
 pub fn input(name: &str, start: f64, nature: Nature) -> Input {
-    Input { name: name.into(), start, nature, ..Input::default() }
+    Input {
+        name: name.into(),
+        start,
+        nature,
+        ..Input::default()
+    }
 }
 
 pub fn output(name: &str, depends_on: &[usize], nature: Nature) -> Output {
-    Output { name: name.into(), depends_on: depends_on.to_vec(), nature, ..Output::default() }
+    Output {
+        name: name.into(),
+        depends_on: depends_on.to_vec(),
+        nature,
+        ..Output::default()
+    }
 }
 
 /// Heats below `low`, until `high` is reached. It looks at the end of its steps.
@@ -38,10 +49,23 @@ pub struct Thermostat {
 
 impl Thermostat {
     pub fn new(low: f64, high: f64) -> Self {
-        let outputs = vec![output("on", &[], Nature::Discrete), output("mode", &[], Nature::Text)];
+        let outputs = vec![
+            output("on", &[], Nature::Discrete),
+            output("mode", &[], Nature::Text),
+        ];
         let inputs = vec![input("temperature", 20.0, Nature::Continuous)];
-        let interface = Interface { name: "thermostat".into(), inputs, outputs, states: vec![] };
-        Self { interface, low, high, on: true }
+        let interface = Interface {
+            name: "thermostat".into(),
+            inputs,
+            outputs,
+            states: vec![],
+        };
+        Self {
+            interface,
+            low,
+            high,
+            on: true,
+        }
     }
 
     fn answer(&self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> bool {
@@ -63,7 +87,12 @@ impl System for Thermostat {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.on = self.answer(step, inputs, response);
         Ok(())
     }
@@ -82,7 +111,12 @@ impl System for Thermostat {
 }
 
 impl Trial for Thermostat {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.answer(step, inputs, response);
         Ok(())
     }
@@ -104,9 +138,23 @@ pub struct Display {
 
 impl Display {
     pub fn new(imposed: Option<f64>) -> Self {
-        let inputs = vec![input("text", 0.0, Nature::Text), input("sample", 20.0, Nature::Discrete)];
-        let outputs = vec![output("text", &[0], Nature::Text), output("degrees", &[1], Nature::Discrete)];
-        Self { interface: Interface { name: "display".into(), inputs, outputs, states: vec![] }, imposed }
+        let inputs = vec![
+            input("text", 0.0, Nature::Text),
+            input("sample", 20.0, Nature::Discrete),
+        ];
+        let outputs = vec![
+            output("text", &[0], Nature::Text),
+            output("degrees", &[1], Nature::Discrete),
+        ];
+        Self {
+            interface: Interface {
+                name: "display".into(),
+                inputs,
+                outputs,
+                states: vec![],
+            },
+            imposed,
+        }
     }
 }
 
@@ -115,7 +163,12 @@ impl System for Display {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         response.outputs[0] = Knot::value_only(inputs[0].value(0.0));
         response.outputs[1] = Knot::value_only(inputs[1].value(0.0).floor());
         (response.reached, response.next_event) = (step.end, f64::INFINITY);
@@ -136,7 +189,12 @@ impl System for Display {
 }
 
 impl Trial for Display {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.advance(step, inputs, response)
     }
 }
@@ -164,13 +222,25 @@ pub fn native(
     };
     let starts = |all: &[(&str, f64)]| all.iter().map(|(_, start)| *start).collect::<Vec<_>>();
     let model = Model::parse(&source).unwrap();
-    NativeSystem::new(&Definition::new(name, model, vec![], starts(states), starts(inputs)))
+    NativeSystem::new(&Definition::new(
+        name,
+        model,
+        vec![],
+        starts(states),
+        starts(inputs),
+    ))
 }
 
 /// A room that loses heat, from 20 degrees: towards 30 with the heating on, towards 10 without.
 pub fn room() -> NativeSystem {
     let equations = "der(T) = 2 * on - 0.1 * (T - 10)";
-    native("room", &[("T", 20.0)], &[("on", 1.0)], equations, ("temperature", "T"))
+    native(
+        "room",
+        &[("T", 20.0)],
+        &[("on", 1.0)],
+        equations,
+        ("temperature", "T"),
+    )
 }
 
 /// A ball above the floor under a force. When it bounces depends on the force, so that nobody can know it in advance: its trials
@@ -195,10 +265,28 @@ struct Motion {
 
 impl Ball {
     pub fn new(restitution: f64) -> Self {
-        let outputs = vec![output("x", &[], Nature::Continuous), output("v", &[], Nature::Continuous)];
+        let outputs = vec![
+            output("x", &[], Nature::Continuous),
+            output("v", &[], Nature::Continuous),
+        ];
         let inputs = vec![input("force", 0.0, Nature::Continuous)];
-        let interface = Interface { name: "ball".into(), inputs, outputs, states: vec!["x".into(), "v".into()] };
-        Self { interface, restitution, motion: Motion { x: 1.0, v: 0.0, pending: false, resting: false }, force: 0.0 }
+        let interface = Interface {
+            name: "ball".into(),
+            inputs,
+            outputs,
+            states: vec!["x".into(), "v".into()],
+        };
+        Self {
+            interface,
+            restitution,
+            motion: Motion {
+                x: 1.0,
+                v: 0.0,
+                pending: false,
+                resting: false,
+            },
+            force: 0.0,
+        }
     }
 
     /// `elapsed` later, but for the floor.
@@ -206,7 +294,10 @@ impl Ball {
         if from.resting {
             return from;
         }
-        let (mut x, mut v) = (from.x + from.v * elapsed - elapsed * elapsed / 2.0, from.v - elapsed);
+        let (mut x, mut v) = (
+            from.x + from.v * elapsed - elapsed * elapsed / 2.0,
+            from.v - elapsed,
+        );
         for (p, c) in force.shifted(begun).coefficients().iter().enumerate() {
             let p = p as f64;
             v += c * elapsed.powf(p + 1.0) / (p + 1.0);
@@ -216,7 +307,12 @@ impl Ball {
     }
 
     fn bounce(&self, motion: &mut Motion) {
-        *motion = Motion { x: 0.0, v: -self.restitution * motion.v, pending: false, resting: motion.v > -1e-6 };
+        *motion = Motion {
+            x: 0.0,
+            v: -self.restitution * motion.v,
+            pending: false,
+            resting: motion.v > -1e-6,
+        };
         if motion.resting {
             motion.v = 0.0;
         }
@@ -226,7 +322,9 @@ impl Ball {
     fn fall(motion: &mut Motion, begun: f64, size: f64, force: &Signal) -> f64 {
         let (from, rest) = (*motion, size - begun);
         let below = |part: f64| Self::fly(from, begun, part * rest, force).x < 0.0;
-        let found = (1..=64).map(|n| f64::from(n) / 64.0).find(|&part| below(part));
+        let found = (1..=64)
+            .map(|n| f64::from(n) / 64.0)
+            .find(|&part| below(part));
         let mut elapsed = 1.0;
         if let Some(late) = found {
             let (mut early, mut late) = (late - 1.0 / 64.0, late);
@@ -241,7 +339,13 @@ impl Ball {
         begun + elapsed * rest
     }
 
-    fn go(&self, step: MacroStep, inputs: &[Signal], for_good: bool, response: &mut Response) -> Motion {
+    fn go(
+        &self,
+        step: MacroStep,
+        inputs: &[Signal],
+        for_good: bool,
+        response: &mut Response,
+    ) -> Motion {
         let (mut motion, mut elapsed) = (self.motion, 0.0);
         loop {
             if motion.pending {
@@ -252,15 +356,31 @@ impl Ball {
             }
             let rest = step.size() - elapsed;
             if !motion.pending || !for_good || rest <= 1e-15 * step.size() {
-                response.reached = if rest <= 1e-15 * step.size() { step.end } else { step.start + elapsed };
+                response.reached = if rest <= 1e-15 * step.size() {
+                    step.end
+                } else {
+                    step.start + elapsed
+                };
                 break;
             }
         }
-        response.next_event = if motion.pending { response.reached } else { f64::INFINITY };
+        response.next_event = if motion.pending {
+            response.reached
+        } else {
+            f64::INFINITY
+        };
         let force = inputs[0].value(elapsed);
         let rate = if motion.resting { 0.0 } else { force - 1.0 };
-        response.outputs[0] = Knot { value: motion.x, slope: motion.v, curvature: f64::NAN };
-        response.outputs[1] = Knot { value: motion.v, slope: rate, curvature: f64::NAN };
+        response.outputs[0] = Knot {
+            value: motion.x,
+            slope: motion.v,
+            curvature: f64::NAN,
+        };
+        response.outputs[1] = Knot {
+            value: motion.v,
+            slope: rate,
+            curvature: f64::NAN,
+        };
         response.states.copy_from_slice(&[motion.x, motion.v]);
         motion
     }
@@ -271,7 +391,12 @@ impl System for Ball {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.motion = self.go(step, inputs, true, response);
         self.force = inputs[0].value(step.size());
         Ok(())
@@ -295,7 +420,12 @@ impl System for Ball {
 }
 
 impl Trial for Ball {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.go(step, inputs, false, response);
         Ok(())
     }
@@ -327,7 +457,12 @@ pub struct Done {
 }
 
 /// Runs it to `stop`.
-pub fn run(model: Coupled, method: &str, (stop, step): (f64, f64), observer: &mut dyn Observer) -> Done {
+pub fn run(
+    model: Coupled,
+    method: &str,
+    (stop, step): (f64, f64),
+    observer: &mut dyn Observer,
+) -> Done {
     let mut systems = model.systems;
     if method == "estimated" {
         let wrap = |system| -> Box<dyn System> {
@@ -344,11 +479,22 @@ pub fn run(model: Coupled, method: &str, (stop, step): (f64, f64), observer: &mu
     let start = initialize(&connections, &mut workers, 0.0, method.derivatives()).unwrap();
     let never = AtomicBool::new(false);
     let mut observers = [observer];
-    let mut orchestrator = Orchestrator::new(&connections, method.as_mut(), &mut workers, &mut observers, &never);
-    let ending = orchestrator.run(&start, stop).unwrap_or_else(|error| panic!("{error}"));
+    let mut orchestrator = Orchestrator::new(
+        &connections,
+        method.as_mut(),
+        &mut workers,
+        &mut observers,
+        &never,
+    );
+    let ending = orchestrator
+        .run(&start, stop)
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(ending, Ending::Finished);
     let statistics = orchestrator.statistics();
-    Done { statistics, warnings: method.warnings() }
+    Done {
+        statistics,
+        warnings: method.warnings(),
+    }
 }
 
 fn make<'a>(
@@ -359,34 +505,72 @@ fn make<'a>(
 ) -> Box<dyn Method + 'a> {
     let grid = Grid::new(0.0, stop, step);
     let missiles = |tolerance| {
-        let options =
-            MissilesOptions { estimator: EstimatorOptions::default(), tolerance, bounds: StepBounds::default() };
+        let options = MissilesOptions {
+            estimator: EstimatorOptions::default(),
+            tolerance,
+            bounds: StepBounds::default(),
+        };
         Missiles::new(connections, grid, options, capabilities)
     };
     match name {
         "jacobi" => Box::new(Jacobi::new(connections, grid)),
         "gauss-seidel" => Box::new(GaussSeidel::new(connections, grid)),
         "f3ornits" => {
-            let options = F3ornitsOptions { max_step: 2.0 * step, ..F3ornitsOptions::new(stop, 1e-5) };
-            Box::new(F3ornits::new(connections, (0.0, stop), options, capabilities))
+            let options = F3ornitsOptions {
+                max_step: 2.0 * step,
+                ..F3ornitsOptions::new(stop, 1e-5)
+            };
+            Box::new(F3ornits::new(
+                connections,
+                (0.0, stop),
+                options,
+                capabilities,
+            ))
         }
         "smooth f3ornits" => {
-            let options = F3ornitsOptions { max_step: 2.0 * step, smooth: true, ..F3ornitsOptions::new(stop, 1e-5) };
-            Box::new(F3ornits::new(connections, (0.0, stop), options, capabilities))
+            let options = F3ornitsOptions {
+                max_step: 2.0 * step,
+                smooth: true,
+                ..F3ornitsOptions::new(stop, 1e-5)
+            };
+            Box::new(F3ornits::new(
+                connections,
+                (0.0, stop),
+                options,
+                capabilities,
+            ))
         }
         "missiles" => Box::new(missiles(None)),
         "adaptive" => Box::new(missiles(Some(1e-7))),
-        "dovetail" => Box::new(Dovetail::new(connections, grid, DovetailOptions::default(), capabilities)),
+        "dovetail" => Box::new(Dovetail::new(
+            connections,
+            grid,
+            DovetailOptions::default(),
+            capabilities,
+        )),
         "adaptive dovetail" => {
-            let options = DovetailOptions { tolerance: Some(1e-7), ..DovetailOptions::default() };
+            let options = DovetailOptions {
+                tolerance: Some(1e-7),
+                ..DovetailOptions::default()
+            };
             Box::new(Dovetail::new(connections, grid, options, capabilities))
         }
         _ => {
             let size = Ifosmondi::unknowns(connections);
-            let options =
-                IfosmondiOptions { tolerance: 1e-11, extrapolate: true, criterion: Criterion::Range, chosen: None };
+            let options = IfosmondiOptions {
+                tolerance: 1e-11,
+                extrapolate: true,
+                criterion: Criterion::Range,
+                chosen: None,
+            };
             let solver = QuasiNewton::new(size, QuasiNewtonOptions::default());
-            Box::new(Ifosmondi::new(connections, grid, options, Box::new(solver), capabilities))
+            Box::new(Ifosmondi::new(
+                connections,
+                grid,
+                options,
+                Box::new(solver),
+                capabilities,
+            ))
         }
     }
 }

@@ -26,7 +26,11 @@ pub struct AndersonOptions {
 
 impl Default for AndersonOptions {
     fn default() -> Self {
-        Self { depth: 30, mixing: 1.0, iteration_limit: 50 }
+        Self {
+            depth: 30,
+            mixing: 1.0,
+            iteration_limit: 50,
+        }
     }
 }
 
@@ -54,10 +58,18 @@ impl Anderson {
 
     /// Moves `x` on; false if it stays where it is.
     fn advance(&mut self, x: &mut [f64], residual: &[f64]) -> bool {
-        let combined = (&mut self.combined_point[..], &mut self.combined_residual[..]);
-        self.history.minimize(&self.weights, (x, residual), combined);
+        let combined = (
+            &mut self.combined_point[..],
+            &mut self.combined_residual[..],
+        );
+        self.history
+            .minimize(&self.weights, (x, residual), combined);
         self.history.push(x, residual);
-        add_scaled(&mut self.combined_point, -self.options.mixing, &self.combined_residual);
+        add_scaled(
+            &mut self.combined_point,
+            -self.options.mixing,
+            &self.combined_residual,
+        );
         let moved = self.combined_point != x;
         x.copy_from_slice(&self.combined_point);
         moved

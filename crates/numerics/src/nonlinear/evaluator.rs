@@ -20,18 +20,33 @@ pub(super) struct Evaluator<'a> {
 impl<'a> Evaluator<'a> {
     /// Starts counting, for a solver made for `size` unknowns.
     pub fn new(equations: &'a mut dyn Equations, size: usize) -> Self {
-        assert_eq!(equations.size(), size, "BUG: the solver was made for another number of unknowns");
-        Self { equations, evaluations: 0 }
+        assert_eq!(
+            equations.size(),
+            size,
+            "BUG: the solver was made for another number of unknowns"
+        );
+        Self {
+            equations,
+            evaluations: 0,
+        }
     }
 
     pub fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> Found {
         self.evaluations += 1;
-        if !self.equations.evaluate(x, residual) { Found::Nothing } else { self.judge(x, residual) }
+        if !self.equations.evaluate(x, residual) {
+            Found::Nothing
+        } else {
+            self.judge(x, residual)
+        }
     }
 
     /// The first look at `x`: the only one that costs nothing where the residual is known.
     pub fn begin(&mut self, x: &[f64], residual: &mut [f64], known: bool) -> Found {
-        if known { self.judge(x, residual) } else { self.evaluate(x, residual) }
+        if known {
+            self.judge(x, residual)
+        } else {
+            self.evaluate(x, residual)
+        }
     }
 
     /// Whether the equations would be content with `residual`, a prediction, at `x`.
@@ -42,14 +57,22 @@ impl<'a> Evaluator<'a> {
     /// The equations' weights, made usable: a weight that is not finite and positive counts as one.
     pub fn weights(&self, x: &[f64], weights: &mut [f64]) {
         self.equations.weights(x, weights);
-        for weight in weights.iter_mut().filter(|weight| !(weight.is_finite() && **weight > 0.0)) {
+        for weight in weights
+            .iter_mut()
+            .filter(|weight| !(weight.is_finite() && **weight > 0.0))
+        {
             *weight = 1.0;
         }
     }
 
     /// The outcome of a solve whose last evaluation was at the point it returns.
     pub fn outcome(&self, ending: Ending, iterations: usize) -> Outcome {
-        Outcome { ending, iterations, evaluations: self.evaluations, at_last_evaluation: true }
+        Outcome {
+            ending,
+            iterations,
+            evaluations: self.evaluations,
+            at_last_evaluation: true,
+        }
     }
 
     fn judge(&self, x: &[f64], residual: &[f64]) -> Found {

@@ -24,7 +24,9 @@ pub struct FixedPointOptions {
 
 impl Default for FixedPointOptions {
     fn default() -> Self {
-        Self { iteration_limit: 1000 }
+        Self {
+            iteration_limit: 1000,
+        }
     }
 }
 
@@ -38,7 +40,10 @@ pub struct FixedPoint {
 impl FixedPoint {
     /// A solver for `size` unknowns.
     pub fn new(size: usize, options: FixedPointOptions) -> Self {
-        Self { options, weights: vec![0.0; size] }
+        Self {
+            options,
+            weights: vec![0.0; size],
+        }
     }
 }
 
@@ -91,7 +96,14 @@ struct Trend {
 impl Trend {
     fn new(size: usize) -> Self {
         let none = f64::INFINITY;
-        Self { block: size.max(10), seen: 0, current: none, last: none, smallest: none, idle: 0 }
+        Self {
+            block: size.max(10),
+            seen: 0,
+            current: none,
+            last: none,
+            smallest: none,
+            idle: 0,
+        }
     }
 
     fn judge(&mut self, norm: f64) -> Option<Ending> {
@@ -101,14 +113,26 @@ impl Trend {
         }
         self.current = self.current.min(norm);
         self.seen += 1;
-        if self.seen.is_multiple_of(self.block) { self.close_block() } else { None }
+        if self.seen.is_multiple_of(self.block) {
+            self.close_block()
+        } else {
+            None
+        }
     }
 
     fn close_block(&mut self) -> Option<Ending> {
         let (current, last) = (self.current, self.last);
         (self.current, self.last) = (f64::INFINITY, current);
-        self.idle = if current < USEFUL_REDUCTION * last { 0 } else { self.idle + 1 };
-        let ending = if current > last { Ending::Diverged } else { Ending::Stagnated };
+        self.idle = if current < USEFUL_REDUCTION * last {
+            0
+        } else {
+            self.idle + 1
+        };
+        let ending = if current > last {
+            Ending::Diverged
+        } else {
+            Ending::Stagnated
+        };
         (self.idle >= IDLE_BLOCKS).then_some(ending)
     }
 }

@@ -69,7 +69,9 @@ impl History {
 
     /// How close `point` is to any stored one; infinite if there is none.
     pub fn nearest(&self, weights: &[f64], point: &[f64]) -> f64 {
-        (0..self.len()).map(|age| distance(weights, point, self.pair(age).point)).fold(f64::INFINITY, f64::min)
+        (0..self.len())
+            .map(|age| distance(weights, point, self.pair(age).point))
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// Writes the combination of the stored pairs and the newest, `(point, residual)`, whose residual is the
@@ -121,7 +123,10 @@ impl History {
     fn pair(&self, age: usize) -> Pair<'_> {
         let start = (self.pushed - 1 - age) % self.depth * self.size;
         let range = start..start + self.size;
-        Pair { point: &self.points[range.clone()], residual: &self.residuals[range] }
+        Pair {
+            point: &self.points[range.clone()],
+            residual: &self.residuals[range],
+        }
     }
 
     /// The successor of the pair of that age.
@@ -143,14 +148,24 @@ mod tests {
 
     fn minimized(history: &mut History, point: &[f64], residual: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut best, mut left) = (vec![0.0; point.len()], vec![0.0; point.len()]);
-        history.minimize(&vec![1.0; point.len()], (point, residual), (&mut best, &mut left));
+        history.minimize(
+            &vec![1.0; point.len()],
+            (point, residual),
+            (&mut best, &mut left),
+        );
         (best, left)
     }
 
     #[test]
     fn without_a_past_the_newest_pair_is_the_best() {
-        assert_eq!(minimized(&mut History::new(1, 5), &[2.0], &[3.0]), (vec![2.0], vec![3.0]));
-        assert_eq!(minimized(&mut History::new(1, 0), &[2.0], &[3.0]), (vec![2.0], vec![3.0]));
+        assert_eq!(
+            minimized(&mut History::new(1, 5), &[2.0], &[3.0]),
+            (vec![2.0], vec![3.0])
+        );
+        assert_eq!(
+            minimized(&mut History::new(1, 0), &[2.0], &[3.0]),
+            (vec![2.0], vec![3.0])
+        );
     }
 
     #[test]

@@ -64,7 +64,9 @@ impl Accuracy {
     /// then vanishes with it.
     fn increment(&self, residual: f64, scale: f64) -> f64 {
         let (smallest, largest) = self.increments;
-        (SHARE * residual).min(largest * scale).max(smallest * scale)
+        (SHARE * residual)
+            .min(largest * scale)
+            .max(smallest * scale)
     }
 }
 
@@ -112,15 +114,19 @@ impl Krylov {
                 Found::Nothing => return Search::Failed,
                 Found::Open => {}
             }
-            self.scratch.copy_from_slice(&self.products[column * self.size..][..self.size]);
+            self.scratch
+                .copy_from_slice(&self.products[column * self.size..][..self.size]);
             if !self.fit.push(&mut self.scratch) {
                 break;
             }
             self.minimize(base, column + 1);
-            if norm(base.weights, &self.predicted) <= accuracy.tolerance * initial || self.suffices(evaluator, base) {
+            if norm(base.weights, &self.predicted) <= accuracy.tolerance * initial
+                || self.suffices(evaluator, base)
+            {
                 break;
             }
-            self.scratch.copy_from_slice(&self.products[column * self.size..][..self.size]);
+            self.scratch
+                .copy_from_slice(&self.products[column * self.size..][..self.size]);
         }
         Search::Step
     }
@@ -143,7 +149,13 @@ impl Krylov {
     }
 
     /// The product of the Jacobian and a direction, from one evaluation.
-    fn difference(&mut self, evaluator: &mut Evaluator, base: Base, column: usize, increment: f64) -> Found {
+    fn difference(
+        &mut self,
+        evaluator: &mut Evaluator,
+        base: Base,
+        column: usize,
+        increment: f64,
+    ) -> Found {
         let range = column * self.size..(column + 1) * self.size;
         for (k, direction) in self.directions[range.clone()].iter().enumerate() {
             self.trial[k] = base.x[k] + increment * direction / base.weights[k];
@@ -160,7 +172,10 @@ impl Krylov {
         weighted(base, &mut self.scratch);
         self.fit.solve(&mut self.scratch, &mut self.coefficients);
         self.step.fill(0.0);
-        for (direction, coefficient) in zip(self.directions.chunks_exact(self.size), &self.coefficients[..columns]) {
+        for (direction, coefficient) in zip(
+            self.directions.chunks_exact(self.size),
+            &self.coefficients[..columns],
+        ) {
             add_scaled(&mut self.step, -coefficient, direction);
         }
         for (k, weight) in base.weights.iter().enumerate() {

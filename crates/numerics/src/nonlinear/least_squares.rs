@@ -25,7 +25,13 @@ impl LeastSquares {
     pub fn new(rows: usize, columns: usize) -> Self {
         let capacity = columns.min(rows);
         let (orthonormal, triangle) = (vec![0.0; rows * capacity], vec![0.0; capacity * capacity]);
-        Self { rows, capacity, kept: 0, orthonormal, triangle }
+        Self {
+            rows,
+            capacity,
+            kept: 0,
+            orthonormal,
+            triangle,
+        }
     }
 
     pub fn clear(&mut self) {

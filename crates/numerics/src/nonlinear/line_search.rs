@@ -17,7 +17,13 @@ pub(super) struct Backtracking {
 impl Backtracking {
     /// Begins with the full step; `slope` is negative.
     pub fn new(norm: f64, slope: f64, sufficient: f64) -> Self {
-        Self { start: 0.5 * norm * norm, slope, sufficient, length: 1.0, previous: None }
+        Self {
+            start: 0.5 * norm * norm,
+            slope,
+            sufficient,
+            length: 1.0,
+            previous: None,
+        }
     }
 
     /// The share of the step to try.
@@ -36,7 +42,8 @@ impl Backtracking {
             Some(previous) => self.cubic(value, previous),
         };
         self.previous = Some((self.length, value));
-        self.length = if proposal.is_finite() { proposal } else { 0.0 }.clamp(0.1 * self.length, 0.5 * self.length);
+        self.length = if proposal.is_finite() { proposal } else { 0.0 }
+            .clamp(0.1 * self.length, 0.5 * self.length);
         false
     }
 
@@ -56,11 +63,15 @@ impl Backtracking {
     fn cubic(&self, value: f64, (previous_length, previous_value): (f64, f64)) -> f64 {
         let (length, slope) = (self.length, self.slope);
         let excess = (value - self.start - length * slope) / (length * length);
-        let previous_excess =
-            (previous_value - self.start - previous_length * slope) / (previous_length * previous_length);
+        let previous_excess = (previous_value - self.start - previous_length * slope)
+            / (previous_length * previous_length);
         let a = (excess - previous_excess) / (length - previous_length);
         let b = (length * previous_excess - previous_length * excess) / (length - previous_length);
-        if a == 0.0 { -0.5 * slope / b } else { (-b + (b * b - 3.0 * a * slope).max(0.0).sqrt()) / (3.0 * a) }
+        if a == 0.0 {
+            -0.5 * slope / b
+        } else {
+            (-b + (b * b - 3.0 * a * slope).max(0.0).sqrt()) / (3.0 * a)
+        }
     }
 }
 

@@ -64,7 +64,12 @@ pub trait NonlinearSolver {
     ) -> Outcome;
 
     /// Solves from `x`; `residual` is only written.
-    fn solve(&mut self, equations: &mut dyn Equations, x: &mut [f64], residual: &mut [f64]) -> Outcome {
+    fn solve(
+        &mut self,
+        equations: &mut dyn Equations,
+        x: &mut [f64],
+        residual: &mut [f64],
+    ) -> Outcome {
         self.solve_from(equations, x, residual, false)
     }
 }

@@ -61,15 +61,39 @@ pub struct Newton {
 impl Newton {
     /// A solver for `size` unknowns.
     pub fn new(size: usize, options: NewtonOptions) -> Self {
-        Self { options, krylov: Krylov::new(size, options.krylov_dimension), weights: vec![0.0; size] }
+        Self {
+            options,
+            krylov: Krylov::new(size, options.krylov_dimension),
+            weights: vec![0.0; size],
+        }
     }
 
     /// One step: finds it and walks along it. What stops the method is an ending.
-    fn advance(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
-        let Self { options, krylov, weights } = self;
+    fn advance(
+        &mut self,
+        evaluator: &mut Evaluator,
+        x: &mut [f64],
+        residual: &mut [f64],
+    ) -> Option<Ending> {
+        let Self {
+            options,
+            krylov,
+            weights,
+        } = self;
         let increments = (options.smallest_increment, options.largest_increment);
-        let accuracy = Accuracy { tolerance: options.linear_tolerance, increments };
-        match krylov.search(evaluator, Base { weights, x, residual }, accuracy) {
+        let accuracy = Accuracy {
+            tolerance: options.linear_tolerance,
+            increments,
+        };
+        match krylov.search(
+            evaluator,
+            Base {
+                weights,
+                x,
+                residual,
+            },
+            accuracy,
+        ) {
             Search::Failed => return Some(Ending::Failed),
             Search::Converged => self.take_trial(x, residual),
             Search::Step => return self.walk(evaluator, x, residual),
@@ -78,11 +102,17 @@ impl Newton {
     }
 
     /// Walks along the step as far as the residual is reduced enough.
-    fn walk(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
+    fn walk(
+        &mut self,
+        evaluator: &mut Evaluator,
+        x: &mut [f64],
+        residual: &mut [f64],
+    ) -> Option<Ending> {
         let share = self.limit_step(x);
         let before = norm(&self.weights, residual);
         // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
-        let slope = share * (product(&self.weights, residual, &self.krylov.predicted) - before * before);
+        let slope =
+            share * (product(&self.weights, residual, &self.krylov.predicted) - before * before);
         let promising = slope < -f64::EPSILON * share * before * before;
         if !promising {
             return Some(Ending::Stagnated);
@@ -98,18 +128,28 @@ impl Newton {
             found = evaluator.evaluate(&krylov.trial, &mut krylov.trial_residual);
             if found == Found::Nothing {
                 search.retreat();
-            } else if found == Found::Converged || search.accept(norm(&self.weights, &self.krylov.trial_residual)) {
+            } else if found == Found::Converged
+                || search.accept(norm(&self.weights, &self.krylov.trial_residual))
+            {
                 self.take_trial(x, residual);
                 return (found == Found::Converged).then_some(Ending::Converged);
             }
         }
-        Some(if found == Found::Nothing { Ending::Failed } else { Ending::Stagnated })
+        Some(if found == Found::Nothing {
+            Ending::Failed
+        } else {
+            Ending::Stagnated
+        })
     }
 
     /// Shortens a step that is too long; returns the share that is left.
     fn limit_step(&mut self, x: &[f64]) -> f64 {
         let (step, length) = (&mut self.krylov.step, dot(x, x).sqrt());
-        let longest = if length > 0.0 { self.options.longest_step * length } else { f64::INFINITY };
+        let longest = if length > 0.0 {
+            self.options.longest_step * length
+        } else {
+            f64::INFINITY
+        };
         let share = (longest / dot(step, step).sqrt()).min(1.0);
         step.iter_mut().for_each(|entry| *entry *= share);
         share
@@ -143,7 +183,10 @@ impl NonlinearSolver for Newton {
         for iteration in 1..=self.options.iteration_limit {
             if let Some(ending) = self.advance(&mut evaluator, x, residual) {
                 let at_last_evaluation = ending == Ending::Converged;
-                return Outcome { at_last_evaluation, ..evaluator.outcome(ending, iteration) };
+                return Outcome {
+                    at_last_evaluation,
+                    ..evaluator.outcome(ending, iteration)
+                };
             }
         }
         evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)

@@ -93,12 +93,20 @@ struct Point {
 
 impl Point {
     fn new(size: usize) -> Self {
-        Self { x: vec![0.0; size], residual: vec![0.0; size], norm: f64::INFINITY }
+        Self {
+            x: vec![0.0; size],
+            residual: vec![0.0; size],
+            norm: f64::INFINITY,
+        }
     }
 
     fn evaluate(&mut self, evaluator: &mut Evaluator, weights: &[f64]) -> Found {
         let found = evaluator.evaluate(&self.x, &mut self.residual);
-        self.norm = if found == Found::Nothing { f64::INFINITY } else { norm(weights, &self.residual) };
+        self.norm = if found == Found::Nothing {
+            f64::INFINITY
+        } else {
+            norm(weights, &self.residual)
+        };
         found
     }
 
@@ -132,7 +140,12 @@ impl Ngmres {
     }
 
     /// One iteration: `Some` as soon as any of its evaluations ends the solve.
-    fn advance(&mut self, evaluator: &mut Evaluator, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
+    fn advance(
+        &mut self,
+        evaluator: &mut Evaluator,
+        x: &mut [f64],
+        residual: &mut [f64],
+    ) -> Option<Ending> {
         step(&mut self.plain.x, x, -1.0, residual);
         match self.plain.evaluate(evaluator, &self.weights) {
             Found::Converged => return converged(&self.plain, x, residual),
@@ -140,7 +153,8 @@ impl Ngmres {
             Found::Open => {}
         }
         let best = (&mut self.combined.x[..], &mut self.combined.residual[..]);
-        self.history.minimize(&self.weights, (&self.plain.x, &self.plain.residual), best);
+        self.history
+            .minimize(&self.weights, (&self.plain.x, &self.plain.residual), best);
         if self.combined.evaluate(evaluator, &self.weights) == Found::Converged {
             return converged(&self.combined, x, residual);
         }
@@ -164,23 +178,41 @@ impl Ngmres {
         let lazy = self.combined.norm >= self.options.delta_b * self.smallest;
         let close = self.options.epsilon_b * step >= nearest && lazy;
         let exhausted = self.history.len() >= self.weights.len().min(self.options.depth);
-        (close, close && exhausted || self.combined.norm > self.options.gamma_c * self.smallest)
+        (
+            close,
+            close && exhausted || self.combined.norm > self.options.gamma_c * self.smallest,
+        )
     }
 
     /// The combination if it meets (A) and (B); else the better of both.
     fn select(&self, close: bool) -> &Point {
         let acceptable = self.combined.norm < self.options.gamma_a * self.smallest && !close;
-        if acceptable || self.combined.norm < self.plain.norm { &self.combined } else { &self.plain }
+        if acceptable || self.combined.norm < self.plain.norm {
+            &self.combined
+        } else {
+            &self.plain
+        }
     }
 
     /// Evaluates the minimum on the line through both points, unless it is close to one of them.
     fn search_line(&mut self, evaluator: &mut Evaluator) -> Found {
-        let Self { plain, combined, searched, weights, .. } = self;
+        let Self {
+            plain,
+            combined,
+            searched,
+            weights,
+            ..
+        } = self;
         searched.norm = f64::INFINITY;
         if !combined.norm.is_finite() {
             return Found::Nothing;
         }
-        step(&mut searched.residual, &combined.residual, -1.0, &plain.residual);
+        step(
+            &mut searched.residual,
+            &combined.residual,
+            -1.0,
+            &plain.residual,
+        );
         let change = product(weights, &searched.residual, &searched.residual);
         let length = -product(weights, &searched.residual, &plain.residual) / change;
         if !length.is_finite() || (length - 1.0).abs() < CLOSE || length.abs() < CLOSE {
@@ -194,12 +226,18 @@ impl Ngmres {
     /// The point of this iteration with the smallest residual.
     fn best(&self) -> &Point {
         let others = [&self.combined, &self.plain];
-        others.into_iter().fold(&self.searched, |best, other| if other.norm < best.norm { other } else { best })
+        others.into_iter().fold(&self.searched, |best, other| {
+            if other.norm < best.norm { other } else { best }
+        })
     }
 
     /// Stores the new iterate, alone if a restart was asked for often enough.
     fn remember(&mut self, x: &[f64], residual: &[f64], restart: bool) {
-        self.restart_requests = if restart { self.restart_requests + 1 } else { 0 };
+        self.restart_requests = if restart {
+            self.restart_requests + 1
+        } else {
+            0
+        };
         if self.restart_requests >= self.options.restart_iterations {
             self.restart(x, residual);
         } else {
@@ -242,10 +280,16 @@ impl NonlinearSolver for Ngmres {
             let ending = self.advance(&mut evaluator, x, residual);
             if let Some(ending) = ending.or_else(|| watch.judge(norm(&self.weights, residual))) {
                 let at_last_evaluation = ending == Ending::Converged;
-                return Outcome { at_last_evaluation, ..evaluator.outcome(ending, iteration) };
+                return Outcome {
+                    at_last_evaluation,
+                    ..evaluator.outcome(ending, iteration)
+                };
             }
         }
         let outcome = evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit);
-        Outcome { at_last_evaluation: false, ..outcome }
+        Outcome {
+            at_last_evaluation: false,
+            ..outcome
+        }
     }
 }

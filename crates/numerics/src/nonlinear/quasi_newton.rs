@@ -30,7 +30,12 @@ pub struct QuasiNewtonOptions {
 
 impl Default for QuasiNewtonOptions {
     fn default() -> Self {
-        Self { most_iterations: 40, good_reduction: 1e-3, goal: 1e-3, noise: 1e-4 }
+        Self {
+            most_iterations: 40,
+            good_reduction: 1e-3,
+            goal: 1e-3,
+            noise: 1e-4,
+        }
     }
 }
 
@@ -75,12 +80,18 @@ impl QuasiNewton {
     /// For `size` unknowns.
     pub fn new(size: usize, options: QuasiNewtonOptions) -> Self {
         let zeros = || DVector::zeros(size);
-        let secant = || Secant { x: zeros(), residual: zeros(), square: 0.0 };
+        let secant = || Secant {
+            x: zeros(),
+            residual: zeros(),
+            square: 0.0,
+        };
         Self {
             options,
             inverse: DMatrix::identity(size, size),
             weights: vec![1.0; size],
-            secants: (0..size.min(options.most_iterations)).map(|_| secant()).collect(),
+            secants: (0..size.min(options.most_iterations))
+                .map(|_| secant())
+                .collect(),
             used: 0,
             step: zeros(),
             before: zeros(),
@@ -102,16 +113,25 @@ impl QuasiNewton {
         self.before.as_mut_slice().copy_from_slice(residual);
         self.inverse.mul_to(&self.before, &mut self.step);
         self.step.neg_mut();
-        x.iter_mut().zip(self.step.iter()).for_each(|(x, step)| *x += step);
+        x.iter_mut()
+            .zip(self.step.iter())
+            .for_each(|(x, step)| *x += step);
     }
 
     /// The largest component, in units of the tolerance.
     fn size_of(&self, residual: &[f64]) -> f64 {
-        residual.iter().zip(&self.weights).fold(0.0, |most, (r, w)| most.max((r * w).abs()))
+        residual
+            .iter()
+            .zip(&self.weights)
+            .fold(0.0, |most, (r, w)| most.max((r * w).abs()))
     }
 
     fn weighted(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
-        a.iter().zip(b.iter()).zip(&self.weights).map(|((a, b), w)| a * b * w * w).sum()
+        a.iter()
+            .zip(b.iter())
+            .zip(&self.weights)
+            .map(|((a, b), w)| a * b * w * w)
+            .sum()
     }
 
     /// Takes in that `step` changed the residual from `before` to `residual`.
@@ -150,7 +170,9 @@ impl QuasiNewton {
         self.missed.neg_mut();
         for (column, weight) in self.weights.iter().enumerate() {
             let share = weight * weight * self.after[column] / square;
-            self.inverse.column_mut(column).axpy(share, &self.missed, 1.0);
+            self.inverse
+                .column_mut(column)
+                .axpy(share, &self.missed, 1.0);
         }
     }
 }
@@ -172,14 +194,27 @@ struct Course {
 impl Course {
     fn note(&mut self, before: f64, after: f64) {
         self.iterations += 1;
-        self.idle = if after <= 0.5 * before { 0 } else { self.idle + 1 };
-        self.setbacks = if after < self.best { 0 } else { self.setbacks + 1 };
+        self.idle = if after <= 0.5 * before {
+            0
+        } else {
+            self.idle + 1
+        };
+        self.setbacks = if after < self.best {
+            0
+        } else {
+            self.setbacks + 1
+        };
         self.best = self.best.min(after);
     }
 
     /// Whether the corrections lead nowhere.
     fn is_lost(&self) -> bool {
-        self.setbacks > if self.fresh { MOST_SETBACKS } else { MOST_SETBACKS_OF_MEMORY }
+        self.setbacks
+            > if self.fresh {
+                MOST_SETBACKS
+            } else {
+                MOST_SETBACKS_OF_MEMORY
+            }
     }
 }
 
@@ -195,8 +230,13 @@ impl QuasiNewton {
         let before = self.size_of(residual);
         self.correct(x, residual);
         let found = evaluator.evaluate(x, residual);
-        let after = if found == Found::Nothing { f64::INFINITY } else { self.size_of(residual) };
-        if after.is_finite() && after > self.options.noise.max(self.options.good_reduction * before) {
+        let after = if found == Found::Nothing {
+            f64::INFINITY
+        } else {
+            self.size_of(residual)
+        };
+        if after.is_finite() && after > self.options.noise.max(self.options.good_reduction * before)
+        {
             self.learn(residual);
         }
         if after < course.best {
@@ -219,7 +259,10 @@ impl QuasiNewton {
         x.copy_from_slice(self.best.0.as_slice());
         residual.copy_from_slice(self.best.1.as_slice());
         self.forget();
-        Outcome { at_last_evaluation: false, ..evaluator.outcome(Ending::Converged, course.iterations) }
+        Outcome {
+            at_last_evaluation: false,
+            ..evaluator.outcome(Ending::Converged, course.iterations)
+        }
     }
 
     /// Memory has misled: forget it, and go on from the best point.
@@ -255,13 +298,22 @@ impl NonlinearSolver for QuasiNewton {
         self.best.1.as_mut_slice().copy_from_slice(residual);
         let best = self.size_of(residual);
         let (fresh, acceptable) = (!self.remembers, found == Found::Converged);
-        let mut course = Course { fresh, iterations: 0, best, setbacks: 0, idle: 0, acceptable };
+        let mut course = Course {
+            fresh,
+            iterations: 0,
+            best,
+            setbacks: 0,
+            idle: 0,
+            acceptable,
+        };
         loop {
             let enough = self.size_of(residual) <= self.options.goal || course.idle >= MOST_IDLE;
             let lost = found == Found::Nothing || course.is_lost();
             let ending = match found {
                 Found::Converged if enough => Ending::Converged,
-                _ if lost && course.acceptable => return self.settle_for_best(&evaluator, x, residual, &course),
+                _ if lost && course.acceptable => {
+                    return self.settle_for_best(&evaluator, x, residual, &course);
+                }
                 _ if lost && !course.fresh => {
                     self.start_afresh(x, residual, &mut course);
                     found = Found::Open;
@@ -321,14 +373,22 @@ mod tests {
 
     /// A loop whose fixed-point step multiplies errors by ten.
     fn expanding(bend: f64) -> Moving {
-        let matrix = DMatrix::from_row_slice(3, 3, &[1.0, 10.0, 1.0, -10.0, 1.0, 0.5, 0.0, 0.3, 1.0]);
-        Moving { matrix, right: DVector::from_vec(vec![1.0, -2.0, 0.5]), bend }
+        let matrix =
+            DMatrix::from_row_slice(3, 3, &[1.0, 10.0, 1.0, -10.0, 1.0, 0.5, 0.0, 0.3, 1.0]);
+        Moving {
+            matrix,
+            right: DVector::from_vec(vec![1.0, -2.0, 0.5]),
+            bend,
+        }
     }
 
     #[test]
     fn memory_makes_later_solves_cheap() {
         for bend in [0.0, 0.05] {
-            let (mut problem, mut solver) = (expanding(bend), QuasiNewton::new(3, QuasiNewtonOptions::default()));
+            let (mut problem, mut solver) = (
+                expanding(bend),
+                QuasiNewton::new(3, QuasiNewtonOptions::default()),
+            );
             let (mut x, mut residual) = (vec![0.0; 3], vec![0.0; 3]);
             let mut counts = Vec::new();
             for k in 0..30 {
@@ -339,7 +399,12 @@ mod tests {
                 counts.push(outcome.evaluations);
             }
             assert!(counts[0] <= 9, "{counts:?}");
-            assert!(counts[10..].iter().all(|&count| count <= if bend == 0.0 { 2 } else { 4 }), "{counts:?}");
+            assert!(
+                counts[10..]
+                    .iter()
+                    .all(|&count| count <= if bend == 0.0 { 2 } else { 4 }),
+                "{counts:?}"
+            );
         }
     }
 
@@ -358,8 +423,18 @@ mod tests {
                 residual[0].abs() < 1e-9
             }
         }
-        let outcome = QuasiNewton::new(1, QuasiNewtonOptions::default()).solve(&mut Hopeless, &mut [0.3], &mut [0.0]);
-        assert!(matches!(outcome.ending, Ending::IterationLimit | Ending::Diverged | Ending::Failed), "{outcome:?}");
+        let outcome = QuasiNewton::new(1, QuasiNewtonOptions::default()).solve(
+            &mut Hopeless,
+            &mut [0.3],
+            &mut [0.0],
+        );
+        assert!(
+            matches!(
+                outcome.ending,
+                Ending::IterationLimit | Ending::Diverged | Ending::Failed
+            ),
+            "{outcome:?}"
+        );
         assert!(outcome.evaluations <= 41);
     }
 }

@@ -4,17 +4,27 @@ use std::iter::zip;
 
 /// `√Σ (w_i v_i)²`.
 pub(super) fn norm(weights: &[f64], vector: &[f64]) -> f64 {
-    zip(weights, vector).map(|(weight, value)| weight * value).map(|scaled| scaled * scaled).sum::<f64>().sqrt()
+    zip(weights, vector)
+        .map(|(weight, value)| weight * value)
+        .map(|scaled| scaled * scaled)
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// `√Σ (w_i (a_i − b_i))²`.
 pub(super) fn distance(weights: &[f64], a: &[f64], b: &[f64]) -> f64 {
-    zip(weights, zip(a, b)).map(|(weight, (a, b))| weight * (a - b)).map(|scaled| scaled * scaled).sum::<f64>().sqrt()
+    zip(weights, zip(a, b))
+        .map(|(weight, (a, b))| weight * (a - b))
+        .map(|scaled| scaled * scaled)
+        .sum::<f64>()
+        .sqrt()
 }
 
 /// `Σ w_i² a_i b_i`.
 pub(super) fn product(weights: &[f64], a: &[f64], b: &[f64]) -> f64 {
-    zip(weights, zip(a, b)).map(|(weight, (a, b))| weight * weight * a * b).sum()
+    zip(weights, zip(a, b))
+        .map(|(weight, (a, b))| weight * weight * a * b)
+        .sum()
 }
 
 /// `Σ a_i b_i`.

@@ -18,7 +18,11 @@ pub(super) struct Watch {
 impl Watch {
     /// For an iteration that may need one step for each of `size` unknowns to learn what it needs.
     pub fn new(size: usize) -> Self {
-        Self { patience: size + PATIENCE, smallest: f64::INFINITY, waited: 0 }
+        Self {
+            patience: size + PATIENCE,
+            smallest: f64::INFINITY,
+            waited: 0,
+        }
     }
 
     /// Why to stop at a residual of this norm, if at all.

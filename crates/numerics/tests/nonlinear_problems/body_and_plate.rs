@@ -44,7 +44,11 @@ impl State {
     fn at_rest(matrix: &[f64], size: usize) -> Self {
         let mut step = LinearStep::new(size, 3);
         step.compute(&DMatrix::from_row_slice(size, size, matrix), STEP);
-        Self { accepted: vec![0.0; size], reached: vec![0.0; size], step }
+        Self {
+            accepted: vec![0.0; size],
+            reached: vec![0.0; size],
+            step,
+        }
     }
 }
 
@@ -110,12 +114,25 @@ impl BodyAndPlate {
     fn respond(&mut self, inputs: &[Cubic; 3]) -> [f64; 6] {
         let [force, velocity, position] = inputs;
         let (now, then) = (self.index as f64 * STEP, (self.index + 1) as f64 * STEP);
-        let push = hermite(pushing(now).0, pushing(now).1, pushing(then).0, pushing(then).1);
+        let push = hermite(
+            pushing(now).0,
+            pushing(now).1,
+            pushing(then).0,
+            pushing(then).1,
+        );
         let on_body = [0, 1, 2, 3].map(|p| [velocity[p] + position[p] + push[p], 0.0]);
         let on_plate = [0, 1, 2, 3].map(|p| [force[p] / self.damping]);
-        let State { accepted, reached, step } = &mut self.body;
+        let State {
+            accepted,
+            reached,
+            step,
+        } = &mut self.body;
         step.respond(accepted, &on_body.each_ref().map(|b| &b[..]), reached);
-        let State { accepted, reached, step } = &mut self.plate;
+        let State {
+            accepted,
+            reached,
+            step,
+        } = &mut self.plate;
         step.respond(accepted, &on_plate.each_ref().map(|b| &b[..]), reached);
 
         let ((f, f_slope), (v, v_slope), (x, x_slope)) = (end(force), end(velocity), end(position));
@@ -151,7 +168,11 @@ impl Equations for BodyAndPlate {
 
     fn weights(&self, z: &[f64], weights: &mut [f64]) {
         for (weight, z) in weights.iter_mut().zip(z) {
-            *weight = if self.weighted { 1.0 / (TOLERANCE * z.abs() + TOLERANCE) } else { 1.0 };
+            *weight = if self.weighted {
+                1.0 / (TOLERANCE * z.abs() + TOLERANCE)
+            } else {
+                1.0
+            };
         }
     }
 }
@@ -160,13 +181,21 @@ impl Equations for BodyAndPlate {
 fn hermite(left: f64, left_slope: f64, right: f64, right_slope: f64) -> Cubic {
     let mean = (right - left) / STEP;
     let square = (3.0 * mean - 2.0 * left_slope - right_slope) / STEP;
-    [left, left_slope, square, (left_slope + right_slope - 2.0 * mean) / (STEP * STEP)]
+    [
+        left,
+        left_slope,
+        square,
+        (left_slope + right_slope - 2.0 * mean) / (STEP * STEP),
+    ]
 }
 
 /// The value and slope of a signal at the end of the step.
 fn end(signal: &Cubic) -> (f64, f64) {
     let [a, b, c, d] = signal;
-    (a + STEP * (b + STEP * (c + STEP * d)), b + STEP * (2.0 * c + STEP * 3.0 * d))
+    (
+        a + STEP * (b + STEP * (c + STEP * d)),
+        b + STEP * (2.0 * c + STEP * 3.0 * d),
+    )
 }
 
 /// The force (29) on the body and its slope.

@@ -17,7 +17,13 @@ pub struct Linear {
 
 impl Linear {
     pub fn new(matrix: Vec<Vec<f64>>, solution: Vec<f64>, tolerance: f64) -> Self {
-        Self { matrix, solution, tolerance, weighted: false, evaluations: 0 }
+        Self {
+            matrix,
+            solution,
+            tolerance,
+            weighted: false,
+            evaluations: 0,
+        }
     }
 }
 
@@ -29,7 +35,9 @@ impl Equations for Linear {
     fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> bool {
         self.evaluations += 1;
         for (row, residual) in residual.iter_mut().enumerate() {
-            let mapped: f64 = (0..x.len()).map(|k| self.matrix[row][k] * (x[k] - self.solution[k])).sum();
+            let mapped: f64 = (0..x.len())
+                .map(|k| self.matrix[row][k] * (x[k] - self.solution[k]))
+                .sum();
             *residual = x[row] - self.solution[row] - mapped;
         }
         true
@@ -41,7 +49,11 @@ impl Equations for Linear {
 
     fn weights(&self, x: &[f64], weights: &mut [f64]) {
         for (weight, x) in weights.iter_mut().zip(x) {
-            *weight = if self.weighted { 1.0 / (self.tolerance * x.abs() + self.tolerance) } else { 1.0 };
+            *weight = if self.weighted {
+                1.0 / (self.tolerance * x.abs() + self.tolerance)
+            } else {
+                1.0
+            };
         }
     }
 }
@@ -55,12 +67,18 @@ pub fn rotation(size: usize, radius: f64) -> Vec<Vec<f64>> {
         _ if size % 2 == 1 && row + 1 == size => radius,
         _ => 0.0,
     };
-    (0..size).map(|row| (0..size).map(|column| entry(row, column)).collect()).collect()
+    (0..size)
+        .map(|row| (0..size).map(|column| entry(row, column)).collect())
+        .collect()
 }
 
 /// The Jacobian (33) of IFOSMONDI-JFM, slopes found by differences over a step of `step`.
 pub fn coupling(damping: f64, step: f64) -> Vec<Vec<f64>> {
-    let block = [[step, -1.0, -1.0], [1.0 / damping, 0.0, 0.0], [step / damping, 0.0, 0.0]];
+    let block = [
+        [step, -1.0, -1.0],
+        [1.0 / damping, 0.0, 0.0],
+        [step / damping, 0.0, 0.0],
+    ];
     let mut matrix = vec![vec![0.0; 6]; 6];
     for row in 0..3 {
         for column in 0..3 {
@@ -76,8 +94,12 @@ pub fn coupling(damping: f64, step: f64) -> Vec<Vec<f64>> {
 /// Entries in `[-1, 1]` from a seed.
 pub fn random_matrix(size: usize, mut seed: u64) -> Vec<Vec<f64>> {
     let mut next = || {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        seed = seed
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
-    (0..size).map(|_| (0..size).map(|_| next()).collect()).collect()
+    (0..size)
+        .map(|_| (0..size).map(|_| next()).collect())
+        .collect()
 }

@@ -7,7 +7,9 @@ mod classics;
 mod linear;
 
 pub use body_and_plate::{BodyAndPlate, Count};
-pub use classics::{broyden_tridiagonal, cosine, no_solution, powell_singular, rosenbrock_gradient};
+pub use classics::{
+    broyden_tridiagonal, cosine, no_solution, powell_singular, rosenbrock_gradient,
+};
 pub use linear::{Linear, coupling, random_matrix, rotation};
 
 use dovetail_numerics::nonlinear::Equations;
@@ -17,7 +19,9 @@ pub const DAMPINGS: [f64; 7] = [4.0, 1.2346, 1.0, 0.64, 0.25, 0.04, 0.01];
 
 /// The criterion of IFOSMONDI-JFM (27) with one `ε` for both tolerances.
 pub fn small(tolerance: f64, x: &[f64], residual: &[f64]) -> bool {
-    x.iter().zip(residual).all(|(x, residual)| residual.abs() < tolerance * x.abs() + tolerance)
+    x.iter()
+        .zip(residual)
+        .all(|(x, residual)| residual.abs() < tolerance * x.abs() + tolerance)
 }
 
 /// Equations given by a function, which may refuse.
@@ -30,8 +34,17 @@ pub struct Function<F> {
 }
 
 /// Makes equations of a function that writes the residual and tells whether it could.
-pub fn function<F: FnMut(&[f64], &mut [f64]) -> bool>(size: usize, tolerance: f64, function: F) -> Function<F> {
-    Function { size, tolerance, function, evaluations: 0 }
+pub fn function<F: FnMut(&[f64], &mut [f64]) -> bool>(
+    size: usize,
+    tolerance: f64,
+    function: F,
+) -> Function<F> {
+    Function {
+        size,
+        tolerance,
+        function,
+        evaluations: 0,
+    }
 }
 
 impl<F: FnMut(&[f64], &mut [f64]) -> bool> Equations for Function<F> {

@@ -22,24 +22,40 @@ impl Problem {
         solution: &[f64],
     ) -> Self {
         let rhs = Box::new(from_fn(initial.len(), function));
-        Self { rhs, initial: initial.to_vec(), end, solution: solution.to_vec() }
+        Self {
+            rhs,
+            initial: initial.to_vec(),
+            end,
+            solution: solution.to_vec(),
+        }
     }
 
     /// Integrates the problem from a cold start.
-    pub fn run(&mut self, tolerance: Tolerance<'_>) -> Result<(Vec<f64>, Outcome), IntegrationError> {
+    pub fn run(
+        &mut self,
+        tolerance: Tolerance<'_>,
+    ) -> Result<(Vec<f64>, Outcome), IntegrationError> {
         self.run_with(tolerance, Hint::default())
     }
 
-    pub fn run_with(&mut self, tolerance: Tolerance<'_>, hint: Hint) -> Result<(Vec<f64>, Outcome), IntegrationError> {
+    pub fn run_with(
+        &mut self,
+        tolerance: Tolerance<'_>,
+        hint: Hint,
+    ) -> Result<(Vec<f64>, Outcome), IntegrationError> {
         let mut state = self.initial.clone();
         let mut integrator = Integrator::new(state.len());
-        let outcome = integrator.integrate(&mut *self.rhs, 0.0, self.end, &mut state, tolerance, hint)?;
+        let outcome =
+            integrator.integrate(&mut *self.rhs, 0.0, self.end, &mut state, tolerance, hint)?;
         Ok((state, outcome))
     }
 
     /// The largest relative error of any component.
     pub fn relative_error(&self, state: &[f64]) -> f64 {
-        let errors = state.iter().zip(&self.solution).map(|(x, exact)| ((x - exact) / exact).abs());
+        let errors = state
+            .iter()
+            .zip(&self.solution)
+            .map(|(x, exact)| ((x - exact) / exact).abs());
         errors.fold(0.0, f64::max)
     }
 }
@@ -59,12 +75,19 @@ pub fn oscillator() -> Problem {
 
 /// `x' = x cos t`: the time counts.
 pub fn driven() -> Problem {
-    Problem::new(|time, x, dx| dx[0] = x[0] * time.cos(), &[1.0], 10.0, &[10.0f64.sin().exp()])
+    Problem::new(
+        |time, x, dx| dx[0] = x[0] * time.cos(),
+        &[1.0],
+        10.0,
+        &[10.0f64.sin().exp()],
+    )
 }
 
 /// Prothero & Robinson: `x' = −λ (x − cos t) − sin t`, whose solution is `cos t` however stiff.
 pub fn prothero_robinson(lambda: f64) -> Problem {
-    let pull = move |time: f64, x: &[f64], dx: &mut [f64]| dx[0] = -lambda * (x[0] - time.cos()) - time.sin();
+    let pull = move |time: f64, x: &[f64], dx: &mut [f64]| {
+        dx[0] = -lambda * (x[0] - time.cos()) - time.sin()
+    };
     Problem::new(pull, &[1.0], 1.0, &[1.0f64.cos()])
 }
 
@@ -83,13 +106,21 @@ pub fn van_der_pol_with(epsilon: f64) -> impl FnMut(f64, &[f64], &mut [f64]) {
 
 /// Robertson's reaction at t = 40, with three rate constants over nine decades. HW section IV.1 and IVP, rober.
 pub fn robertson() -> Problem {
-    let solution = [0.715_827_068_718_5, 9.185_534_764_557e-6, 0.284_163_745_746_6];
+    let solution = [
+        0.715_827_068_718_5,
+        9.185_534_764_557e-6,
+        0.284_163_745_746_6,
+    ];
     Problem::new(react, &[1.0, 0.0, 0.0], 40.0, &solution)
 }
 
 /// Robertson's reaction at t = 1e11, IVP, rober.
 pub fn robertson_late() -> Problem {
-    let solution = [2.083_340_149_701_226e-8, 8.333_360_770_334_713e-14, 0.999_999_979_166_505];
+    let solution = [
+        2.083_340_149_701_226e-8,
+        8.333_360_770_334_713e-14,
+        0.999_999_979_166_505,
+    ];
     Problem::new(react, &[1.0, 0.0, 0.0], 1e11, &solution)
 }
 

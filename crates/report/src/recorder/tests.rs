@@ -6,15 +6,24 @@ use dovetail_core::{Input, Interface, Knot, MacroStep, Output, Signal, Source};
 
 /// A spring (input x, state heat, output F) and a mass (input F, states x and v, output x).
 pub(crate) fn spring_and_mass() -> Connections {
-    let input = |name: &str| Input { name: name.into(), ..Input::default() };
-    let output = |name: &str| Output { name: name.into(), ..Output::default() };
+    let input = |name: &str| Input {
+        name: name.into(),
+        ..Input::default()
+    };
+    let output = |name: &str| Output {
+        name: name.into(),
+        ..Output::default()
+    };
     let system = |name: &str, u: &str, y: &str, states: &[&str]| Interface {
         name: name.into(),
         inputs: vec![input(u)],
         outputs: vec![output(y)],
         states: states.iter().map(|s| s.to_string()).collect(),
     };
-    let systems = vec![system("spring", "x", "F", &["heat"]), system("mass", "F", "x", &["x", "v"])];
+    let systems = vec![
+        system("spring", "x", "F", &["heat"]),
+        system("mass", "F", "x", &["x", "v"]),
+    ];
     Connections::new(systems, vec![Source::Output(1), Source::Output(0)])
 }
 
@@ -31,10 +40,24 @@ fn answer(connections: &Connections, system: usize, step: MacroStep, value: f64)
 
 fn record(selected: &str, exchanges: &[&[Task]]) -> Trajectory {
     let connections = spring_and_mass();
-    let selection = Variables::of(&connections).select(&[selected.into()]).unwrap();
-    let mut recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    let selection = Variables::of(&connections)
+        .select(&[selected.into()])
+        .unwrap();
+    let mut recorder = Recorder::new(
+        &connections,
+        &selection,
+        Trajectory::of(&selection),
+        "memory",
+    );
     for tasks in exchanges {
-        recorder.accepted(Exchange { tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
+        recorder
+            .accepted(Exchange {
+                tasks,
+                before: &[],
+                iterations: 0,
+                signals: &[],
+            })
+            .unwrap();
     }
     recorder.finished().unwrap();
     recorder.into_sink()
@@ -42,12 +65,21 @@ fn record(selected: &str, exchanges: &[&[Task]]) -> Trajectory {
 
 fn both(step: MacroStep, value: f64) -> Vec<Task> {
     let connections = spring_and_mass();
-    vec![answer(&connections, 0, step, value), answer(&connections, 1, step, value)]
+    vec![
+        answer(&connections, 0, step, value),
+        answer(&connections, 1, step, value),
+    ]
 }
 
 #[test]
 fn inputs_are_recorded_at_the_end_of_the_step() {
-    let rows = record("*", &[&both(MacroStep::instant(0.0), 3.0), &both(MacroStep::new(0.0, 0.5), 7.0)]);
+    let rows = record(
+        "*",
+        &[
+            &both(MacroStep::instant(0.0), 3.0),
+            &both(MacroStep::new(0.0, 0.5), 7.0),
+        ],
+    );
     assert_eq!(rows.times(), [0.0, 0.5]);
     assert!(rows.columns().all(|(_, column)| column == [3.0, 7.0]));
 }
@@ -55,7 +87,10 @@ fn inputs_are_recorded_at_the_end_of_the_step() {
 #[test]
 fn an_instant_after_an_event_replaces_the_row() {
     let start = both(MacroStep::instant(0.0), 0.0);
-    let (left, right) = (both(MacroStep::new(0.0, 1.0), 1.0), both(MacroStep::instant(1.0), 5.0));
+    let (left, right) = (
+        both(MacroStep::new(0.0, 1.0), 1.0),
+        both(MacroStep::instant(1.0), 5.0),
+    );
     let after = both(MacroStep::new(1.0, 2.0), 6.0);
     let rows = record("mass.v", &[&start, &left, &right, &after]);
     assert_eq!(rows.times(), [0.0, 1.0, 2.0]);
@@ -64,8 +99,14 @@ fn an_instant_after_an_event_replaces_the_row() {
 
 #[test]
 fn an_instant_at_the_start_replaces_the_first_row_and_one_at_the_end_the_last() {
-    let (start, again) = (both(MacroStep::instant(0.0), 0.0), both(MacroStep::instant(0.0), 4.0));
-    let (left, right) = (both(MacroStep::new(0.0, 1.0), 1.0), both(MacroStep::instant(1.0), 5.0));
+    let (start, again) = (
+        both(MacroStep::instant(0.0), 0.0),
+        both(MacroStep::instant(0.0), 4.0),
+    );
+    let (left, right) = (
+        both(MacroStep::new(0.0, 1.0), 1.0),
+        both(MacroStep::instant(1.0), 5.0),
+    );
     let rows = record("mass.v", &[&start, &again, &left, &right]);
     assert_eq!(rows.column("mass.v").unwrap(), [4.0, 5.0]);
 }
@@ -87,31 +128,69 @@ fn a_system_ahead_is_read_off_at_the_time_all_have_reached() {
     let start = both(MacroStep::instant(0.0), 0.0);
     let rows = record(
         "*.F",
-        &[&start, &mass(0.0, 2.0, 8.0), &mass(2.0, 4.0, 10.0), &spring(0.0, 1.0, 5.0), &spring(1.0, 3.0, 6.0)],
+        &[
+            &start,
+            &mass(0.0, 2.0, 8.0),
+            &mass(2.0, 4.0, 10.0),
+            &spring(0.0, 1.0, 5.0),
+            &spring(1.0, 3.0, 6.0),
+        ],
     );
     assert_eq!(rows.times(), [0.0, 1.0, 3.0]);
     assert_eq!(rows.column("spring.F").unwrap(), [0.0, 5.0, 6.0]);
-    assert_eq!(rows.column("mass.F").unwrap(), [0.0, 7.0, 9.0], "an input is what it was given as");
+    assert_eq!(
+        rows.column("mass.F").unwrap(),
+        [0.0, 7.0, 9.0],
+        "an input is what it was given as"
+    );
 }
 
 /// Answers along a polynomial, with or without derivatives, at irregular times, and the rows between them.
 fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
     let connections = spring_and_mass();
-    let selection = Variables::of(&connections).select(&["mass.v".into(), "spring.F".into()]).unwrap();
-    let recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    let selection = Variables::of(&connections)
+        .select(&["mass.v".into(), "spring.F".into()])
+        .unwrap();
+    let recorder = Recorder::new(
+        &connections,
+        &selection,
+        Trajectory::of(&selection),
+        "memory",
+    );
     let mut recorder = recorder.with_rows(rows).with_both_sides();
     let times = [0.0, 0.0, 0.3, 0.5, 1.1, 1.2, 2.0];
     for pair in times.windows(2) {
         let mut tasks = both(MacroStep::new(pair[0], pair[1]), 0.0);
         for task in &mut tasks {
-            let Knot { value, slope, curvature } = curve.at(pair[1]);
-            let known = |order: usize, number: f64| if derivatives >= order { number } else { f64::NAN };
-            let knot = Knot { value, slope: known(1, slope), curvature: known(2, curvature) };
+            let Knot {
+                value,
+                slope,
+                curvature,
+            } = curve.at(pair[1]);
+            let known = |order: usize, number: f64| {
+                if derivatives >= order {
+                    number
+                } else {
+                    f64::NAN
+                }
+            };
+            let knot = Knot {
+                value,
+                slope: known(1, slope),
+                curvature: known(2, curvature),
+            };
             task.response.outputs.fill(knot);
             task.response.states.fill(value);
             task.response.motion.fill([knot.slope, knot.curvature]);
         }
-        recorder.accepted(Exchange { tasks: &tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
+        recorder
+            .accepted(Exchange {
+                tasks: &tasks,
+                before: &[],
+                iterations: 0,
+                signals: &[],
+            })
+            .unwrap();
     }
     recorder.finished().unwrap();
     recorder.into_sink()
@@ -124,10 +203,17 @@ fn rows_between_communications_lie_on_the_curves() {
         let curve = Signal::new(&coefficients[..=degree]);
         for rows in [Rows::AtMost(0.07), Rows::Every(0.1)] {
             let rows = dense(&curve, derivatives, rows);
-            assert!(rows.times().len() > 20 && rows.times().windows(2).all(|pair| pair[0] < pair[1]));
+            assert!(
+                rows.times().len() > 20 && rows.times().windows(2).all(|pair| pair[0] < pair[1])
+            );
             for name in ["mass.v", "spring.F"] {
                 let pairs = rows.times().iter().zip(rows.column(name).unwrap());
-                pairs.for_each(|(time, value)| assert!((curve.value(*time) - value).abs() < 1e-12, "{name} at {time}"));
+                pairs.for_each(|(time, value)| {
+                    assert!(
+                        (curve.value(*time) - value).abs() < 1e-12,
+                        "{name} at {time}"
+                    )
+                });
             }
         }
     }
@@ -137,24 +223,47 @@ fn rows_between_communications_lie_on_the_curves() {
 fn without_derivatives_a_cubic_is_met_once_there_are_four_points() {
     let curve = Signal::new(&[1.0, -2.0, 0.5, 0.25]);
     let rows = dense(&curve, 0, Rows::Every(0.1));
-    let late = rows.times().iter().zip(rows.column("mass.v").unwrap()).filter(|(time, _)| **time > 0.5);
-    assert!(late.into_iter().all(|(time, value)| (curve.value(*time) - value).abs() < 1e-12));
+    let late = rows
+        .times()
+        .iter()
+        .zip(rows.column("mass.v").unwrap())
+        .filter(|(time, _)| **time > 0.5);
+    assert!(
+        late.into_iter()
+            .all(|(time, value)| (curve.value(*time) - value).abs() < 1e-12)
+    );
 }
 
 #[test]
 fn regular_times_are_those_of_the_grid_and_the_last() {
     let line = Signal::new(&[0.0, 1.0]);
-    assert_eq!(dense(&line, 1, Rows::Every(0.8)).times(), [0.0, 0.8, 1.6, 2.0]);
-    assert_eq!(dense(&line, 1, Rows::Every(0.5)).times(), [0.0, 0.5, 1.0, 1.5, 2.0]);
+    assert_eq!(
+        dense(&line, 1, Rows::Every(0.8)).times(),
+        [0.0, 0.8, 1.6, 2.0]
+    );
+    assert_eq!(
+        dense(&line, 1, Rows::Every(0.5)).times(),
+        [0.0, 0.5, 1.0, 1.5, 2.0]
+    );
     assert_eq!(dense(&line, 1, Rows::Every(9.0)).times(), [0.0, 2.0]);
-    assert_eq!(dense(&line, 1, Rows::AtMost(0.4)).times(), [0.0, 0.3, 0.5, 0.8, 1.1, 1.2, 1.6, 2.0]);
+    assert_eq!(
+        dense(&line, 1, Rows::AtMost(0.4)).times(),
+        [0.0, 0.3, 0.5, 0.8, 1.1, 1.2, 1.6, 2.0]
+    );
 }
 
 #[test]
 fn an_event_has_two_rows_where_both_sides_are_asked_for() {
     let connections = spring_and_mass();
-    let selection = Variables::of(&connections).select(&["mass.v".into()]).unwrap();
-    let recorder = Recorder::new(&connections, &selection, Trajectory::of(&selection), "memory");
+    let selection = Variables::of(&connections)
+        .select(&["mass.v".into()])
+        .unwrap();
+    let recorder = Recorder::new(
+        &connections,
+        &selection,
+        Trajectory::of(&selection),
+        "memory",
+    );
     let mut recorder = recorder.with_both_sides();
     let instant = |time: f64, value: f64| both(MacroStep::instant(time), value);
     let steps = [
@@ -165,7 +274,14 @@ fn an_event_has_two_rows_where_both_sides_are_asked_for() {
         instant(2.0, 6.0),
     ];
     for tasks in &steps {
-        recorder.accepted(Exchange { tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
+        recorder
+            .accepted(Exchange {
+                tasks,
+                before: &[],
+                iterations: 0,
+                signals: &[],
+            })
+            .unwrap();
     }
     recorder.finished().unwrap();
     let rows = recorder.into_sink();
@@ -178,13 +294,19 @@ fn what_is_selected_does_not_change_the_values() {
     let exchanges: Vec<Vec<Task>> = (0..50)
         .map(|n| match n {
             0 => both(MacroStep::instant(0.0), 0.1),
-            _ => both(MacroStep::new((n - 1) as f64 * 0.1, n as f64 * 0.1), (n as f64).sin()),
+            _ => both(
+                MacroStep::new((n - 1) as f64 * 0.1, n as f64 * 0.1),
+                (n as f64).sin(),
+            ),
         })
         .collect();
     let exchanges: Vec<&[Task]> = exchanges.iter().map(Vec::as_slice).collect();
     let everything = record("*", &exchanges);
     for name in everything.names() {
-        assert_eq!(record(name, &exchanges).column(name), everything.column(name));
+        assert_eq!(
+            record(name, &exchanges).column(name),
+            everything.column(name)
+        );
     }
 }
 
@@ -204,9 +326,19 @@ fn a_full_disk_ends_the_run_with_the_time_and_the_file() {
     let sinks = (LastRow::default(), Full);
     let mut recorder = Recorder::new(&connections, &selection, sinks, "results.csv");
     let tasks = both(MacroStep::instant(0.25), 1.0);
-    recorder.started(Exchange { tasks: &tasks, before: &[], iterations: 0, signals: &[] }).unwrap();
+    recorder
+        .started(Exchange {
+            tasks: &tasks,
+            before: &[],
+            iterations: 0,
+            signals: &[],
+        })
+        .unwrap();
     let error = recorder.finished().unwrap_err();
-    assert_eq!(error.to_string(), "could not write results.csv at t = 0.25 s: no space left");
+    assert_eq!(
+        error.to_string(),
+        "could not write results.csv at t = 0.25 s: no space left"
+    );
     assert!(recorder.finished().is_ok());
     assert_eq!(recorder.sink().0.time, Some(0.25));
 }

@@ -39,7 +39,10 @@ pub fn numbers(values: &[(&str, f64)]) -> String {
     let parameter = |(name, value): &(&str, f64)| {
         format!("<ssv:Parameter name=\"{name}\"><ssv:Real value=\"{value}\"/></ssv:Parameter>\n")
     };
-    format!("<ssv:Parameters>\n{}</ssv:Parameters>", values.iter().map(parameter).collect::<String>())
+    format!(
+        "<ssv:Parameters>\n{}</ssv:Parameters>",
+        values.iter().map(parameter).collect::<String>()
+    )
 }
 
 /// A binding with its values in place.
@@ -55,10 +58,17 @@ pub fn connectors(all: &[&str]) -> String {
     let connector = |text: &&str| {
         let mut words = text.split(' ');
         let (kind, name) = (words.next().unwrap(), words.next().unwrap());
-        let unit = words.next().map_or(String::new(), |unit| format!(" unit=\"{unit}\""));
-        format!("<ssd:Connector name=\"{name}\" kind=\"{kind}\"><ssc:Real{unit}/></ssd:Connector>\n")
+        let unit = words
+            .next()
+            .map_or(String::new(), |unit| format!(" unit=\"{unit}\""));
+        format!(
+            "<ssd:Connector name=\"{name}\" kind=\"{kind}\"><ssc:Real{unit}/></ssd:Connector>\n"
+        )
     };
-    format!("<ssd:Connectors>\n{}</ssd:Connectors>", all.iter().map(connector).collect::<String>())
+    format!(
+        "<ssd:Connectors>\n{}</ssd:Connectors>",
+        all.iter().map(connector).collect::<String>()
+    )
 }
 
 /// A component that is an FMU.
@@ -69,16 +79,24 @@ pub fn unit(name: &str, all: &[&str]) -> String {
 /// A component that is an FMU, with bindings or the like.
 pub fn unit_with(name: &str, all: &[&str], more: &str) -> String {
     let connectors = connectors(all);
-    format!("<ssd:Component name=\"{name}\" source=\"Unit.fmu\">{connectors}{more}</ssd:Component>\n")
+    format!(
+        "<ssd:Component name=\"{name}\" source=\"Unit.fmu\">{connectors}{more}</ssd:Component>\n"
+    )
 }
 
 /// A connection between `element.connector`s, or connectors of the system, with something inside.
 pub fn connect(start: &str, end: &str, more: &str) -> String {
     let side = |side: &str, name: &str| match name.rsplit_once('/') {
-        Some((element, connector)) => format!("{side}Element=\"{element}\" {side}Connector=\"{connector}\""),
+        Some((element, connector)) => {
+            format!("{side}Element=\"{element}\" {side}Connector=\"{connector}\"")
+        }
         None => format!("{side}Connector=\"{name}\""),
     };
-    format!("<ssd:Connection {} {}>{more}</ssd:Connection>\n", side("start", start), side("end", end))
+    format!(
+        "<ssd:Connection {} {}>{more}</ssd:Connection>\n",
+        side("start", start),
+        side("end", end)
+    )
 }
 
 /// A folder with the FMU `Unit.fmu`.
@@ -114,7 +132,11 @@ impl Package {
             let mut folder = archive.as_os_str().to_owned();
             folder.push(".d");
             let folder = PathBuf::from(folder);
-            if folder.is_dir() { Ok(folder) } else { Err("no such folder".to_string()) }
+            if folder.is_dir() {
+                Ok(folder)
+            } else {
+                Err("no such folder".to_string())
+            }
         };
         read(&self.path().join(name), self.path(), &mut unpack)
     }
@@ -140,18 +162,30 @@ pub fn refused(system: &str) -> String {
 
 /// Elements and connections.
 pub fn system(elements: &str, connections: &str) -> String {
-    format!("<ssd:Elements>{elements}</ssd:Elements><ssd:Connections>{connections}</ssd:Connections>")
+    format!(
+        "<ssd:Elements>{elements}</ssd:Elements><ssd:Connections>{connections}</ssd:Connections>"
+    )
 }
 
 /// Connections as `a.y -> b.u: factor offset`.
 pub fn described(structure: &Structure) -> Vec<String> {
-    structure.connections.iter().map(|connection| describe(structure, connection)).collect()
+    structure
+        .connections
+        .iter()
+        .map(|connection| describe(structure, connection))
+        .collect()
 }
 
 fn describe(structure: &Structure, connection: &Connection) -> String {
     let name = |end: &dovetail_ssp::Endpoint| {
-        let indices = end.indices.as_ref().map_or(String::new(), |indices| format!("{indices:?}"));
-        format!("{}.{}{indices}", structure.components[end.component].name, end.variable)
+        let indices = end
+            .indices
+            .as_ref()
+            .map_or(String::new(), |indices| format!("{indices:?}"));
+        format!(
+            "{}.{}{indices}",
+            structure.components[end.component].name, end.variable
+        )
     };
     let transform = connection.route.resolve(None, None).unwrap();
     let change = match transform.linear() {
@@ -159,16 +193,27 @@ fn describe(structure: &Structure, connection: &Connection) -> String {
         Some((factor, offset)) => format!(": {factor} {offset}"),
         None => format!(": {:?}", transform.maps),
     };
-    format!("{} -> {}{change}", name(&connection.from), name(&connection.to))
+    format!(
+        "{} -> {}{change}",
+        name(&connection.from),
+        name(&connection.to)
+    )
 }
 
 pub fn component<'a>(structure: &'a Structure, name: &str) -> &'a Component {
-    structure.components.iter().find(|component| component.name == name).unwrap()
+    structure
+        .components
+        .iter()
+        .find(|component| component.name == name)
+        .unwrap()
 }
 
 /// The float of a parameter whose unit the variable leaves open.
 pub fn float(structure: &Structure, owner: &str, name: &str) -> Option<f64> {
-    let parameter = component(structure, owner).parameters.iter().find(|parameter| parameter.name == name)?;
+    let parameter = component(structure, owner)
+        .parameters
+        .iter()
+        .find(|parameter| parameter.name == name)?;
     match parameter.value_in(None).unwrap() {
         ParameterValue::Float(values) => Some(values[0]),
         other => panic!("{other:?}"),

@@ -46,8 +46,17 @@ struct Shared {
 
 impl fmt::Debug for Fleet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared { program, arguments, limit, .. } = &*self.shared;
-        f.debug_struct("Fleet").field("program", program).field("arguments", arguments).field("limit", limit).finish()
+        let Shared {
+            program,
+            arguments,
+            limit,
+            ..
+        } = &*self.shared;
+        f.debug_struct("Fleet")
+            .field("program", program)
+            .field("arguments", arguments)
+            .field("limit", limit)
+            .finish()
     }
 }
 
@@ -56,14 +65,41 @@ impl Fleet {
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let (program, idle) = (program.into(), Mutex::default());
-        Self { shared: Arc::new(Shared { program, arguments, texts, limit: None, interrupted: None, idle }) }
+        Self {
+            shared: Arc::new(Shared {
+                program,
+                arguments,
+                texts,
+                limit: None,
+                interrupted: None,
+                idle,
+            }),
+        }
     }
 
     /// A process that does not answer within `limit` is killed. Once `interrupted` is raised, a process has two seconds left.
-    pub fn watched(&self, limit: Option<Duration>, interrupted: Option<&'static AtomicBool>) -> Self {
-        let Shared { program, arguments, texts, .. } = &*self.shared;
+    pub fn watched(
+        &self,
+        limit: Option<Duration>,
+        interrupted: Option<&'static AtomicBool>,
+    ) -> Self {
+        let Shared {
+            program,
+            arguments,
+            texts,
+            ..
+        } = &*self.shared;
         let (program, arguments, idle) = (program.clone(), arguments.clone(), Mutex::default());
-        Self { shared: Arc::new(Shared { program, arguments, texts: *texts, limit, interrupted, idle }) }
+        Self {
+            shared: Arc::new(Shared {
+                program,
+                arguments,
+                texts: *texts,
+                limit,
+                interrupted,
+                idle,
+            }),
+        }
     }
 
     /// The time that a process has for an answer; none: as long as it takes.
@@ -77,7 +113,11 @@ impl Fleet {
 
     /// A process for this job: one that is idle, or a new one that is about to open it.
     pub(crate) fn process(&self, job: &[u8]) -> IoResult<Process> {
-        let mut idle = self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self
+            .shared
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         match idle.iter().position(|process| process.job == job) {
             Some(place) => Ok(idle.swap_remove(place)),
             None => Process::start(&self.shared, job),
@@ -86,24 +126,41 @@ impl Fleet {
 
     /// A process that does errands, one after the other.
     pub fn helper(&self) -> IoResult<Helper> {
-        Ok(Helper { process: Process::spawn(&self.shared, Vec::new())?, interrupted: self.shared.interrupted })
+        Ok(Helper {
+            process: Process::spawn(&self.shared, Vec::new())?,
+            interrupted: self.shared.interrupted,
+        })
     }
 
     /// Keeps a process whose system has left, for the next run.
     pub(crate) fn keep(&self, process: Process) {
-        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).push(process);
+        self.shared
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(process);
     }
 
     /// Looks after a process that is making a system since `began`; that may take longer than a step.
     pub(crate) fn watch_making(&self, began: Instant) -> Watch {
         let watch = self.watch(began);
-        Watch { limit: watch.limit.map(|limit| limit.max(MAKING)), ..watch }
+        Watch {
+            limit: watch.limit.map(|limit| limit.max(MAKING)),
+            ..watch
+        }
     }
 
     /// Looks after a process that is waited for since `began`.
     pub(crate) fn watch(&self, began: Instant) -> Watch {
-        let Shared { limit, interrupted, .. } = &*self.shared;
-        Watch { began, limit: *limit, interrupted: *interrupted, since: None }
+        let Shared {
+            limit, interrupted, ..
+        } = &*self.shared;
+        Watch {
+            began,
+            limit: *limit,
+            interrupted: *interrupted,
+            since: None,
+        }
     }
 }
 
@@ -119,14 +176,21 @@ pub(crate) struct Watch {
 impl Watch {
     /// A farewell is not waited for longer than a short while.
     fn brief() -> Self {
-        Self { began: Instant::now(), limit: Some(GRACE), interrupted: None, since: None }
+        Self {
+            began: Instant::now(),
+            limit: Some(GRACE),
+            interrupted: None,
+            since: None,
+        }
     }
 
     fn look(&mut self) -> Result<(), Lost> {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
             return Err(Lost::Silent { limit });
         }
-        if self.interrupted.is_some_and(|flag| flag.load(Ordering::Relaxed))
+        if self
+            .interrupted
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
             && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE
         {
             return Err(Lost::Interrupted { limit: GRACE });
@@ -159,7 +223,12 @@ impl Helper {
         let sent = line::send_frame(&self.process.socket, ERRAND, errand);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
         let (began, limit) = (Instant::now(), Some(limit));
-        self.process.said(&mut Watch { began, limit, interrupted: self.interrupted, since: None })
+        self.process.said(&mut Watch {
+            began,
+            limit,
+            interrupted: self.interrupted,
+            since: None,
+        })
     }
 }
 
@@ -191,9 +260,20 @@ impl Process {
         socket.set_read_timeout(Some(GLANCE))?;
         let mut command = Command::new(&shared.program);
         // A group of its own: Ctrl-C at the terminal is for us to hear, and for nobody to die of.
-        command.args(&shared.arguments).stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0);
+        command
+            .args(&shared.arguments)
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .process_group(0);
         let child = command.spawn()?;
-        Ok(Self { child, socket, memory: None, patience: Patience::default(), job, opened: false, lost: None })
+        Ok(Self {
+            child,
+            socket,
+            memory: None,
+            patience: Patience::default(),
+            job,
+            opened: false,
+            lost: None,
+        })
     }
 
     /// Asks for a system; [`made`](Self::made) tells what came of it.
@@ -221,7 +301,10 @@ impl Process {
 
     /// Gives the process memory with room for so many words, if it has not got that.
     pub fn give_memory(&mut self, words: usize) -> IoResult<()> {
-        let enough = self.memory.as_ref().is_some_and(|memory| line::body(memory).len() >= words);
+        let enough = self
+            .memory
+            .as_ref()
+            .is_some_and(|memory| line::body(memory).len() >= words);
         if !enough {
             self.memory = Some(Memory::new(HEAD + words)?);
         }
@@ -231,13 +314,20 @@ impl Process {
         if let Some(files) = files.as_ref().filter(|_| !enough) {
             control.push(SendAncillaryMessage::ScmRights(files));
         }
-        sendmsg(&self.socket, &[IoSlice::new(&[0])], &mut control, SendFlags::NOSIGNAL)?;
+        sendmsg(
+            &self.socket,
+            &[IoSlice::new(&[0])],
+            &mut control,
+            SendFlags::NOSIGNAL,
+        )?;
         Ok(())
     }
 
     /// Where orders and answers lie.
     pub fn body(&self) -> &[std::sync::atomic::AtomicU64] {
-        self.memory.as_ref().map_or(&[], |memory| line::body(memory))
+        self.memory
+            .as_ref()
+            .map_or(&[], |memory| line::body(memory))
     }
 
     /// The order that was put into the memory is to be carried out.
@@ -245,7 +335,10 @@ impl Process {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        let memory = self.memory.as_ref().expect("BUG: a process without memory was asked");
+        let memory = self
+            .memory
+            .as_ref()
+            .expect("BUG: a process without memory was asked");
         line::pass(memory, &self.socket, ASKED).map_err(|gone| self.lose(gone.into()))
     }
 
@@ -254,9 +347,14 @@ impl Process {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
-        let memory = self.memory.as_ref().expect("BUG: a process without memory was asked");
+        let memory = self
+            .memory
+            .as_ref()
+            .expect("BUG: a process without memory was asked");
         let child = &mut self.child;
-        let waited = line::wait(memory, &self.socket, ANSWERED, &mut self.patience, || glance(&mut watch, child));
+        let waited = line::wait(memory, &self.socket, ANSWERED, &mut self.patience, || {
+            glance(&mut watch, child)
+        });
         waited.map_err(|lost| self.lose(lost))
     }
 

@@ -84,7 +84,11 @@ pub(crate) fn body(memory: &Memory) -> &[AtomicU64] {
 /// Gives the turn to the other side.
 pub(crate) fn pass(memory: &Memory, mut socket: &UnixStream, turn: u64) -> Result<(), Gone> {
     let before = memory.words()[TURN].swap(turn, Ordering::AcqRel);
-    if before & SLEEPS == 0 { Ok(()) } else { socket.write_all(&[0]).map_err(|_| Gone) }
+    if before & SLEEPS == 0 {
+        Ok(())
+    } else {
+        socket.write_all(&[0]).map_err(|_| Gone)
+    }
 }
 
 /// Waits for its turn. Where the socket has a time limit, `look` is called whenever that has passed, and may end the wait.
@@ -137,7 +141,10 @@ pub(crate) fn read<E: From<Gone>>(
 
 /// Whether the operating system only says that nothing has come yet.
 fn pauses(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
 }
 
 /// Sends bytes with a number before them, and how many they are.
@@ -145,7 +152,10 @@ pub(crate) fn send_frame(mut socket: &UnixStream, number: u64, bytes: &[u8]) -> 
     let mut head = [0; 16];
     head[..8].copy_from_slice(&number.to_le_bytes());
     head[8..].copy_from_slice(&(bytes.len() as u64).to_le_bytes());
-    socket.write_all(&head).and_then(|()| socket.write_all(bytes)).map_err(|_| Gone)
+    socket
+        .write_all(&head)
+        .and_then(|()| socket.write_all(bytes))
+        .map_err(|_| Gone)
 }
 
 /// What [`send_frame`] sent.
@@ -209,19 +219,27 @@ mod tests {
         let memory = Memory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         drop(there);
-        assert_eq!(wait(&memory, &here, ANSWERED, &mut Patience::default(), never), Err("gone".to_owned()));
+        assert_eq!(
+            wait(&memory, &here, ANSWERED, &mut Patience::default(), never),
+            Err("gone".to_owned())
+        );
     }
 
     #[test]
     fn who_waits_can_give_up() {
         let (here, _there) = UnixStream::pair().unwrap();
-        here.set_read_timeout(Some(std::time::Duration::from_millis(1))).unwrap();
+        here.set_read_timeout(Some(std::time::Duration::from_millis(1)))
+            .unwrap();
         let memory = Memory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         let mut looks = 0;
         let ended = wait(&memory, &here, ANSWERED, &mut Patience::default(), || {
             looks += 1;
-            if looks < 3 { Ok(()) } else { Err("enough".to_owned()) }
+            if looks < 3 {
+                Ok(())
+            } else {
+                Err("enough".to_owned())
+            }
         });
         assert_eq!(ended, Err("enough".to_owned()));
     }

@@ -54,11 +54,16 @@ impl Lost {
     /// What happened, and nothing of what to do.
     pub fn briefly(&self) -> String {
         match self {
-            Self::Killed { signal } => format!("its process was killed by signal {signal}{}", signal_name(*signal)),
+            Self::Killed { signal } => format!(
+                "its process was killed by signal {signal}{}",
+                signal_name(*signal)
+            ),
             Self::Exited { code } => format!("its process exited with code {code}"),
             Self::Silent { limit } => format!("it did not answer within {} s", limit.as_secs_f64()),
             Self::Interrupted { .. } => "the program was interrupted".to_owned(),
-            Self::Confused => "its process no longer answers in a way that can be understood".to_owned(),
+            Self::Confused => {
+                "its process no longer answers in a way that can be understood".to_owned()
+            }
         }
     }
 
@@ -66,7 +71,9 @@ impl Lost {
     pub(crate) fn of(status: ExitStatus) -> Self {
         match (status.signal(), status.code()) {
             (Some(signal), _) => Self::Killed { signal },
-            (None, code) => Self::Exited { code: code.unwrap_or(-1) },
+            (None, code) => Self::Exited {
+                code: code.unwrap_or(-1),
+            },
         }
     }
 }
@@ -99,9 +106,21 @@ mod tests {
 
     #[test]
     fn ends_are_told_in_words() {
-        assert!(Lost::of(ExitStatus::from_raw(11)).to_string().contains("killed by signal 11 (segmentation fault)"));
-        assert!(Lost::of(ExitStatus::from_raw(3 << 8)).to_string().contains("exited with code 3"));
+        assert!(
+            Lost::of(ExitStatus::from_raw(11))
+                .to_string()
+                .contains("killed by signal 11 (segmentation fault)")
+        );
+        assert!(
+            Lost::of(ExitStatus::from_raw(3 << 8))
+                .to_string()
+                .contains("exited with code 3")
+        );
         let limit = Duration::from_millis(500);
-        assert!(Lost::Silent { limit }.to_string().contains("within 0.5 s (--step-timeout)"));
+        assert!(
+            Lost::Silent { limit }
+                .to_string()
+                .contains("within 0.5 s (--step-timeout)")
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! Memory that two processes share.
 
-#![allow(unsafe_code, reason = "memory is mapped by the operating system, which the compiler cannot see")]
+#![allow(
+    unsafe_code,
+    reason = "memory is mapped by the operating system, which the compiler cannot see"
+)]
 
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -40,8 +43,21 @@ impl Memory {
     fn map(file: OwnedFd, words: usize) -> Result<Self> {
         let (length, access) = (words * size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE);
         // SAFETY: no address is asked for, so that the mapping overlaps nothing that is in use; the file is as long as that.
-        let start = unsafe { mmap(std::ptr::null_mut(), length, access, MapFlags::SHARED, &file, 0)? };
-        Ok(Self { start: start.cast(), words, file })
+        let start = unsafe {
+            mmap(
+                std::ptr::null_mut(),
+                length,
+                access,
+                MapFlags::SHARED,
+                &file,
+                0,
+            )?
+        };
+        Ok(Self {
+            start: start.cast(),
+            words,
+            file,
+        })
     }
 
     /// The words.
@@ -71,7 +87,9 @@ pub(crate) struct Put<'a> {
 
 impl<'a> Put<'a> {
     pub fn new(words: &'a [AtomicU64]) -> Self {
-        Self { words: words.iter() }
+        Self {
+            words: words.iter(),
+        }
     }
 
     #[inline]
@@ -110,12 +128,16 @@ pub(crate) struct Take<'a> {
 
 impl<'a> Take<'a> {
     pub fn new(words: &'a [AtomicU64]) -> Self {
-        Self { words: words.iter() }
+        Self {
+            words: words.iter(),
+        }
     }
 
     #[inline]
     pub fn word(&mut self) -> u64 {
-        self.words.next().map_or(0, |word| word.load(Ordering::Relaxed))
+        self.words
+            .next()
+            .map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
     #[inline]
@@ -151,7 +173,10 @@ mod tests {
         put.float(0.1);
         put.bytes("a text of some length".as_bytes());
         let mut take = Take::new(other.words());
-        assert_eq!((take.float(), take.bytes()), (0.1, b"a text of some length".to_vec()));
+        assert_eq!(
+            (take.float(), take.bytes()),
+            (0.1, b"a text of some length".to_vec())
+        );
     }
 
     #[test]

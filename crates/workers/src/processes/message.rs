@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU64;
 
 use dovetail_core::{
-    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Precision,
-    Presence, Response, Signal, StepRule,
+    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature,
+    Output, Precision, Presence, Response, Signal, StepRule,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -50,7 +50,11 @@ const LEAST_WORDS: usize = 16 << 10;
 
 /// Words that orders and answers of a system with this interface take, at most.
 pub(crate) fn words(interface: &Interface) -> usize {
-    let (inputs, outputs, states) = (interface.inputs.len(), interface.outputs.len(), interface.states.len());
+    let (inputs, outputs, states) = (
+        interface.inputs.len(),
+        interface.outputs.len(),
+        interface.states.len(),
+    );
     let order = 5 + (MAX_DEGREE + 2) * inputs;
     let response = 5 + 3 * outputs + 3 * states;
     let matrices = (states + outputs) * (states + 2 * inputs);
@@ -103,9 +107,22 @@ pub(crate) fn put_response(words: &[AtomicU64], response: &Response, seconds: f6
     let mut put = Put::new(words);
     put.word(DONE);
     put.floats(&[seconds, response.reached, response.next_event]);
-    let kept = [response.reused, response.estimated, response.linearized, response.ends];
-    put.word(kept.iter().enumerate().map(|(bit, &is)| u64::from(is) << bit).sum());
-    response.outputs.iter().for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
+    let kept = [
+        response.reused,
+        response.estimated,
+        response.linearized,
+        response.ends,
+    ];
+    put.word(
+        kept.iter()
+            .enumerate()
+            .map(|(bit, &is)| u64::from(is) << bit)
+            .sum(),
+    );
+    response
+        .outputs
+        .iter()
+        .for_each(|knot| put.floats(&[knot.value, knot.slope, knot.curvature]));
     put.floats(&response.states);
     response.motion.iter().for_each(|state| put.floats(state));
 }
@@ -118,10 +135,17 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     (response.reused, response.estimated) = (kept & 1 != 0, kept & 2 != 0);
     (response.linearized, response.ends) = (kept & 4 != 0, kept & 8 != 0);
     for knot in &mut response.outputs {
-        *knot = Knot { value: take.float(), slope: take.float(), curvature: take.float() };
+        *knot = Knot {
+            value: take.float(),
+            slope: take.float(),
+            curvature: take.float(),
+        };
     }
     take.floats(&mut response.states);
-    response.motion.iter_mut().for_each(|state| take.floats(state));
+    response
+        .motion
+        .iter_mut()
+        .for_each(|state| take.floats(state));
     seconds
 }
 
@@ -131,18 +155,49 @@ pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds
     put.word(DONE);
     put.float(seconds);
     put.word(of.affine);
-    [&of.a, &of.b, &of.c, &of.d, &of.b_slope, &of.d_slope].iter().for_each(|matrix| put.floats(matrix.as_slice()));
-    let vectors = [&of.x, &of.u, &of.u_slope, &of.f, &of.g, &of.f_time, &of.g_time];
-    vectors.iter().for_each(|vector| put.floats(vector.as_slice()));
+    [&of.a, &of.b, &of.c, &of.d, &of.b_slope, &of.d_slope]
+        .iter()
+        .for_each(|matrix| put.floats(matrix.as_slice()));
+    let vectors = [
+        &of.x,
+        &of.u,
+        &of.u_slope,
+        &of.f,
+        &of.g,
+        &of.f_time,
+        &of.g_time,
+    ];
+    vectors
+        .iter()
+        .for_each(|vector| put.floats(vector.as_slice()));
 }
 
 /// What [`put_linearization`] put, but for its first word; the seconds.
 pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
     let seconds = take.float();
     into.affine = take.word();
-    let Linearization { a, b, c, d, b_slope, d_slope, x, u, u_slope, f, g, f_time, g_time, affine: _ } = into;
-    [a, b, c, d, b_slope, d_slope].into_iter().for_each(|matrix| take.floats(matrix.as_mut_slice()));
-    [x, u, u_slope, f, g, f_time, g_time].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+    let Linearization {
+        a,
+        b,
+        c,
+        d,
+        b_slope,
+        d_slope,
+        x,
+        u,
+        u_slope,
+        f,
+        g,
+        f_time,
+        g_time,
+        affine: _,
+    } = into;
+    [a, b, c, d, b_slope, d_slope]
+        .into_iter()
+        .for_each(|matrix| take.floats(matrix.as_mut_slice()));
+    [x, u, u_slope, f, g, f_time, g_time]
+        .into_iter()
+        .for_each(|vector| take.floats(vector.as_mut_slice()));
     seconds
 }
 
@@ -151,13 +206,17 @@ pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Linearization, seconds: f
     let mut put = Put::new(words);
     put.word(DONE);
     put.float(seconds);
-    [&of.f, &of.g].iter().for_each(|vector| put.floats(vector.as_slice()));
+    [&of.f, &of.g]
+        .iter()
+        .for_each(|vector| put.floats(vector.as_slice()));
 }
 
 /// What [`put_evaluation`] put, but for its first word; the seconds.
 pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
     let seconds = take.float();
-    [&mut into.f, &mut into.g].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+    [&mut into.f, &mut into.g]
+        .into_iter()
+        .for_each(|vector| take.floats(vector.as_mut_slice()));
     seconds
 }
 
@@ -165,14 +224,36 @@ pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Linearization) -> 
 pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: f64) {
     let mut writer = Writer::default();
     match error {
-        Error::NotFinite { system, variable, time, value } => {
-            writer.truth(true).text(system).text(variable).float(*time).float(*value);
+        Error::NotFinite {
+            system,
+            variable,
+            time,
+            value,
+        } => {
+            writer
+                .truth(true)
+                .text(system)
+                .text(variable)
+                .float(*time)
+                .float(*value);
         }
-        Error::System { system, time, reason } => {
-            writer.truth(false).text(system).text(&reason.to_string()).float(*time);
+        Error::System {
+            system,
+            time,
+            reason,
+        } => {
+            writer
+                .truth(false)
+                .text(system)
+                .text(&reason.to_string())
+                .float(*time);
         }
         other => {
-            writer.truth(false).text(system).text(&other.to_string()).float(time);
+            writer
+                .truth(false)
+                .text(system)
+                .text(&other.to_string())
+                .float(time);
         }
     }
     let mut put = Put::new(words);
@@ -187,9 +268,18 @@ pub(crate) fn take_error(take: &mut Take<'_>) -> Option<Error> {
     let (not_finite, system, text) = (reader.truth()?, reader.text()?, reader.text()?);
     let time = reader.float()?;
     Some(if not_finite {
-        Error::NotFinite { system, variable: text, time, value: reader.float()? }
+        Error::NotFinite {
+            system,
+            variable: text,
+            time,
+            value: reader.float()?,
+        }
     } else {
-        Error::System { system, time, reason: text.into() }
+        Error::System {
+            system,
+            time,
+            reason: text.into(),
+        }
     })
 }
 
@@ -203,21 +293,47 @@ pub struct Texts {
 }
 
 /// A system's face and what it can do.
-pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilities: &Capabilities, texts: Texts) {
-    let Interface { name, inputs, outputs, states } = interface;
+pub(crate) fn write_face(
+    writer: &mut Writer,
+    interface: &Interface,
+    capabilities: &Capabilities,
+    texts: Texts,
+) {
+    let Interface {
+        name,
+        inputs,
+        outputs,
+        states,
+    } = interface;
     writer.text(name);
     writer.list(inputs, |writer, input| {
-        let Input { name, start, unit, uses_slope, nature } = input;
-        writer.text(name).float(*start).option(unit.as_ref(), |writer, unit| {
-            writer.text(unit);
-        });
+        let Input {
+            name,
+            start,
+            unit,
+            uses_slope,
+            nature,
+        } = input;
+        writer
+            .text(name)
+            .float(*start)
+            .option(unit.as_ref(), |writer, unit| {
+                writer.text(unit);
+            });
         writer.truth(*uses_slope).number(nature_as_number(*nature));
         if *nature == Nature::Text {
             writer.text(&(texts.text)(*start));
         }
     });
     writer.list(outputs, |writer, output| {
-        let Output { name, depends_on, depends_on_slopes, nominal, unit, nature } = output;
+        let Output {
+            name,
+            depends_on,
+            depends_on_slopes,
+            nominal,
+            unit,
+            nature,
+        } = output;
         writer.text(name).option(unit.as_ref(), |writer, unit| {
             writer.text(unit);
         });
@@ -226,16 +342,29 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
                 writer.number(*position as u64);
             });
         }
-        writer.number(nature_as_number(*nature)).option(nominal.as_ref(), |writer, nominal| {
-            writer.float(*nominal);
-        });
+        writer
+            .number(nature_as_number(*nature))
+            .option(nominal.as_ref(), |writer, nominal| {
+                writer.float(*nominal);
+            });
     });
     writer.list(states, |writer, state| {
         writer.text(state);
     });
-    let Capabilities { trial, linearize, input_degree, output_derivatives, step_rule, presence, precision } =
-        *capabilities;
-    writer.truth(trial).truth(linearize).number(input_degree as u64).number(output_derivatives as u64);
+    let Capabilities {
+        trial,
+        linearize,
+        input_degree,
+        output_derivatives,
+        step_rule,
+        presence,
+        precision,
+    } = *capabilities;
+    writer
+        .truth(trial)
+        .truth(linearize)
+        .number(input_degree as u64)
+        .number(output_derivatives as u64);
     let imposed = match step_rule {
         StepRule::Free => None,
         StepRule::Imposed(size) => Some(size),
@@ -243,12 +372,17 @@ pub(crate) fn write_face(writer: &mut Writer, interface: &Interface, capabilitie
     writer.option(imposed.as_ref(), |writer, size| {
         writer.float(*size);
     });
-    writer.truth(presence.initialization_mode).truth(presence.responds);
+    writer
+        .truth(presence.initialization_mode)
+        .truth(presence.responds);
     writer.float(precision.noise).float(precision.resolution);
 }
 
 /// What [`write_face`] wrote.
-pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interface, Capabilities)> {
+pub(crate) fn read_face(
+    reader: &mut Reader<'_>,
+    texts: Texts,
+) -> Option<(Interface, Capabilities)> {
     let interface = Interface {
         name: reader.text()?,
         inputs: reader.list(|reader| {
@@ -258,7 +392,13 @@ pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interf
             if nature == Nature::Text {
                 start = (texts.number)(&reader.text()?);
             }
-            Some(Input { name, start, unit, uses_slope, nature })
+            Some(Input {
+                name,
+                start,
+                unit,
+                uses_slope,
+                nature,
+            })
         })?,
         outputs: reader.list(|reader| {
             let (name, unit) = (reader.text()?, reader.option(Reader::text)?);
@@ -266,7 +406,14 @@ pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interf
             let (depends_on, depends_on_slopes) = (positions()?, positions()?);
             let nature = nature_of_number(reader.number()?)?;
             let nominal = reader.option(Reader::float)?;
-            Some(Output { name, depends_on, depends_on_slopes, nominal, unit, nature })
+            Some(Output {
+                name,
+                depends_on,
+                depends_on_slopes,
+                nominal,
+                unit,
+                nature,
+            })
         })?,
         states: reader.list(Reader::text)?,
     };
@@ -275,9 +422,17 @@ pub(crate) fn read_face(reader: &mut Reader<'_>, texts: Texts) -> Option<(Interf
         linearize: reader.truth()?,
         input_degree: reader.number()? as usize,
         output_derivatives: reader.number()? as usize,
-        step_rule: reader.option(Reader::float)?.map_or(StepRule::Free, StepRule::Imposed),
-        presence: Presence { initialization_mode: reader.truth()?, responds: reader.truth()? },
-        precision: Precision { noise: reader.float()?, resolution: reader.float()? },
+        step_rule: reader
+            .option(Reader::float)?
+            .map_or(StepRule::Free, StepRule::Imposed),
+        presence: Presence {
+            initialization_mode: reader.truth()?,
+            responds: reader.truth()?,
+        },
+        precision: Precision {
+            noise: reader.float()?,
+            resolution: reader.float()?,
+        },
     };
     Some((interface, capabilities))
 }
@@ -291,7 +446,9 @@ fn nature_as_number(nature: Nature) -> u64 {
 }
 
 fn nature_of_number(number: u64) -> Option<Nature> {
-    [Nature::Continuous, Nature::Discrete, Nature::Text].into_iter().find(|nature| nature_as_number(*nature) == number)
+    [Nature::Continuous, Nature::Discrete, Nature::Text]
+        .into_iter()
+        .find(|nature| nature_as_number(*nature) == number)
 }
 
 #[cfg(test)]
@@ -303,14 +460,24 @@ mod tests {
     fn a_step_arrives_to_the_last_bit() {
         let memory = Memory::new(100).unwrap();
         let step = MacroStep::of_size(0.3, 0.1);
-        let inputs = [Signal::new(&[1.0, f64::NAN, -0.0, 2.0]), Signal::constant(-0.0), Signal::constant(3.0)];
+        let inputs = [
+            Signal::new(&[1.0, f64::NAN, -0.0, 2.0]),
+            Signal::constant(-0.0),
+            Signal::constant(3.0),
+        ];
         let texts = |position: usize| (position == 2).then_some(17.0);
         put_step(memory.words(), Question::Trial, step, &inputs, 2, texts);
         let mut take = Take::new(memory.words());
         assert_eq!(Question::of(take.word()), Some(Question::Trial));
         let mut taken = [Signal::constant(9.0); 3];
         assert_eq!(take_step(&mut take, &mut taken), (step, 2));
-        let bits = |signal: &Signal| signal.coefficients().iter().map(|c| c.to_bits()).collect::<Vec<_>>();
+        let bits = |signal: &Signal| {
+            signal
+                .coefficients()
+                .iter()
+                .map(|c| c.to_bits())
+                .collect::<Vec<_>>()
+        };
         assert!((0..2).all(|i| bits(&taken[i]) == bits(&inputs[i])) && taken[2].value(0.0) == 17.0);
     }
 
@@ -319,14 +486,26 @@ mod tests {
         let memory = Memory::new(1000).unwrap();
         let (system, variable) = ("a".to_owned(), "x".to_owned());
         let errors = [
-            Error::System { system: system.clone(), time: 0.1, reason: "it broke".into() },
-            Error::NotFinite { system, variable, time: 2.0, value: f64::INFINITY },
+            Error::System {
+                system: system.clone(),
+                time: 0.1,
+                reason: "it broke".into(),
+            },
+            Error::NotFinite {
+                system,
+                variable,
+                time: 2.0,
+                value: f64::INFINITY,
+            },
         ];
         for error in errors {
             put_error(memory.words(), &error, "other", 7.0);
             let mut take = Take::new(memory.words());
             assert_eq!(take.word(), FAILED);
-            assert_eq!(take_error(&mut take).unwrap().to_string(), error.to_string());
+            assert_eq!(
+                take_error(&mut take).unwrap().to_string(),
+                error.to_string()
+            );
         }
     }
 }

@@ -51,7 +51,12 @@ trait Mail: crate::seat::Order {
 
 impl Mail for Task {
     fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_step(question, self.step, &self.inputs, self.response.derivatives())
+        remote.send_step(
+            question,
+            self.step,
+            &self.inputs,
+            self.response.derivatives(),
+        )
     }
 
     fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
@@ -89,7 +94,10 @@ impl Processes {
     /// Takes the systems over.
     pub fn new(remotes: Vec<Remote>) -> Self {
         Self {
-            interfaces: remotes.iter().map(|remote| remote.interface().clone()).collect(),
+            interfaces: remotes
+                .iter()
+                .map(|remote| remote.interface().clone())
+                .collect(),
             capabilities: remotes.iter().map(Remote::capabilities).collect(),
             work: vec![Work::default(); remotes.len()],
             asked: vec![false; remotes.len()],
@@ -103,15 +111,24 @@ impl Processes {
             // Up to a system that is asked a second time: it can hold one order only.
             let (count, sent) = self.hand_out(question, &orders[first..]);
             // All answers are taken in, whatever happens: one that is left lying would be taken for the next.
-            self.collect(question, &mut orders[first..first + count]).and(sent)?;
+            self.collect(question, &mut orders[first..first + count])
+                .and(sent)?;
             first += count;
         }
         Ok(())
     }
 
     /// Sends orders to all systems that are due; how many orders were dealt with, and whether that is all that can be done.
-    fn hand_out<M: Mail>(&mut self, question: Question, orders: &[M]) -> (usize, Result<(), Error>) {
-        for (position, order) in orders.iter().enumerate().filter(|(_, order)| order.is_due()) {
+    fn hand_out<M: Mail>(
+        &mut self,
+        question: Question,
+        orders: &[M],
+    ) -> (usize, Result<(), Error>) {
+        for (position, order) in orders
+            .iter()
+            .enumerate()
+            .filter(|(_, order)| order.is_due())
+        {
             if self.asked[order.system()] {
                 return (position, Ok(()));
             }

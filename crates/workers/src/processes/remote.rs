@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal,
-    StepRule, System, Trial,
+    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Precision,
+    Presence, Response, Signal, StepRule, System, Trial,
 };
 
 use crate::processes::fleet::{Fleet, Process, Refusal};
 use crate::processes::lost::Lost;
 use crate::processes::memory::{Put, Take};
 use crate::processes::message::{
-    DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization, take_response, words,
+    DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization,
+    take_response, words,
 };
 use crate::processes::wire::Reader;
 
@@ -93,20 +94,30 @@ impl Remote {
         let began = Instant::now();
         let mut processes = Vec::with_capacity(orders.len());
         for order in orders {
-            let no_process = |source| StartError::NoProcess { system: order.name.clone(), source };
+            let no_process = |source| StartError::NoProcess {
+                system: order.name.clone(),
+                source,
+            };
             let mut process = fleet.process(&order.job).map_err(no_process)?;
             // One that is gone already is found out below.
             let _ = process.make(&order.make);
             processes.push(process);
         }
-        let settled =
-            processes.into_iter().zip(orders).map(|(process, order)| Self::settle(fleet, process, order, began));
+        let settled = processes
+            .into_iter()
+            .zip(orders)
+            .map(|(process, order)| Self::settle(fleet, process, order, began));
         // All are heard before the first that failed is told: those that did not can then be used again.
         let settled: Vec<_> = settled.collect();
         settled.into_iter().collect()
     }
 
-    fn settle(fleet: &Fleet, mut process: Process, order: &Order, began: Instant) -> Result<Self, StartError> {
+    fn settle(
+        fleet: &Fleet,
+        mut process: Process,
+        order: &Order,
+        began: Instant,
+    ) -> Result<Self, StartError> {
         let system = || order.name.clone();
         let face = match process.made(fleet.watch_making(began)) {
             Ok(face) => face,
@@ -116,24 +127,57 @@ impl Remote {
                 }
                 return Err(StartError::Refused(why));
             }
-            Err(Refusal::Lost(lost)) => return Err(StartError::Lost { system: system(), lost }),
+            Err(Refusal::Lost(lost)) => {
+                return Err(StartError::Lost {
+                    system: system(),
+                    lost,
+                });
+            }
         };
-        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), fleet.texts()) else {
-            return Err(StartError::Lost { system: system(), lost: process.lose(Lost::Confused) });
+        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), fleet.texts())
+        else {
+            return Err(StartError::Lost {
+                system: system(),
+                lost: process.lose(Lost::Confused),
+            });
         };
         let room = process.give_memory(words(&interface));
-        room.map_err(|source| StartError::NoProcess { system: system(), source })?;
+        room.map_err(|source| StartError::NoProcess {
+            system: system(),
+            source,
+        })?;
         let texts = |natures: Vec<Nature>| {
-            natures.iter().enumerate().filter(|(_, nature)| **nature == Nature::Text).map(|(place, _)| place).collect()
+            natures
+                .iter()
+                .enumerate()
+                .filter(|(_, nature)| **nature == Nature::Text)
+                .map(|(place, _)| place)
+                .collect()
         };
         let dictionary = Dictionary {
             inputs: texts(interface.inputs.iter().map(|input| input.nature).collect()),
-            outputs: texts(interface.outputs.iter().map(|output| output.nature).collect()),
+            outputs: texts(
+                interface
+                    .outputs
+                    .iter()
+                    .map(|output| output.nature)
+                    .collect(),
+            ),
             ..Dictionary::default()
         };
         let (fleet, process, told) = (fleet.clone(), Some(process), Told::default());
         let (once, reached, seconds) = (order.once, f64::NAN, 0.0);
-        Ok(Self { interface, capabilities, fleet, process, told, once, dictionary, reached, seconds })
+        Ok(Self {
+            interface,
+            capabilities,
+            fleet,
+            process,
+            told,
+            once,
+            dictionary,
+            reached,
+            seconds,
+        })
     }
 
     /// Where its last words will be found when the system is dropped.
@@ -151,11 +195,17 @@ impl Remote {
     }
 
     fn process(&mut self) -> &mut Process {
-        self.process.as_mut().expect("BUG: the process is there until the system is dropped")
+        self.process
+            .as_mut()
+            .expect("BUG: the process is there until the system is dropped")
     }
 
     fn failed(&self, lost: Lost) -> Error {
-        Error::System { system: self.interface.name.clone(), time: self.reached, reason: Box::new(lost) }
+        Error::System {
+            system: self.interface.name.clone(),
+            time: self.reached,
+            reason: Box::new(lost),
+        }
     }
 
     /// Asks for a step; [`receive_step`](Self::receive_step) waits for the answer.
@@ -170,18 +220,31 @@ impl Remote {
         for place in 0..self.dictionary.inputs.len() {
             self.learn_text(inputs[self.dictionary.inputs[place]].value(0.0))?;
         }
-        let Dictionary { inputs: texts, there, .. } = &self.dictionary;
+        let Dictionary {
+            inputs: texts,
+            there,
+            ..
+        } = &self.dictionary;
         let number = |position: usize| {
             let number = inputs[position].value(0.0).to_bits();
-            texts.contains(&position).then(|| there.get(&number).copied().unwrap_or_default())
+            texts
+                .contains(&position)
+                .then(|| there.get(&number).copied().unwrap_or_default())
         };
-        let process = self.process.as_mut().expect("BUG: the process is there until the system is dropped");
+        let process = self
+            .process
+            .as_mut()
+            .expect("BUG: the process is there until the system is dropped");
         put_step(process.body(), question, step, inputs, derivatives, number);
         process.order().map_err(|lost| self.failed(lost))
     }
 
     /// Waits for the answer to a step that was asked for.
-    pub(crate) fn receive_step(&mut self, response: &mut Response, began: Instant) -> Result<(), Error> {
+    pub(crate) fn receive_step(
+        &mut self,
+        response: &mut Response,
+        began: Instant,
+    ) -> Result<(), Error> {
         self.seconds = self.receive(began, |take| take_response(take, response))?;
         for place in 0..self.dictionary.outputs.len() {
             let output = &mut response.outputs[self.dictionary.outputs[place]];
@@ -191,31 +254,49 @@ impl Remote {
     }
 
     /// Asks for the linearisation, or for `f` and `g` elsewhere.
-    pub(crate) fn send_linearize(&mut self, elsewhere: Option<f64>, of: &Linearization) -> Result<(), Error> {
+    pub(crate) fn send_linearize(
+        &mut self,
+        elsewhere: Option<f64>,
+        of: &Linearization,
+    ) -> Result<(), Error> {
         let process = self.process();
         let mut put = Put::new(process.body());
         put.word(Question::Linearize as u64);
         put.word(elsewhere.is_some().into());
         if let Some(time) = elsewhere {
             put.float(time);
-            [&of.x, &of.u, &of.u_slope].iter().for_each(|vector| put.floats(vector.as_slice()));
+            [&of.x, &of.u, &of.u_slope]
+                .iter()
+                .for_each(|vector| put.floats(vector.as_slice()));
         }
         process.order().map_err(|lost| self.failed(lost))
     }
 
     /// Waits for `f` and `g` that were asked for.
-    pub(crate) fn receive_evaluation(&mut self, into: &mut Linearization, began: Instant) -> Result<(), Error> {
+    pub(crate) fn receive_evaluation(
+        &mut self,
+        into: &mut Linearization,
+        began: Instant,
+    ) -> Result<(), Error> {
         self.seconds = self.receive(began, |take| take_evaluation(take, into))?;
         Ok(())
     }
 
     /// Waits for the linearisation that was asked for.
-    pub(crate) fn receive_linearization(&mut self, into: &mut Linearization, began: Instant) -> Result<(), Error> {
+    pub(crate) fn receive_linearization(
+        &mut self,
+        into: &mut Linearization,
+        began: Instant,
+    ) -> Result<(), Error> {
         self.seconds = self.receive(began, |take| take_linearization(take, into))?;
         Ok(())
     }
 
-    fn receive<T>(&mut self, began: Instant, read: impl FnOnce(&mut Take<'_>) -> T) -> Result<T, Error> {
+    fn receive<T>(
+        &mut self,
+        began: Instant,
+        read: impl FnOnce(&mut Take<'_>) -> T,
+    ) -> Result<T, Error> {
         let watch = self.fleet.watch(began);
         let process = self.process();
         if let Err(lost) = process.wait(watch) {
@@ -238,7 +319,11 @@ impl Remote {
             return Ok(());
         }
         let text = (self.fleet.texts().text)(here);
-        let there = self.ask(Question::NumberOf, |put| put.bytes(text.as_bytes()), |take| take.float())?;
+        let there = self.ask(
+            Question::NumberOf,
+            |put| put.bytes(text.as_bytes()),
+            |take| take.float(),
+        )?;
         self.dictionary.there.insert(here.to_bits(), there);
         Ok(())
     }
@@ -248,7 +333,11 @@ impl Remote {
         if let Some(&here) = self.dictionary.here.get(&there.to_bits()) {
             return Ok(here);
         }
-        let text = self.ask(Question::TextOf, |put| put.float(there), |take| take.bytes())?;
+        let text = self.ask(
+            Question::TextOf,
+            |put| put.float(there),
+            |take| take.bytes(),
+        )?;
         let here = (self.fleet.texts().number)(&String::from_utf8_lossy(&text));
         self.dictionary.here.insert(there.to_bits(), here);
         Ok(here)
@@ -275,12 +364,22 @@ impl System for Remote {
         &self.interface
     }
 
-    fn advance(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn advance(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.send_step(Question::Advance, step, inputs, response.derivatives())?;
         self.receive_step(response, Instant::now())
     }
 
-    fn begin(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn begin(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.send_step(Question::Begin, step, inputs, response.derivatives())?;
         self.receive_step(response, Instant::now())
     }
@@ -298,7 +397,9 @@ impl System for Remote {
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        self.capabilities.linearize.then_some(self as &mut dyn Linearize)
+        self.capabilities
+            .linearize
+            .then_some(self as &mut dyn Linearize)
     }
 
     fn input_degree(&self) -> usize {
@@ -315,7 +416,12 @@ impl System for Remote {
 }
 
 impl Trial for Remote {
-    fn respond(&mut self, step: MacroStep, inputs: &[Signal], response: &mut Response) -> Result<(), Error> {
+    fn respond(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), Error> {
         self.send_step(Question::Trial, step, inputs, response.derivatives())?;
         self.receive_step(response, Instant::now())
     }
@@ -336,9 +442,15 @@ impl Linearize for Remote {
 impl Drop for Remote {
     /// The system leaves its process, which tells what it noted and is kept for the next one.
     fn drop(&mut self) {
-        let Some(mut process) = self.process.take().filter(|process| !process.is_lost()) else { return };
+        let Some(mut process) = self.process.take().filter(|process| !process.is_lost()) else {
+            return;
+        };
         Put::new(process.body()).word(Question::Leave as u64);
-        if process.order().and_then(|()| process.wait_briefly()).is_err() {
+        if process
+            .order()
+            .and_then(|()| process.wait_briefly())
+            .is_err()
+        {
             return;
         }
         let mut take = Take::new(process.body());

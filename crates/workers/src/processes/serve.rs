@@ -16,7 +16,8 @@ use rustix::process::{Signal as Kill, getpid, kill_process};
 use crate::processes::line::{self, ANSWERED, ASKED, Gone, Patience};
 use crate::processes::memory::{Memory, Put, Take};
 use crate::processes::message::{
-    DONE, FAILED, Question, Texts, put_error, put_evaluation, put_linearization, put_response, take_step, write_face,
+    DONE, FAILED, Question, Texts, put_error, put_evaluation, put_linearization, put_response,
+    take_step, write_face,
 };
 use crate::processes::wire::Writer;
 
@@ -51,14 +52,22 @@ pub fn serve<M: Maker>(
     let socket = take_over_line()?;
     end_with(socket.try_clone()?)?;
     // Whoever started us may leave at any time: that ends this process in order.
-    let _ = Server { socket, memory: None, patience: Patience::default(), texts }.serve(open, errand);
+    let _ = Server {
+        socket,
+        memory: None,
+        patience: Patience::default(),
+        texts,
+    }
+    .serve(open, errand);
     Ok(())
 }
 
 /// Takes the line from standard input.
 fn take_over_line() -> Result<UnixStream> {
     if !FileType::from_raw_mode(fstat(std::io::stdin())?.st_mode).is_socket() {
-        return Err(std::io::Error::other("standard input is no line to another process"));
+        return Err(std::io::Error::other(
+            "standard input is no line to another process",
+        ));
     }
     let socket = UnixStream::from(fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3)?);
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
@@ -74,7 +83,10 @@ fn end_with(socket: UnixStream) -> Result<()> {
         std::thread::sleep(LAST_WORDS);
         let _ = kill_process(getpid(), Kill::KILL);
     };
-    std::thread::Builder::new().name("watch".to_owned()).spawn(watch).map(drop)
+    std::thread::Builder::new()
+        .name("watch".to_owned())
+        .spawn(watch)
+        .map(drop)
 }
 
 struct Server {
@@ -129,7 +141,11 @@ impl Server {
     }
 
     /// One system from the time it is made until it is no longer wanted.
-    fn run(&mut self, mut system: Box<dyn System>, maker: &mut dyn Maker) -> std::result::Result<(), Gone> {
+    fn run(
+        &mut self,
+        mut system: Box<dyn System>,
+        maker: &mut dyn Maker,
+    ) -> std::result::Result<(), Gone> {
         let capabilities = Capabilities::of(system.as_mut());
         let mut face = Writer::default();
         write_face(&mut face, system.interface(), &capabilities, self.texts);
@@ -176,8 +192,16 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut byte = [0];
-    let received = recvmsg(socket, &mut [IoSliceMut::new(&mut byte)], &mut control, RecvFlags::CMSG_CLOEXEC);
-    received.ok().filter(|received| received.bytes == 1).ok_or(Gone)?;
+    let received = recvmsg(
+        socket,
+        &mut [IoSliceMut::new(&mut byte)],
+        &mut control,
+        RecvFlags::CMSG_CLOEXEC,
+    );
+    received
+        .ok()
+        .filter(|received| received.bytes == 1)
+        .ok_or(Gone)?;
     Ok(control.drain().find_map(|message| match message {
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
@@ -196,7 +220,11 @@ struct Desk {
 impl Desk {
     fn new(interface: &Interface) -> Self {
         Self {
-            inputs: interface.inputs.iter().map(|input| Signal::constant(input.start)).collect(),
+            inputs: interface
+                .inputs
+                .iter()
+                .map(|input| Signal::constant(input.start))
+                .collect(),
             responses: [0, 1, 2].map(|derivatives| Response::new(interface, derivatives)),
             linearization: Linearization::of(interface),
             reached: f64::NAN,
@@ -213,17 +241,23 @@ impl Desk {
         let before = Instant::now();
         let seconds = || before.elapsed().as_secs_f64();
         let answered: std::result::Result<(), Error> = if question == Question::Linearize {
-            let unit = system.linearize().expect("BUG: a system without linearisation was linearised");
+            let unit = system
+                .linearize()
+                .expect("BUG: a system without linearisation was linearised");
             let here = &mut self.linearization;
             if take.word() == 0 {
-                unit.linearize_into(here).map(|()| put_linearization(words, here, seconds()))
+                unit.linearize_into(here)
+                    .map(|()| put_linearization(words, here, seconds()))
             } else {
                 let time = take.float();
                 let Linearization { x, u, u_slope, .. } = here;
-                [x, u, u_slope].into_iter().for_each(|vector| take.floats(vector.as_mut_slice()));
+                [x, u, u_slope]
+                    .into_iter()
+                    .for_each(|vector| take.floats(vector.as_mut_slice()));
                 // What is there is no linearisation any more: the next one is to be filled anew.
                 here.affine = 0;
-                unit.evaluate_into(time, here).map(|()| put_evaluation(words, here, seconds()))
+                unit.evaluate_into(time, here)
+                    .map(|()| put_evaluation(words, here, seconds()))
             }
         } else {
             let (step, derivatives) = take_step(&mut take, &mut self.inputs);
@@ -233,7 +267,9 @@ impl Desk {
             let done = match question {
                 Question::Begin => system.begin(step, &self.inputs, response),
                 Question::Trial => {
-                    let unit = system.trial().expect("BUG: a trial was asked of a system without rollback");
+                    let unit = system
+                        .trial()
+                        .expect("BUG: a trial was asked of a system without rollback");
                     unit.respond(step, &self.inputs, response)
                 }
                 _ => system.advance(step, &self.inputs, response),

@@ -103,7 +103,11 @@ impl<'a> Reader<'a> {
 
     /// What may be missing.
     pub fn option<T>(&mut self, each: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
-        if self.truth()? { each(self).map(Some) } else { Some(None) }
+        if self.truth()? {
+            each(self).map(Some)
+        } else {
+            Some(None)
+        }
     }
 }
 
@@ -114,19 +118,37 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let mut writer = Writer::default();
-        writer.number(7).float(-0.0).truth(true).text("ü").list(&[1.5, f64::NAN], |w, &x| {
-            w.float(x);
-        });
+        writer
+            .number(7)
+            .float(-0.0)
+            .truth(true)
+            .text("ü")
+            .list(&[1.5, f64::NAN], |w, &x| {
+                w.float(x);
+            });
         writer.option(Some(&3), |w, &n| {
             w.number(n);
         });
         writer.option(None::<&u64>, |_, _| unreachable!());
         let bytes = writer.into_bytes();
         let mut reader = Reader::new(&bytes);
-        assert_eq!((reader.number(), reader.float().map(f64::to_bits)), (Some(7), Some((-0.0_f64).to_bits())));
-        assert_eq!((reader.truth(), reader.text().as_deref()), (Some(true), Some("ü")));
-        assert!(reader.list(Reader::float).is_some_and(|list| list[0] == 1.5 && list[1].is_nan()));
-        assert_eq!((reader.option(Reader::number), reader.option(Reader::number)), (Some(Some(3)), Some(None)));
+        assert_eq!(
+            (reader.number(), reader.float().map(f64::to_bits)),
+            (Some(7), Some((-0.0_f64).to_bits()))
+        );
+        assert_eq!(
+            (reader.truth(), reader.text().as_deref()),
+            (Some(true), Some("ü"))
+        );
+        assert!(
+            reader
+                .list(Reader::float)
+                .is_some_and(|list| list[0] == 1.5 && list[1].is_nan())
+        );
+        assert_eq!(
+            (reader.option(Reader::number), reader.option(Reader::number)),
+            (Some(Some(3)), Some(None))
+        );
         assert_eq!(reader.number(), None);
     }
 

@@ -19,23 +19,38 @@ struct Model {
 
 fn model() -> impl Strategy<Value = Model> {
     (1usize..6).prop_flat_map(|systems| {
-        let feeders = prop::collection::vec(prop::collection::btree_set(0..systems, 0..=systems), systems);
+        let feeders = prop::collection::vec(
+            prop::collection::btree_set(0..systems, 0..=systems),
+            systems,
+        );
         let sizes = prop::sample::select(vec![0.05, 0.08, 0.03, 0.2, 0.1, 1.0 / 3.0, 0.0701]);
         let rule = prop_oneof![Just(StepRule::Free), sizes.prop_map(StepRule::Imposed)];
         let time = prop_oneof![0.0..3.0f64, prop::sample::select(vec![0.4, 0.3, 1.0, 2.4])];
         let events = prop::collection::vec(prop::collection::vec(time, 0..3), systems);
         let rules = prop::collection::vec(rule, systems);
         let wishes = prop::collection::vec(0.004..0.6f64, 7);
-        (feeders, rules, events, wishes, prop::sample::select(vec![0.0, -0.7, 1e6]), 0.4..2.6f64).prop_map(
-            |(feeders, rules, events, wishes, start, span)| Model {
-                feeders: feeders.into_iter().map(|set| set.into_iter().collect()).collect(),
+        (
+            feeders,
+            rules,
+            events,
+            wishes,
+            prop::sample::select(vec![0.0, -0.7, 1e6]),
+            0.4..2.6f64,
+        )
+            .prop_map(|(feeders, rules, events, wishes, start, span)| Model {
+                feeders: feeders
+                    .into_iter()
+                    .map(|set| set.into_iter().collect())
+                    .collect(),
                 rules,
-                events: events.into_iter().map(|times| times.into_iter().map(|t| start + t).collect()).collect(),
+                events: events
+                    .into_iter()
+                    .map(|times| times.into_iter().map(|t| start + t).collect())
+                    .collect(),
                 wishes,
                 start,
                 stop: start + span,
-            },
-        )
+            })
     })
 }
 
@@ -49,11 +64,21 @@ struct Round {
 
 /// The run of a model, and where its systems end.
 fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
-    let mut scheduler =
-        Scheduler::of_graph(model.feeders.clone(), NO_TURNS, &model.rules, (model.start, model.stop), 0.5);
+    let mut scheduler = Scheduler::of_graph(
+        model.feeders.clone(),
+        NO_TURNS,
+        &model.rules,
+        (model.start, model.stop),
+        0.5,
+    );
     let systems = model.feeders.len();
-    let next =
-        |k: usize, time: f64| model.events[k].iter().copied().filter(|&e| e > time).fold(f64::INFINITY, f64::min);
+    let next = |k: usize, time: f64| {
+        model.events[k]
+            .iter()
+            .copied()
+            .filter(|&e| e > time)
+            .fold(f64::INFINITY, f64::min)
+    };
     let standing = |k: usize| Standing {
         reached: model.start,
         wish: model.wishes[k % model.wishes.len()],
@@ -67,10 +92,16 @@ fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
     let mut made = vec![[model.start, f64::NEG_INFINITY]; systems];
     let (mut rounds, mut steps) = (Vec::new(), vec![None; systems]);
     while scheduler.plan(&standings, &mut steps) {
-        rounds.push(Round { standings: standings.clone(), steps: steps.clone(), made: made.clone() });
+        rounds.push(Round {
+            standings: standings.clone(),
+            steps: steps.clone(),
+            made: made.clone(),
+        });
         assert!(rounds.len() < 20_000, "the run does not end");
         for (k, step) in steps.iter().enumerate() {
-            let (Some(step), standing) = (step, &mut standings[k]) else { continue };
+            let (Some(step), standing) = (step, &mut standings[k]) else {
+                continue;
+            };
             made[k] = [step.end, made[k][0]];
             standing.reached = step.end;
             standing.wish = model.wishes[(rounds.len() + k) % model.wishes.len()];
@@ -81,7 +112,11 @@ fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
             }
         }
     }
-    (rounds, scheduler, standings.iter().map(|s| s.reached).collect())
+    (
+        rounds,
+        scheduler,
+        standings.iter().map(|s| s.reached).collect(),
+    )
 }
 
 proptest! {
@@ -204,36 +239,66 @@ fn ends(scheduler: &mut Scheduler, standings: &[Standing]) -> Vec<Option<f64>> {
 #[test]
 fn free_systems_that_feed_one_another_share_the_shorter_wish() {
     let mut scheduler = pair([StepRule::Free; 2], 10.0);
-    assert_eq!(ends(&mut scheduler, &[standing(1.0, 0.5), standing(1.0, 0.25)]), [Some(1.25), Some(1.25)]);
+    assert_eq!(
+        ends(&mut scheduler, &[standing(1.0, 0.5), standing(1.0, 0.25)]),
+        [Some(1.25), Some(1.25)]
+    );
 }
 
 #[test]
 fn a_free_system_beside_an_imposed_one_steps_on_its_grid() {
     let mut scheduler = pair([StepRule::Imposed(0.5), StepRule::Free], 10.0);
-    assert_eq!(ends(&mut scheduler, &[standing(1.0, 0.0), standing(1.0, 0.01)]), [Some(1.5), Some(1.5)]);
-    assert_eq!(ends(&mut scheduler, &[standing(1.0, 0.0), standing(1.0, 7.0)]), [Some(1.5), Some(1.5)]);
+    assert_eq!(
+        ends(&mut scheduler, &[standing(1.0, 0.0), standing(1.0, 0.01)]),
+        [Some(1.5), Some(1.5)]
+    );
+    assert_eq!(
+        ends(&mut scheduler, &[standing(1.0, 0.0), standing(1.0, 7.0)]),
+        [Some(1.5), Some(1.5)]
+    );
 }
 
 #[test]
 fn a_step_that_would_leave_a_sliver_before_an_event_meets_it() {
     let mut scheduler = pair([StepRule::Free; 2], 10.0);
-    let event = Standing { next_event: 2.02, ..standing(1.0, 1.0) };
-    assert_eq!(ends(&mut scheduler, &[event, standing(1.0, 1.0)]), [Some(2.02), Some(2.02)]);
+    let event = Standing {
+        next_event: 2.02,
+        ..standing(1.0, 1.0)
+    };
+    assert_eq!(
+        ends(&mut scheduler, &[event, standing(1.0, 1.0)]),
+        [Some(2.02), Some(2.02)]
+    );
 }
 
 #[test]
 fn a_source_goes_its_way_and_its_reader_stops_at_its_horizon() {
-    let mut scheduler = Scheduler::of_graph(vec![vec![], vec![0]], NO_TURNS, &[StepRule::Free; 2], (0.0, 10.0), 10.0);
+    let mut scheduler = Scheduler::of_graph(
+        vec![vec![], vec![0]],
+        NO_TURNS,
+        &[StepRule::Free; 2],
+        (0.0, 10.0),
+        10.0,
+    );
     assert_eq!(
         ends(&mut scheduler, &[standing(0.0, 1.0), standing(0.0, 0.3)]),
         [Some(1.0), Some(1.0)],
         "it feeds nobody"
     );
-    assert_eq!(ends(&mut scheduler, &[standing(1.0, 1.0), standing(0.5, 0.3)]), [None, Some(1.0)]);
+    assert_eq!(
+        ends(&mut scheduler, &[standing(1.0, 1.0), standing(0.5, 0.3)]),
+        [None, Some(1.0)]
+    );
 }
 
 #[test]
 fn a_system_alone_goes_as_far_as_it_may() {
-    let mut scheduler = Scheduler::of_graph(vec![vec![]], NO_TURNS, &[StepRule::Free], (0.0, 100.0), 10.0);
+    let mut scheduler = Scheduler::of_graph(
+        vec![vec![]],
+        NO_TURNS,
+        &[StepRule::Free],
+        (0.0, 100.0),
+        10.0,
+    );
     assert_eq!(ends(&mut scheduler, &[standing(0.0, 0.1)]), [Some(10.0)]);
 }
