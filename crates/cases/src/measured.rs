@@ -134,20 +134,16 @@ pub fn measure_run(scenario: &Scenario, choices: &[(&str, &str)]) -> Measured {
         "memory",
     );
     let interrupted = AtomicBool::new(false);
-    let names = scenario
-        .signals(&options)
+    let session = scenario
+        .session(&options)
         .unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let mut signals = Signals {
-        names,
+        names: session.signals(),
         rows: Vec::new(),
     };
-    let end = scenario
-        .run(&options, &mut [&mut recorder, &mut signals], &interrupted)
-        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
+    let start = session.start().to_vec();
+    let end = session.run(&mut [&mut recorder, &mut signals], &interrupted);
     let trajectory = recorder.into_sink();
-    let start = scenario
-        .start(&options)
-        .unwrap_or_else(|bad| panic!("BUG: {bad}"));
     let outputs: Vec<f64> = start
         .iter()
         .flat_map(|task| task.response.outputs.iter().map(|knot| knot.value))

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use dovetail_core::StepRule;
 use dovetail_guaranteed::Interval;
 use dovetail_report::{Alignment, Table};
-use dovetail_scenario::{METHODS, RunOptions, Scenario};
+use dovetail_scenario::{RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
@@ -52,11 +52,7 @@ fn findings(
             "Algebraic loop through {members}; it can be solved at the start."
         );
     }
-    let permitted: Vec<&str> = METHODS
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| permits(scenario, options, name))
-        .collect();
+    let permitted = scenario.permitted_methods(options);
     let _ = writeln!(
         text,
         "Methods that the systems permit: {}.",
@@ -69,7 +65,7 @@ fn findings(
     for warning in scenario
         .warnings
         .iter()
-        .chain(&scenario.flat_slopes(chosen))
+        .chain(&scenario.method_warnings(chosen))
     {
         let _ = writeln!(text, "Warning: {warning}.");
     }
@@ -109,15 +105,6 @@ fn counted<'a>(values: impl Iterator<Item = &'a Interval>) -> String {
         points.iter().filter(|point| !**point).count(),
         points.len()
     )
-}
-
-fn permits(scenario: &Scenario, options: &RunOptions, method: &str) -> bool {
-    scenario
-        .check_method(&RunOptions {
-            method: method.to_owned(),
-            ..options.clone()
-        })
-        .is_ok()
 }
 
 fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure> {

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use dovetail_methods::AUTO;
 use dovetail_report::{
     Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page,
     comparison_table, measure, measured_order,
 };
-use dovetail_scenario::{METHODS, Placement, Scenario};
+use dovetail_scenario::{Placement, Scenario, registry};
 
 use crate::arguments::{CompareArguments, SharedArguments};
 use crate::execute::{Executed, Keep, execute};
@@ -120,8 +121,8 @@ impl Asked {
     /// Flags that take many values swallow a model that comes last: give it back.
     fn of(arguments: &CompareArguments) -> Result<Self, Failure> {
         let (mut methods, mut steps) = (arguments.method.clone(), arguments.step.clone());
-        let is_method =
-            |text: &String| text == "auto" || METHODS.iter().any(|(name, _)| name == text);
+        let known = registry();
+        let is_method = |text: &String| text == AUTO || known.method(text).is_some();
         let mut swallowed = || {
             steps
                 .pop_if(|last| last.parse::<f64>().is_err())
@@ -196,11 +197,12 @@ fn permitted(
     varied: &[(String, String)],
 ) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
-    for (name, _) in METHODS.iter().filter(|(name, _)| *name != "monolithic") {
-        let options =
-            shared.options(scenario, &shared.changes.choices(Some(name), None, varied))?;
+    let names = registry().method_names();
+    for name in names.into_iter().filter(|name| *name != "monolithic") {
+        let choices = shared.changes.choices(Some(name), None, varied);
+        let options = shared.options(scenario, &choices)?;
         if scenario.check_method(&options).is_ok() {
-            all.push((*name).to_owned());
+            all.push(name.to_owned());
         }
     }
     Ok(all)

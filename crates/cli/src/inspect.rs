@@ -6,7 +6,7 @@ use dovetail_core::{Capabilities, Interface, Nature, StepRule};
 use dovetail_fmi::description::{Causality, Description, Variable};
 use dovetail_fmi::{Abilities, InputWay, Prepared, Slopes, Use};
 use dovetail_report::{Alignment, Table};
-use dovetail_scenario::{Choices, METHODS, Overrides, RunOptions, Scenario};
+use dovetail_scenario::{Choices, Overrides, Scenario};
 use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
@@ -24,7 +24,7 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
     let options = scenario.options(&Choices::default())?;
-    let permitted = permitted(&scenario, &options);
+    let permitted = scenario.permitted_methods(&options);
     // Whether the default step fits is not the question here.
     let (chosen, reason) = scenario
         .chosen_method(&options)
@@ -70,22 +70,6 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
         let _ = writeln!(text, "Warning: {warning}.");
     }
     output::print(&text)
-}
-
-fn permitted(scenario: &Scenario, options: &RunOptions) -> Vec<&'static str> {
-    let permits = |method: &str| {
-        scenario
-            .check_method(&RunOptions {
-                method: method.to_owned(),
-                ..options.clone()
-            })
-            .is_ok()
-    };
-    METHODS
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| permits(name))
-        .collect()
 }
 
 /// One FMU, as it was found.

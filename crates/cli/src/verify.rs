@@ -87,10 +87,7 @@ pub(crate) fn verify(
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
     match plan {
         Plan::Tolerance(tolerance) => {
-            let tighter = again(RunOptions {
-                tolerance: Some(TIGHTER * tolerance),
-                ..options.clone()
-            })?;
+            let tighter = again(options.with_tolerance(TIGHTER * tolerance))?;
             let errors =
                 known
                     .columns()
@@ -110,14 +107,8 @@ pub(crate) fn verify(
             Ok(Verified::of(errors, "against a tenth of the tolerance"))
         }
         Plan::Step(step) => {
-            let halved = again(RunOptions {
-                step: Some(0.5 * step),
-                ..options.clone()
-            })?;
-            let quartered = again(RunOptions {
-                step: Some(0.25 * step),
-                ..options.clone()
-            })?;
+            let halved = again(options.with_step(0.5 * step))?;
+            let quartered = again(options.with_step(0.25 * step))?;
             let columns = known
                 .columns()
                 .zip(halved.columns().zip(quartered.columns()));

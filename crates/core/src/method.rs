@@ -1,14 +1,11 @@
 //! Coupling methods, as the time loop sees them.
 
-use crate::{Capabilities, Error, MacroStep, Past, Task, Workers};
+use crate::{Error, MacroStep, Past, Task, Workers};
 
 /// A coupling method. It supplies one attempt at a step; the time loop is the orchestrator's.
 pub trait Method {
     /// Its name, as users write it.
     fn name(&self) -> &'static str;
-
-    /// Refuses, before the run, systems that cannot do what the method needs.
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error>;
 
     /// How many derivatives of the outputs it asks for, from the start of the run on.
     fn derivatives(&self) -> usize {

@@ -4,7 +4,7 @@
 //! systems, and in the past. Where there is nobody to take over, a run that makes no headway ends with the reason.
 
 use dovetail_core::{
-    Advice, Capabilities, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable,
+    Advice, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable,
 };
 
 /// Attempts after which the pace is looked at.
@@ -89,10 +89,9 @@ impl<'a> Fallback<'a> {
             return false;
         }
         let made = self.make.as_ref().and_then(|make| make(advice.method));
-        let successor = made.filter(|method| method.check(workers.capabilities()).is_ok());
-        self.alone = successor.is_none();
+        self.alone = made.is_none();
         let (since, reason) = (past.reached(), advice.reason);
-        if let Some(method) = successor {
+        if let Some(method) = made {
             self.other = Some(Successor {
                 method,
                 since,
@@ -137,10 +136,6 @@ impl<'a> Fallback<'a> {
 impl Method for Fallback<'_> {
     fn name(&self) -> &'static str {
         self.own.name()
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        self.own.check(capabilities)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

@@ -5,13 +5,19 @@
 //! the order in which the model lists them.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
-    Workers, components,
+    Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers, components,
 };
 
 use crate::divergence::Divergence;
-use crate::jacobi::{check_imposed_steps, cross_event, meeting_event};
+use crate::events::{cross_event, meeting_event};
+use crate::imposed_steps::check_imposed_steps;
 use crate::near_side::NearSide;
+use crate::registry::context::Context;
+use crate::registry::kind::{MethodKind, Properties};
+use crate::registry::refusal::Refusal;
+
+/// The method's name, as users write it.
+const NAME: &str = "gauss-seidel";
 
 /// The method, with its buffers.
 pub struct GaussSeidel<'a> {
@@ -54,16 +60,7 @@ impl<'a> GaussSeidel<'a> {
 
 impl Method for GaussSeidel<'_> {
     fn name(&self) -> &'static str {
-        "gauss-seidel"
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        check_imposed_steps(
-            self.name(),
-            self.walk.grid(),
-            self.connections,
-            capabilities,
-        )
+        NAME
     }
 
     fn looks_back(&self) -> bool {
@@ -101,5 +98,42 @@ impl Method for GaussSeidel<'_> {
             iterations: 0,
             signals: &[],
         }))
+    }
+}
+
+/// Gauss-Seidel, as it is chosen.
+pub(crate) struct GaussSeidelKind;
+
+impl MethodKind for GaussSeidelKind {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        "systems step one after the other, inputs held, newest values first; order 1"
+    }
+
+    fn needs(&self) -> &'static str {
+        "nothing"
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            holds_inputs: true,
+            one_at_a_time: true,
+            keeps_to_grid: true,
+            ..Properties::default()
+        }
+    }
+
+    fn check(&self, context: &Context<'_>) -> Result<(), Refusal> {
+        check_imposed_steps(NAME, context)
+    }
+
+    fn build<'a>(&self, context: &Context<'a>) -> Result<Box<dyn Method + 'a>, Refusal> {
+        Ok(Box::new(GaussSeidel::new(
+            context.connections,
+            context.grid(),
+        )))
     }
 }

@@ -6,12 +6,19 @@
 //! mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, GridWalk, MacroStep, Method, Outcome, Past,
-    StepRule, Task, Workers,
+    Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers,
 };
 
 use crate::divergence::Divergence;
+use crate::events::{cross_event, meeting_event};
+use crate::imposed_steps::check_imposed_steps;
 use crate::near_side::NearSide;
+use crate::registry::context::Context;
+use crate::registry::kind::{MethodKind, Properties};
+use crate::registry::refusal::Refusal;
+
+/// The method's name, as users write it.
+pub(crate) const NAME: &str = "jacobi";
 
 /// The method, with its buffers.
 pub struct Jacobi<'a> {
@@ -39,16 +46,7 @@ impl<'a> Jacobi<'a> {
 
 impl Method for Jacobi<'_> {
     fn name(&self) -> &'static str {
-        "jacobi"
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        check_imposed_steps(
-            self.name(),
-            self.walk.grid(),
-            self.connections,
-            capabilities,
-        )
+        NAME
     }
 
     fn looks_back(&self) -> bool {
@@ -78,65 +76,35 @@ impl Method for Jacobi<'_> {
     }
 }
 
-/// The next known event, as a time at which all systems can meet: not where one of them imposes its own step. Systems then
-/// cross their events within their steps.
-pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
-    let event = past.next_event();
-    // Mostly no event is known, and then the systems need not be looked through.
-    let imposed = || {
-        workers
-            .capabilities()
-            .iter()
-            .any(|c| c.step_rule != StepRule::Free)
-    };
-    if event < f64::INFINITY && imposed() {
-        f64::INFINITY
-    } else {
-        event
-    }
-}
+/// Jacobi, as it is chosen.
+pub(crate) struct JacobiKind;
 
-/// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
-/// asked once more, at the same time and under the same held inputs.
-pub(crate) fn cross_event(
-    now: f64,
-    tasks: &mut [Task],
-    near_side: &mut NearSide,
-    workers: &mut dyn Workers,
-) -> Result<(), Error> {
-    near_side.clear();
-    let ends = tasks.iter().any(|task| task.response.ends);
-    if !ends && tasks.iter().any(|task| task.response.next_event <= now) {
-        near_side.keep(tasks);
-        tasks
-            .iter_mut()
-            .for_each(|task| task.step = MacroStep::instant(now));
-        workers.advance(tasks)?;
+impl MethodKind for JacobiKind {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    Ok(())
-}
 
-/// A fixed common step must be a multiple of every step that a system imposes.
-pub(crate) fn check_imposed_steps(
-    method: &'static str,
-    grid: &Grid,
-    connections: &Connections,
-    capabilities: &[Capabilities],
-) -> Result<(), Error> {
-    for (interface, capabilities) in connections.interfaces().iter().zip(capabilities) {
-        if let StepRule::Imposed(size) = capabilities.step_rule
-            && !grid.consists_of(size)
-        {
-            let need = format!(
-                "steps of {} s up to t = {} s",
-                grid.size(),
-                grid.time(grid.count())
-            );
-            let instead = format!(
-                "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
-            );
-            return Err(Error::missing(method, &interface.name, need, instead));
+    fn summary(&self) -> &'static str {
+        "all systems step in parallel, inputs held; order 1"
+    }
+
+    fn needs(&self) -> &'static str {
+        "nothing"
+    }
+
+    fn properties(&self) -> Properties {
+        Properties {
+            holds_inputs: true,
+            keeps_to_grid: true,
+            ..Properties::default()
         }
     }
-    Ok(())
+
+    fn check(&self, context: &Context<'_>) -> Result<(), Refusal> {
+        check_imposed_steps(NAME, context)
+    }
+
+    fn build<'a>(&self, context: &Context<'a>) -> Result<Box<dyn Method + 'a>, Refusal> {
+        Ok(Box::new(Jacobi::new(context.connections, context.grid())))
+    }
 }

@@ -2,28 +2,36 @@
 //!
 //! A method sees systems through `Workers` alone; this crate depends on no source of systems.
 
+mod automatic;
 mod costarica;
 mod coupling;
 mod divergence;
 mod dovetail;
 mod early_stops;
+mod events;
 mod f3ornits;
 mod fallback;
 mod gauss_seidel;
 mod global;
 mod ifosmondi;
+mod imposed_steps;
 mod initialization;
 mod jacobi;
 mod missiles;
+mod monolithic;
 mod near_side;
 mod plan;
 mod predictions;
 mod ranges;
 mod rates;
+mod registry;
 mod shape;
+mod standard;
+mod step_bounds;
 
+pub use automatic::{AUTO, Chosen, build_watched, choose};
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
-pub use dovetail::{Dovetail, DovetailOptions, Inputs, Relinearize, StepBounds};
+pub use dovetail::{Dovetail, DovetailOptions, Inputs, Relinearize};
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use fallback::Fallback;
 pub use gauss_seidel::GaussSeidel;
@@ -33,3 +41,14 @@ pub use initialization::{
 };
 pub use jacobi::Jacobi;
 pub use missiles::{Missiles, MissilesOptions};
+pub use registry::common::{COMMON, INTEGRATOR_TOLERANCE, STEP, TOLERANCE};
+pub use registry::context::{Context, WholeModel};
+pub use registry::kind::{Candidate, MethodKind, Properties, StandIns};
+pub use registry::limits::Limits;
+pub use registry::list::Registry;
+pub use registry::option::{BadOption, Choice, OptionSpec, UnknownName, ValueKind, names_of};
+pub use registry::refusal::Refusal;
+pub use registry::settings::Settings;
+pub use registry::solver::SolverKind;
+pub use standard::standard;
+pub use step_bounds::StepBounds;

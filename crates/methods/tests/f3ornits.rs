@@ -470,8 +470,8 @@ fn recorded(scenario: &Scenario, options: &[(&str, &str)], placement: Placement)
         .for_each(|(key, value)| choices.set(key, *value));
     let mut options = scenario.options(&choices).unwrap();
     options.placement = placement;
-    let variables =
-        Variables::of(&scenario.connections).with_signals(&scenario.signals(&options).unwrap());
+    let signals = scenario.session(&options).unwrap().signals();
+    let variables = Variables::of(&scenario.connections).with_signals(&signals);
     let selection = variables.select(&["*".to_owned()]).unwrap();
     let mut recorder = Recorder::new(
         &scenario.connections,

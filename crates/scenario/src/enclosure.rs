@@ -7,18 +7,6 @@ use crate::diagnostic::{BadModel, Problem};
 use crate::part::{Part, PartModel};
 use crate::scenario::{NoEquations, Scenario};
 
-/// The methods of `dovetail enclose`, with one line about each.
-pub const ENCLOSURES: &[(&str, &str)] = &[
-    (
-        "shared-symbols",
-        "affine sets with symbols that all systems share; tight, also over long times",
-    ),
-    (
-        "boxes",
-        "systems exchange boxes, and each is integrated by a validated Runge-Kutta scheme",
-    ),
-];
-
 impl Scenario {
     /// The boxes of all systems, numbers being boxes without extent; or the first system that has no equations.
     pub fn boxes(&self) -> Result<Vec<Boxes>, NoEquations> {

@@ -1,10 +1,13 @@
 //! All equations as one system: no coupling at all, the truth that coupling methods are measured by, as a run.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past,
-    Signal, Task, Workers,
+    Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past, Signal, Task,
+    Workers,
 };
 use dovetail_equations::{Course, Monolithic};
+use dovetail_methods::WholeModel;
+
+use crate::scenario::Scenario;
 
 /// The method's name, as users write it.
 const NAME: &str = "monolithic";
@@ -95,10 +98,6 @@ impl Method for MonolithicRun<'_> {
         NAME
     }
 
-    fn check(&self, _: &[Capabilities]) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn looks_back(&self) -> bool {
         false
     }
@@ -126,5 +125,15 @@ impl Method for MonolithicRun<'_> {
             iterations: 0,
             signals: &[],
         }))
+    }
+}
+
+impl WholeModel for Scenario {
+    fn as_one_system<'a>(&'a self, grid: Grid) -> Result<Box<dyn Method + 'a>, String> {
+        let definitions = self.definitions().map_err(|error| error.to_string())?;
+        let equations = Monolithic::new(&definitions, &self.connections);
+        let equations = equations.map_err(|error| error.to_string())?;
+        let method = MonolithicRun::new(&self.connections, grid, equations);
+        Ok(Box::new(method))
     }
 }

@@ -7,6 +7,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use dovetail_core::{SingleThread, System, Workers};
+use dovetail_methods::MethodKind;
 use dovetail_workers::{Fleet, Threads};
 
 use crate::diagnostic::Problem;
@@ -59,18 +60,17 @@ impl Placement {
     }
 
     /// What of the choice had no effect on a run of so many systems by this method.
-    pub(crate) fn warning(&self, method: &str, systems: usize) -> Option<String> {
+    pub(crate) fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<String> {
+        let one_at_a_time = kind.properties().one_at_a_time;
         match self {
             Self::Threads(Some(threads)) if threads.get() > systems => Some(format!(
                 "--worker-threads {threads} was lowered to {systems}: there are no more systems"
             )),
-            Self::Threads(threads)
-                if method == "gauss-seidel" && *threads != Some(NonZeroUsize::MIN) =>
-            {
-                Some(
-                    "gauss-seidel asks one system at a time: one thread did all the work"
-                        .to_owned(),
-                )
+            Self::Threads(threads) if one_at_a_time && *threads != Some(NonZeroUsize::MIN) => {
+                let name = kind.name();
+                Some(format!(
+                    "{name} asks one system at a time: one thread did all the work"
+                ))
             }
             _ => None,
         }

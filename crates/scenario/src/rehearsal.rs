@@ -4,7 +4,7 @@
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
 use dovetail_core::{SingleThread, Source, Workers, readable};
-use dovetail_methods::{Beforehand, start_values};
+use dovetail_methods::{Beforehand, EstimatorOptions, start_values};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::BadModel;
@@ -216,8 +216,16 @@ fn rehearse_here(
         .iter()
         .map(|m| m.inputs.clone().unwrap_or_default())
         .collect();
-    let systems = Systems::of(scenario, options, &Order { making, estimated })
-        .map_err(|bad: BadModel| bad.to_string())?;
+    let systems = Systems::of(
+        scenario,
+        options,
+        &Order {
+            making,
+            estimated,
+            estimator: EstimatorOptions::default(),
+        },
+    )
+    .map_err(|bad: BadModel| bad.to_string())?;
     let mut workers: Box<dyn Workers> = match systems {
         Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
         there @ Systems::There(_) => {

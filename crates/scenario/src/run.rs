@@ -7,13 +7,16 @@ use dovetail_core::{
     Capabilities, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator,
     Source, Statistics, StepRule, System, Task, Work, Workers, check_finite, readable,
 };
-use dovetail_fmi::{Costs, Notes};
-use dovetail_methods::{Beforehand, start_values};
+use dovetail_fmi::Costs;
+use dovetail_methods::{
+    AUTO, Beforehand, Candidate, Context, MethodKind, Refusal, StandIns, build_watched, choose,
+    start_values,
+};
 use dovetail_workers::Lost;
 
 use crate::diagnostic::{BadModel, Problem};
-use crate::method::{self, Limits};
-use crate::options::{OPTIONS, RunOptions};
+use crate::method;
+use crate::options::RunOptions;
 use crate::part::{Making, Part, PartModel};
 use crate::rehearsal::{rehearse, with_inputs};
 use crate::scenario::Scenario;
@@ -21,18 +24,6 @@ use crate::systems::{Order, Systems, Witness};
 
 /// Without `--step`, fixed-step methods take so many steps.
 const DEFAULT_STEPS: f64 = 500.0;
-
-/// So many different messages of an FMU are shown.
-const MOST_MESSAGES: usize = 5;
-
-/// The options that have a flag of their own on the command line.
-const FLAGS: [&str; 5] = [
-    "step",
-    "tolerance",
-    "solver",
-    "integrator-tolerance",
-    "petsc-options",
-];
 
 /// How a run ended, and what it cost.
 #[derive(Debug)]
@@ -63,17 +54,12 @@ pub struct RunEnd {
     pub costs: Vec<Option<Costs>>,
 }
 
-/// What FMUs had to tell.
-struct Told {
-    warnings: Vec<String>,
-    remarks: Vec<String>,
-}
-
 /// What a run will be, as far as that can be known before any system is made.
 struct Plan<'a> {
-    method: Box<dyn Method + 'a>,
+    kind: &'static dyn MethodKind,
+    context: Context<'a>,
+    /// Why `auto` chose the method.
     reason: Option<String>,
-    step: f64,
     order: Order,
     warnings: Vec<String>,
 }
@@ -84,6 +70,7 @@ pub struct Session<'a> {
     options: RunOptions,
     clock: Instant,
     workers: Box<dyn Workers>,
+    kind: &'static dyn MethodKind,
     method: Box<dyn Method + 'a>,
     reason: Option<String>,
     step: Option<f64>,
@@ -113,7 +100,8 @@ impl Session<'_> {
 
     /// The tolerance that the method keeps to, where it has one.
     pub fn tolerance(&self) -> Option<f64> {
-        method::tolerance(self.method.name(), &self.options)
+        let tolerance = self.kind.tolerance(&self.options.settings);
+        tolerance.filter(|_| self.chooses_steps())
     }
 
     /// A system that imposes its steps, if there is one.
@@ -197,8 +185,8 @@ impl Session<'_> {
             .iter()
             .map(|witness| witness.heard().unzip())
             .unzip();
-        let told = scenario.told(&notes);
-        let own = scenario.run_warnings(name, &self.options);
+        let told = scenario.inside_fmus(&notes);
+        let own = scenario.run_warnings(self.kind, &self.options);
         RunEnd {
             method: name,
             reason: self.reason,
@@ -233,12 +221,15 @@ impl Scenario {
     pub fn session(&self, options: &RunOptions) -> Result<Session<'_>, BadModel> {
         let clock = Instant::now();
         let Plan {
-            method,
+            kind,
+            context,
             reason,
-            step,
             mut order,
             warnings,
         } = self.plan(options)?;
+        let chooses = kind.chooses_steps(&options.settings);
+        let step = (!chooses).then_some(context.step);
+        let method = self.build_method(kind, context, options)?;
         let known = rehearse(self, options, &order);
         order.making = with_inputs(&order, &known);
         let systems = Systems::of(self, options, &order)?;
@@ -258,12 +249,12 @@ impl Scenario {
             &beforehand,
         )
         .map_err(|error| self.blame(&error))?;
-        let step = (!method::is_adaptive(method.name(), options)).then_some(step);
         let mut session = Session {
             scenario: self,
             options: options.clone(),
             clock,
             workers,
+            kind,
             method,
             reason,
             step,
@@ -277,49 +268,115 @@ impl Scenario {
         Ok(session)
     }
 
-    /// The method of a run and what its systems are to be, checked; no system is made.
+    /// The method of a run and what its systems are to be, checked; neither is made.
     fn plan(&self, options: &RunOptions) -> Result<Plan<'_>, BadModel> {
-        let bad = |problem| self.bad(problem);
         let step = self.step(options)?;
         let mut found = self.capabilities(step);
-        let (name, reason) = method::choose(options, &found, self.is_coupled(), self.jumping());
-        let (mut warnings, mut estimated) = (Vec::new(), vec![false; found.len()]);
-        if name == "ifosmondi" {
-            let names: Vec<&str> = self.parts.iter().map(Part::name).collect();
-            (estimated, warnings) = method::estimated(&names, &found, options).map_err(bad)?;
-            for (capabilities, _) in found
-                .iter_mut()
-                .zip(&estimated)
-                .filter(|(_, estimated)| **estimated)
-            {
-                (capabilities.trial, capabilities.output_derivatives) =
-                    (true, capabilities.output_derivatives.max(1));
-            }
-        }
+        let (kind, reason) = self.method_of(options, &found);
+        let stand_ins = self.stand_ins(kind, options, &found);
+        let stand_ins = stand_ins.map_err(|refusal| self.refused(refusal))?;
+        stand_ins.raise(&mut found);
+        let mut warnings = stand_ins.warnings;
         warnings.extend(self.unfitting(step));
-        warnings.extend(self.noisy(name, options, &found));
-        let method = method::make(self, options, name, step, &found).map_err(bad)?;
-        method
-            .check(&found)
-            .map_err(|error| self.bad(Problem::general(error.to_string())))?;
+        warnings.extend(self.noisy(kind, options, &found));
+        let context = self.context(options, step, found);
+        kind.check(&context)
+            .map_err(|refusal| self.refused(refusal))?;
         let making = Making {
             step,
-            integrator_tolerance: options.integrator_tolerance,
-            fmu_tolerance: method::fmu_tolerance(name, options),
+            integrator_tolerance: options.integrator_tolerance(),
+            fmu_tolerance: method::fmu_tolerance(kind, options),
             log: options.fmi_log.clone(),
             inputs: None,
         };
         let order = Order {
             making: vec![making; self.parts.len()],
-            estimated,
+            estimated: stand_ins.estimated,
+            estimator: stand_ins.options,
         };
         Ok(Plan {
-            method,
+            kind,
+            context,
             reason,
-            step,
             order,
             warnings,
         })
+    }
+
+    /// The method that the options ask for, and why where it was chosen from what the systems can do.
+    fn method_of(
+        &self,
+        options: &RunOptions,
+        found: &[Capabilities],
+    ) -> (&'static dyn MethodKind, Option<String>) {
+        let named = |name: &str| {
+            let kind = self.registry.method(name);
+            kind.expect("BUG: names of methods are checked when options are read")
+        };
+        if options.method != AUTO {
+            return (named(&options.method), None);
+        }
+        let chosen = choose(found, self.is_coupled(), self.jumping());
+        (named(chosen.name), Some(chosen.reason))
+    }
+
+    fn stand_ins(
+        &self,
+        kind: &dyn MethodKind,
+        options: &RunOptions,
+        found: &[Capabilities],
+    ) -> Result<StandIns, Refusal> {
+        let systems = self.parts.iter().zip(found);
+        let candidates: Vec<Candidate<'_>> = systems
+            .map(|(part, capabilities)| Candidate {
+                name: part.name(),
+                capabilities: *capabilities,
+            })
+            .collect();
+        kind.stand_ins(&candidates, &options.settings)
+    }
+
+    fn context(
+        &self,
+        options: &RunOptions,
+        step: f64,
+        capabilities: Vec<Capabilities>,
+    ) -> Context<'_> {
+        Context {
+            connections: &self.connections,
+            start: self.start_time,
+            stop: self.stop_time,
+            step,
+            capabilities,
+            settings: options.settings.clone(),
+            solvers: self.registry.solvers(),
+            whole: Some(self),
+        }
+    }
+
+    fn build_method<'a>(
+        &'a self,
+        kind: &dyn MethodKind,
+        context: Context<'a>,
+        options: &RunOptions,
+    ) -> Result<Box<dyn Method + 'a>, BadModel> {
+        let automatic = options.method == AUTO;
+        let method = build_watched(&self.registry, kind, context, automatic);
+        method.map_err(|refusal| self.refused(refusal))
+    }
+
+    fn refused(&self, refusal: Refusal) -> BadModel {
+        self.bad(Problem {
+            help: refusal.help,
+            ..Problem::general(refusal.message)
+        })
+    }
+
+    /// The methods that the systems permit, under these options. Neither systems nor methods are made for it.
+    pub fn permitted_methods(&self, options: &RunOptions) -> Vec<&'static str> {
+        let names = self.registry.method_names().into_iter();
+        let permits = |name: &&str| self.plan(&options.with_method(name)).is_ok();
+        names.filter(permits).collect()
     }
 
     /// What the systems can do in a run with steps of about this size.
@@ -359,12 +416,7 @@ impl Scenario {
         options: &RunOptions,
     ) -> Result<(&'static str, Option<String>), BadModel> {
         let plan = self.plan(options)?;
-        Ok((plan.method.name(), plan.reason))
-    }
-
-    /// Names of what the method tells about itself.
-    pub fn signals(&self, options: &RunOptions) -> Result<Vec<String>, BadModel> {
-        Ok(self.plan(options)?.method.signals())
+        Ok((plan.kind.name(), plan.reason))
     }
 
     /// Whether any system feeds another, or itself.
@@ -387,52 +439,9 @@ impl Scenario {
         self.parts.iter().find(bends).map(Part::name)
     }
 
-    /// What happened inside the FMUs.
-    fn told(&self, notes: &[Option<Notes>]) -> Told {
-        let mut told = Told {
-            warnings: Vec::new(),
-            remarks: Vec::new(),
-        };
-        for (part, notes) in self.parts.iter().zip(notes) {
-            let Some(notes) = notes else { continue };
-            let name = part.name();
-            if notes.discarded > 0 {
-                let text = format!(
-                    "`{name}` discarded {} steps, which were then taken in smaller parts",
-                    notes.discarded
-                );
-                told.warnings.push(text);
-            }
-            if notes.events > 0 {
-                told.remarks
-                    .push(format!("`{name}` had {} events within steps", notes.events));
-            }
-            let mut told_messages = notes
-                .messages
-                .iter()
-                .filter(|m| m.status > 0 && !m.text.is_empty());
-            for message in told_messages.by_ref().take(MOST_MESSAGES) {
-                let times = if message.count > 1 {
-                    format!(" ({} times)", message.count)
-                } else {
-                    String::new()
-                };
-                told.warnings
-                    .push(format!("`{name}` said: {}{times}", message.text));
-            }
-            let more =
-                notes.more_messages + told_messages.map(|message| message.count).sum::<u64>();
-            if more > 0 {
-                let text = format!("`{name}` said more ({more} messages): see --log-fmi-calls");
-                told.warnings.push(text);
-            }
-        }
-        told
-    }
-
     pub(crate) fn step(&self, options: &RunOptions) -> Result<f64, BadModel> {
         let span = self.stop_time - self.start_time;
-        let step = options.step.unwrap_or_else(|| {
+        let step = options.step().unwrap_or_else(|| {
             self.fitting_step(self.proposed_step.unwrap_or(span / DEFAULT_STEPS))
         });
         let resolved =
@@ -462,108 +471,6 @@ impl Scenario {
         } else {
             proposed
         }
-    }
-
-    /// An FMU whose answers are too noisy for the tolerance of a method that chooses its steps by them.
-    fn noisy(&self, name: &str, options: &RunOptions, found: &[Capabilities]) -> Option<String> {
-        let limits = Limits::of(found, self.stop_time - self.start_time);
-        let asked = options.tolerance.unwrap_or(method::DEFAULT_TOLERANCE);
-        if limits.tolerance <= asked
-            || !["ifosmondi", "missiles", "dovetail"].contains(&name)
-            || !method::is_adaptive(name, options)
-        {
-            return None;
-        }
-        let worst = found
-            .iter()
-            .enumerate()
-            .max_by(|(_, a), (_, b)| a.precision.noise.total_cmp(&b.precision.noise));
-        let (system, noise) = worst.map(|(k, c)| (self.parts[k].name(), c.precision.noise))?;
-        Some(format!(
-            "the answers of `{system}` have a noise of {noise:.1e} (one step against two halves): steps were chosen for a tolerance of \
-             {:.1e} instead of {asked:.1e}; a smaller --integrator-tolerance may make them better",
-            limits.tolerance
-        ))
-    }
-
-    /// FMUs whose own step does not fit the run, although they take any.
-    fn unfitting(&self, step: f64) -> Vec<String> {
-        let mut warnings = Vec::new();
-        for (name, prepared) in self.units() {
-            let Some(inner) = prepared
-                .internal_step()
-                .filter(|inner| !prepared.fits(*inner, step))
-            else {
-                continue;
-            };
-            if prepared.capabilities(step).step_rule == StepRule::Free {
-                warnings.push(format!(
-                    "`{name}` steps by {inner} s inside, and neither all steps nor the whole run are multiples of that: it may answer for \
-                     other times than it is asked for"
-                ));
-            }
-        }
-        warnings
-    }
-
-    /// What a method that holds its inputs makes of systems that use their slopes.
-    pub fn flat_slopes(&self, method: &str) -> Vec<String> {
-        if !["jacobi", "gauss-seidel"].contains(&method) {
-            return Vec::new();
-        }
-        let mut warnings = Vec::new();
-        for (system, interface) in self.connections.interfaces().iter().enumerate() {
-            for (input, stacked) in interface
-                .inputs
-                .iter()
-                .zip(self.connections.inputs_of(system))
-            {
-                if input.uses_slope && self.connections.sources()[stacked].output().is_some() {
-                    warnings.push(format!(
-                        "`{}` uses der({}), and {method} holds its inputs: that slope is zero all the time; f3ornits, ifosmondi, missiles \
-                         and dovetail give inputs a slope",
-                        interface.name, input.name
-                    ));
-                }
-            }
-        }
-        warnings
-    }
-
-    /// Options that were given and do not matter to the method.
-    fn run_warnings(&self, method: &str, options: &RunOptions) -> Vec<String> {
-        let mut warnings = self.warnings.clone();
-        for key in &options.given {
-            let concerns = OPTIONS
-                .iter()
-                .find(|option| option.key == key)
-                .is_none_or(|option| option.concerns(method));
-            if !concerns {
-                let flag = if FLAGS.contains(&key.as_str()) {
-                    "--"
-                } else {
-                    "the option "
-                };
-                warnings.push(format!("{method} has no {key}: {flag}{key} was not used"));
-            } else if key == "tolerance"
-                && ["missiles", "dovetail"].contains(&method)
-                && options.step.is_some()
-            {
-                warnings.push(format!(
-                    "{method} has no tolerance with a fixed step: --tolerance was not used"
-                ));
-            }
-        }
-        warnings.extend(self.flat_slopes(method));
-        if options.petsc_options.is_some() && options.solver.as_deref() != Some("petsc") {
-            warnings.push("--petsc-options was not used: it belongs to --solver petsc".to_owned());
-        }
-        warnings.extend(
-            options
-                .placement
-                .warning(method, self.connections.systems()),
-        );
-        warnings
     }
 }
 

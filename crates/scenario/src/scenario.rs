@@ -7,6 +7,7 @@ use std::path::Path;
 use dovetail_core::{Connections, Error, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::Prepared;
+use dovetail_methods::Registry;
 
 use crate::connect::{Connected, connect};
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
@@ -15,6 +16,7 @@ use crate::load::{self, Format};
 use crate::options::{Choices, RunOptions};
 use crate::overrides::{self, Overrides};
 use crate::part::{Part, PartModel};
+use crate::registry::registry;
 use crate::shelf::Shelf;
 use crate::systems::only_once;
 use crate::{structure, system, unit, unit_alone};
@@ -54,6 +56,8 @@ pub struct Scenario {
     pub(crate) system_places: Vec<Range<usize>>,
     /// What was changed when the model was read.
     pub(crate) changes: Overrides,
+    /// The methods and solvers there are.
+    pub(crate) registry: Registry,
 }
 
 impl Scenario {
@@ -122,7 +126,7 @@ impl Scenario {
         let choices = Choices::of_file(file)
             .map_err(|problem| problems.push(problem))
             .unwrap_or_default();
-        if let Err(problem) = choices.resolve() {
+        if let Err(problem) = choices.resolve(&registry()) {
             problems.push(problem);
         }
         if file.systems.is_empty() {
@@ -212,6 +216,7 @@ impl Scenario {
             places: connected.places,
             system_places: Vec::new(),
             changes: Overrides::default(),
+            registry: registry(),
         }
     }
 
@@ -231,7 +236,7 @@ impl Scenario {
         self.choices
             .clone()
             .overridden_by(command_line)
-            .resolve()
+            .resolve(&self.registry)
             .map_err(|problem| self.bad(problem))
     }
 

@@ -17,6 +17,7 @@ use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::part::{Part, PartModel};
+use crate::registry::registry;
 use crate::scenario::Scenario;
 use crate::shelf::{self, Shelf, Usage, recorded, warnings};
 use crate::unit::texts;
@@ -86,6 +87,7 @@ fn build(
         places: Vec::new(),
         system_places: Vec::new(),
         changes: changes.clone(),
+        registry: registry(),
     })
 }
 

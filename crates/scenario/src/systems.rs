@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError};
 
 use dovetail_core::{System, Workers};
 use dovetail_fmi::{Costs, Monitor, Notes};
+use dovetail_methods::EstimatorOptions;
 use dovetail_workers::{Fleet, Processes, Remote, Told};
 
 use crate::diagnostic::{BadModel, Problem};
@@ -29,6 +30,8 @@ pub(crate) struct Order {
     pub making: Vec<Making>,
     /// For each system, whether an estimator (COSTARICA) stands before it.
     pub estimated: Vec<bool>,
+    /// How it estimates.
+    pub estimator: EstimatorOptions,
 }
 
 /// Where to learn what happened inside a system, once the run is over.
@@ -58,7 +61,7 @@ impl Systems {
     /// The systems, at their start values.
     pub fn of(scenario: &Scenario, options: &RunOptions, order: &Order) -> Result<Self, BadModel> {
         if let Placement::Processes(fleet) = &options.placement {
-            return Ok(Self::There(remotes(fleet, scenario, options, order)?));
+            return Ok(Self::There(remotes(fleet, scenario, order)?));
         }
         let problems = only_once(scenario);
         if !problems.is_empty() {
@@ -76,7 +79,7 @@ impl Systems {
         {
             let (system, monitor) = make(part, making).map_err(|problem| scenario.bad(problem))?;
             systems.push(if *estimated {
-                method::estimate(system, options.estimator)
+                method::estimate(system, order.estimator)
             } else {
                 system
             });
@@ -117,13 +120,8 @@ pub(crate) fn make(part: &Part, making: &Making) -> Result<Made, Problem> {
     part.system(making).map_err(refused)
 }
 
-fn remotes(
-    fleet: &Fleet,
-    scenario: &Scenario,
-    options: &RunOptions,
-    order: &Order,
-) -> Result<Vec<Remote>, BadModel> {
-    let orders = worker::orders(scenario, options, order);
+fn remotes(fleet: &Fleet, scenario: &Scenario, order: &Order) -> Result<Vec<Remote>, BadModel> {
+    let orders = worker::orders(scenario, order);
     Remote::make(fleet, &orders).map_err(|error| scenario.bad(Problem::general(error.to_string())))
 }
 

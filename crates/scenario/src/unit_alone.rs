@@ -8,6 +8,7 @@ use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::part::{Part, PartModel};
+use crate::registry::registry;
 use crate::scenario::{Scenario, possible};
 use crate::shelf::{Shelf, Usage, recorded, warnings};
 use crate::unit::texts;
@@ -62,6 +63,7 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
         places: Vec::new(),
         system_places: Vec::new(),
         changes: changes.clone(),
+        registry: registry(),
     })
 }
 

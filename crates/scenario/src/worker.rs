@@ -16,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use crate::diagnostic::{BadModel, SourceText};
 use crate::errand::{self, from_bytes, to_bytes};
 use crate::method;
-use crate::options::RunOptions;
 use crate::overrides::Overrides;
 use crate::part::Making;
 use crate::scenario::Scenario;
@@ -187,15 +186,11 @@ impl Estimation {
 }
 
 /// What each process is told.
-pub(crate) fn orders(
-    scenario: &Scenario,
-    options: &RunOptions,
-    order: &systems::Order,
-) -> Vec<Order> {
+pub(crate) fn orders(scenario: &Scenario, order: &systems::Order) -> Vec<Order> {
     let copy = Copy::of(scenario);
     let each = order.making.iter().zip(&order.estimated).enumerate();
     each.map(|(index, (making, estimated))| {
-        let estimator = estimated.then(|| Estimation::of(options.estimator));
+        let estimator = estimated.then(|| Estimation::of(order.estimator));
         let part = &scenario.parts[index];
         Order {
             name: part.name().to_owned(),

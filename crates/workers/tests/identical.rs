@@ -29,7 +29,7 @@ impl Run {
             placement,
             ..scenario.options(&choices).unwrap()
         };
-        let signals = scenario.signals(&options).unwrap();
+        let signals = scenario.session(&options).unwrap().signals();
         let everything = Variables::of(&scenario.connections)
             .with_signals(&signals)
             .everything();

@@ -2,7 +2,8 @@
 
 use dovetail_core::nearest;
 use dovetail_guaranteed::{Integrator, Method};
-use dovetail_scenario::{ENCLOSURES, METHODS};
+use dovetail_methods::AUTO;
+use dovetail_scenario::{ENCLOSURES, registry};
 
 use crate::failure::Failure;
 
@@ -94,7 +95,7 @@ fn degree(text: &str) -> Result<usize, Failure> {
 fn unknown(name: &str) -> Failure {
     let own = || ENCLOSURES.iter().map(|(name, _)| *name);
     let known = own().collect::<Vec<_>>().join(" and ");
-    if name == "auto" || METHODS.iter().any(|(method, _)| *method == name) {
+    if name == AUTO || registry().method(name).is_some() {
         return Failure::misuse(format!(
             "`{name}` is a method of `dovetail run`; the methods of enclose are {known}"
         ));

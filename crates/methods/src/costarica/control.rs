@@ -10,20 +10,7 @@
 use dovetail_core::{Interface, Linearization};
 
 use super::estimator::dot;
-
-/// How the control part is continued.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Control {
-    /// The degree that would have met the newest value best.
-    #[default]
-    Flexible,
-    /// Held.
-    ZeroOrder,
-    /// Continued along the line through the last two values.
-    FirstOrder,
-    /// Continued as the system itself says that it changes, `∂g/∂t`.
-    Tangent,
-}
+use super::options::Control;
 
 /// Values that are kept: a parabola, and one more to judge it by.
 const DEPTH: usize = 4;

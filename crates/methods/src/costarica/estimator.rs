@@ -1,33 +1,11 @@
 //! The estimate of a step: linearisation (time reached), transfer (step known), answer (inputs known).
 
 use dovetail_core::{Interface, Linearization, Signal};
-use dovetail_numerics::{Laplace, Pole, StateSpace, Transfer};
+use dovetail_numerics::{Pole, StateSpace, Transfer};
 use nalgebra::DMatrix;
 
-use super::control::{Control, ControlPart};
-
-/// What can be chosen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct EstimatorOptions {
-    /// How the control part is continued.
-    pub control: Control,
-    /// What of the derivatives of the states is used.
-    pub form: Form,
-    /// How the transfer operators are evaluated.
-    pub laplace: Laplace,
-}
-
-/// What an estimate uses of the derivatives of the states.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// `f_C`, and its rate `∂f/∂t` where the system knows it.
-    #[default]
-    Full,
-    /// `f_C`, held over the step, as the paper has it.
-    Held,
-    /// Nothing: `f_C = 0`, the paper's form for systems that do not tell the derivatives of their states.
-    Degraded,
-}
+use super::control::ControlPart;
+use super::options::{EstimatorOptions, Form};
 
 /// A system's linear stand-in for one step.
 ///

@@ -8,12 +8,13 @@
 //! paper's way is an option). Where a system knows `∂f/∂t` the forcing grows with it over the step, which makes the error of a step one
 //! order smaller for systems that depend on time. The control part is followed under the present linearisation. (16) prints `D x̃` where `C x̃` is meant, and the sentence under (12) misstates `f_C`; (24) is right.
 
+pub(crate) mod choice;
 mod control;
 mod estimator;
+pub(crate) mod options;
 
-pub use control::Control;
 pub(crate) use estimator::{Estimator, Sizes, tame};
-pub use estimator::{EstimatorOptions, Form};
+pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
     Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision,

@@ -5,9 +5,9 @@
 
 use dovetail_core::{Grid, MacroStep};
 
-use super::StepBounds;
 use crate::plan::towards;
 use crate::shape::Shape;
+use crate::step_bounds::StepBounds;
 
 /// Tighter than this the error is rounding.
 const TIGHTEST: f64 = 1e-13;

@@ -19,6 +19,7 @@ mod arrival;
 mod controller;
 mod global_error;
 mod integration;
+pub(crate) mod kind;
 mod local_error;
 mod memory;
 mod options;
@@ -34,8 +35,8 @@ use dovetail_core::{
 
 use crate::costarica::{Control, EstimatorOptions};
 use crate::coupling::Coupling;
-use crate::global::{Global, MOST_ORDERS, Reach, check_needs};
-use crate::jacobi::meeting_event;
+use crate::events::meeting_event;
+use crate::global::{Global, MOST_ORDERS, Reach};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
@@ -44,7 +45,7 @@ use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
 use memory::Memory;
-pub use options::{DovetailOptions, Inputs, Relinearize, StepBounds};
+pub use options::{DovetailOptions, Inputs, Relinearize};
 use restart::Restart;
 use safety::Safety;
 use telling::Tally;
@@ -287,14 +288,6 @@ fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bo
 impl Method for Dovetail<'_> {
     fn name(&self) -> &'static str {
         NAME
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        let grid = match &self.steps {
-            Steps::Fixed(plan) => Some(plan.grid()),
-            Steps::Adaptive(_) => None,
-        };
-        check_needs(NAME, grid, self.connections, capabilities)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

@@ -1,5 +1,7 @@
 //! What can be chosen.
 
+use crate::step_bounds::StepBounds;
+
 /// The options of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DovetailOptions {
@@ -15,24 +17,6 @@ pub struct DovetailOptions {
     pub tolerance: Option<f64>,
     /// No step of its own choice is shorter or longer than these.
     pub bounds: StepBounds,
-}
-
-/// Between which sizes steps are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StepBounds {
-    /// None is shorter.
-    pub shortest: f64,
-    /// None is longer.
-    pub longest: f64,
-}
-
-impl Default for StepBounds {
-    fn default() -> Self {
-        Self {
-            shortest: 0.0,
-            longest: f64::INFINITY,
-        }
-    }
 }
 
 /// Of what degree inputs are.

@@ -11,6 +11,7 @@ mod cycle;
 mod events;
 mod inputs;
 mod jump;
+pub(crate) mod kind;
 mod order;
 mod report;
 mod scheduler;
@@ -493,21 +494,6 @@ fn holds(connections: &Connections, capabilities: &Capabilities, system: usize) 
 impl Method for F3ornits<'_> {
     fn name(&self) -> &'static str {
         NAME
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        let (start, stop) = self.span;
-        for (interface, capabilities) in self.connections.interfaces().iter().zip(capabilities) {
-            if let StepRule::Imposed(size) = capabilities.step_rule
-                && !scheduler::has_room(start, stop, size)
-            {
-                let need = format!("a step that fits into the run from {start} to {stop} s");
-                let instead =
-                    format!("its own step is {size} s: let the run be that long (--stop-time)");
-                return Err(Error::missing(NAME, &interface.name, need, instead));
-            }
-        }
-        Ok(())
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

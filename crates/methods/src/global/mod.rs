@@ -2,7 +2,7 @@
 
 mod keeping;
 mod level;
-mod needs;
+pub(crate) mod needs;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers,
@@ -13,7 +13,6 @@ use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
 use crate::shape::Shape;
 pub(crate) use level::{Level, MOST_ORDERS};
-pub(crate) use needs::check_needs;
 
 /// The global system, with the estimators it is made of.
 ///

@@ -1,38 +1,38 @@
 //! What methods that solve for the whole interface need of systems, and what they say when it cannot be solved.
 
-use dovetail_core::{Capabilities, Connections, Error, Grid, StepRule};
+use dovetail_core::{Connections, Error, StepRule};
 
 use super::Unsolved;
-use crate::algebraic_loops;
 use crate::coupling::Coupling;
-use crate::jacobi::check_imposed_steps;
+use crate::imposed_steps::check_imposed_steps;
+use crate::initialization::algebraic_loops;
+use crate::registry::context::Context;
+use crate::registry::refusal::Refusal;
 
-/// Checks that every system can be linearised and takes the steps of `grid`, or, without one, steps of any size.
+/// Checks that every system can be linearised and takes the steps of the grid, or, where steps are chosen, steps of any size.
 pub(crate) fn check_needs(
     name: &'static str,
-    grid: Option<&Grid>,
-    connections: &Connections,
-    all: &[Capabilities],
-) -> Result<(), Error> {
-    for (interface, capabilities) in connections.interfaces().iter().zip(all) {
+    context: &Context<'_>,
+    chooses_steps: bool,
+) -> Result<(), Refusal> {
+    for (interface, capabilities) in context.systems() {
         let missing =
             |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
         if !capabilities.linearize {
-            return Err(missing(
-                "a linearisation",
-                "ifosmondi needs rollback instead, f3ornits nothing",
-            ));
+            let instead = "ifosmondi needs rollback instead, f3ornits nothing";
+            return Err(missing("a linearisation", instead).into());
         }
-        if let (StepRule::Imposed(size), None) = (capabilities.step_rule, grid) {
-            return Err(missing(
-                "steps of any size, to choose them",
-                &format!("with a fixed --step that is a multiple of {size} s it can take part"),
-            ));
+        if let (StepRule::Imposed(size), true) = (capabilities.step_rule, chooses_steps) {
+            let instead =
+                format!("with a fixed --step that is a multiple of {size} s it can take part");
+            return Err(missing("steps of any size, to choose them", &instead).into());
         }
     }
-    grid.map_or(Ok(()), |grid| {
-        check_imposed_steps(name, grid, connections, all)
-    })
+    if chooses_steps {
+        Ok(())
+    } else {
+        check_imposed_steps(name, context)
+    }
 }
 
 /// The interface of a step has no solution, although no loop is there that could be singular.

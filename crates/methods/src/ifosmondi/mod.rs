@@ -11,20 +11,21 @@
 
 mod criterion;
 mod extrapolation;
+pub(crate) mod kind;
 mod residual;
 mod steps;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
-    Past, StepRule, Workers,
+    Past, Workers,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use crate::coupling::{Coupling, coupled_outputs};
-use crate::dovetail::StepBounds;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::{Ranges, rounded};
+use crate::step_bounds::StepBounds;
 pub use criterion::Criterion;
 use criterion::Measure;
 use extrapolation::Extrapolation;
@@ -247,32 +248,6 @@ fn why(ending: Ending, solver: &str) -> String {
 impl Method for Ifosmondi<'_> {
     fn name(&self) -> &'static str {
         NAME
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        for (interface, capabilities) in self
-            .coupling
-            .connections
-            .interfaces()
-            .iter()
-            .zip(capabilities)
-        {
-            let missing =
-                |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
-            if !capabilities.trial {
-                return Err(missing(
-                    "rollback, or a linearisation in its place",
-                    "f3ornits, jacobi and gauss-seidel work without",
-                ));
-            }
-            if let StepRule::Imposed(_) = capabilities.step_rule {
-                return Err(missing(
-                    "steps that can be shortened",
-                    "jacobi and gauss-seidel work with an imposed step",
-                ));
-            }
-        }
-        Ok(())
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

@@ -6,9 +6,9 @@
 
 use dovetail_core::{Grid, Knot, MacroStep, Signal};
 
-use crate::dovetail::StepBounds;
 use crate::plan::{Plan, towards};
 use crate::ranges::Ranges;
+use crate::step_bounds::StepBounds;
 
 /// An input may be off by this part of the tolerance, relative to its range; and its iterations by this part of that.
 const SHARE: f64 = 0.1;

@@ -11,11 +11,11 @@
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
-use crate::dovetail::StepBounds;
 use crate::global::Global;
 use crate::plan::towards;
 use crate::ranges::{Ranges, rounded, time_scale};
 use crate::rates::Rates;
+use crate::step_bounds::StepBounds;
 
 /// A step may miss its target by this factor.
 const MARGIN: f64 = 2.0;

@@ -9,6 +9,7 @@
 //! work.
 
 mod control;
+pub(crate) mod kind;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality,
@@ -17,11 +18,11 @@ use dovetail_core::{
 
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
-use crate::dovetail::StepBounds;
-use crate::global::{Global, Reach, Unsolved, check_needs};
-use crate::jacobi::meeting_event;
+use crate::events::meeting_event;
+use crate::global::{Global, Reach, Unsolved};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
+use crate::step_bounds::StepBounds;
 use control::Controller;
 
 /// The method's name, as users write it.
@@ -265,14 +266,6 @@ impl<'a> Missiles<'a> {
 impl Method for Missiles<'_> {
     fn name(&self) -> &'static str {
         NAME
-    }
-
-    fn check(&self, capabilities: &[Capabilities]) -> Result<(), Error> {
-        let grid = match &self.steps {
-            Steps::Fixed(plan) => Some(plan.grid()),
-            Steps::Adaptive(_) => None,
-        };
-        check_needs(NAME, grid, self.connections, capabilities)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

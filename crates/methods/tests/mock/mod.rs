@@ -475,7 +475,6 @@ pub fn run(
     let connections = Connections::new(workers.interfaces().to_vec(), model.sources);
     let capabilities = workers.capabilities().to_vec();
     let mut method = make(method, &connections, (stop, step), &capabilities);
-    method.check(workers.capabilities()).unwrap();
     let start = initialize(&connections, &mut workers, 0.0, method.derivatives()).unwrap();
     let never = AtomicBool::new(false);
     let mut observers = [observer];

@@ -1,0 +1,19 @@
+//! Between which sizes steps are chosen.
+
+/// Between which sizes steps are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StepBounds {
+    /// None is shorter.
+    pub shortest: f64,
+    /// None is longer.
+    pub longest: f64,
+}
+
+impl Default for StepBounds {
+    fn default() -> Self {
+        Self {
+            shortest: 0.0,
+            longest: f64::INFINITY,
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! What the user should know of a run.
+
+use dovetail_core::{Capabilities, StepRule};
+use dovetail_fmi::Notes;
+use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
+
+use crate::options::RunOptions;
+use crate::scenario::Scenario;
+
+/// So many different messages of an FMU are shown.
+const MOST_MESSAGES: usize = 5;
+
+/// What happened inside FMUs.
+pub(crate) struct InsideFmus {
+    pub warnings: Vec<String>,
+    pub remarks: Vec<String>,
+}
+
+impl Scenario {
+    /// What happened inside the FMUs.
+    pub(crate) fn inside_fmus(&self, notes: &[Option<Notes>]) -> InsideFmus {
+        let mut found = InsideFmus {
+            warnings: Vec::new(),
+            remarks: Vec::new(),
+        };
+        for (part, notes) in self.parts.iter().zip(notes) {
+            let Some(notes) = notes else { continue };
+            let name = part.name();
+            if notes.discarded > 0 {
+                let text = format!(
+                    "`{name}` discarded {} steps, which were then taken in smaller parts",
+                    notes.discarded
+                );
+                found.warnings.push(text);
+            }
+            if notes.events > 0 {
+                found
+                    .remarks
+                    .push(format!("`{name}` had {} events within steps", notes.events));
+            }
+            let mut messages = notes
+                .messages
+                .iter()
+                .filter(|m| m.status > 0 && !m.text.is_empty());
+            for message in messages.by_ref().take(MOST_MESSAGES) {
+                let times = if message.count > 1 {
+                    format!(" ({} times)", message.count)
+                } else {
+                    String::new()
+                };
+                found
+                    .warnings
+                    .push(format!("`{name}` said: {}{times}", message.text));
+            }
+            let more = notes.more_messages + messages.map(|message| message.count).sum::<u64>();
+            if more > 0 {
+                let text = format!("`{name}` said more ({more} messages): see --log-fmi-calls");
+                found.warnings.push(text);
+            }
+        }
+        found
+    }
+
+    /// An FMU whose answers are too noisy for the tolerance of a method that chooses its steps by them.
+    pub(crate) fn noisy(
+        &self,
+        kind: &dyn MethodKind,
+        options: &RunOptions,
+        found: &[Capabilities],
+    ) -> Option<String> {
+        let limits = Limits::of(found, self.stop_time - self.start_time);
+        let asked = kind.tolerance(&options.settings)?;
+        let judged = kind.properties().limited_by_noise && kind.chooses_steps(&options.settings);
+        if limits.tolerance <= asked || !judged {
+            return None;
+        }
+        let noises = found.iter().map(|c| c.precision.noise).enumerate();
+        let (system, noise) = noises.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        let name = self.parts[system].name();
+        Some(format!(
+            "the answers of `{name}` have a noise of {noise:.1e} (one step against two halves): steps were chosen for a tolerance \
+             of {:.1e} instead of {asked:.1e}; a smaller integrator-tolerance may make them better",
+            limits.tolerance
+        ))
+    }
+
+    /// FMUs whose own step does not fit the run, although they take any.
+    pub(crate) fn unfitting(&self, step: f64) -> Vec<String> {
+        let mut warnings = Vec::new();
+        for (name, prepared) in self.units() {
+            let Some(inner) = prepared
+                .internal_step()
+                .filter(|inner| !prepared.fits(*inner, step))
+            else {
+                continue;
+            };
+            if prepared.capabilities(step).step_rule == StepRule::Free {
+                warnings.push(format!(
+                    "`{name}` steps by {inner} s inside, and neither all steps nor the whole run are multiples of that: it may answer for \
+                     other times than it is asked for"
+                ));
+            }
+        }
+        warnings
+    }
+
+    /// What is to be said of running this model by a method, before it is run.
+    pub fn method_warnings(&self, name: &str) -> Vec<String> {
+        let kind = self.registry.method(name);
+        kind.map_or_else(Vec::new, |kind| self.flat_slopes(kind))
+    }
+
+    /// What a method that holds its inputs makes of systems that use their slopes.
+    fn flat_slopes(&self, kind: &dyn MethodKind) -> Vec<String> {
+        if !kind.properties().holds_inputs {
+            return Vec::new();
+        }
+        let mut warnings = Vec::new();
+        for (system, interface) in self.connections.interfaces().iter().enumerate() {
+            let inputs = interface
+                .inputs
+                .iter()
+                .zip(self.connections.inputs_of(system));
+            for (input, stacked) in inputs {
+                let coupled = self.connections.sources()[stacked].output().is_some();
+                if input.uses_slope && coupled {
+                    warnings.push(format!(
+                        "`{}` uses der({}), and {} holds its inputs: that slope is zero all the time; {}",
+                        interface.name,
+                        input.name,
+                        kind.name(),
+                        "f3ornits, ifosmondi, missiles and dovetail give inputs a slope"
+                    ));
+                }
+            }
+        }
+        warnings
+    }
+
+    /// What the user should know before the run is looked at.
+    pub(crate) fn run_warnings(&self, kind: &dyn MethodKind, options: &RunOptions) -> Vec<String> {
+        let mut warnings = self.warnings.clone();
+        warnings.extend(self.unused_options(kind, options));
+        warnings.extend(self.flat_slopes(kind));
+        let systems = self.connections.systems();
+        warnings.extend(options.placement.warning(kind, systems));
+        warnings
+    }
+
+    /// Options that were given and do not matter to the method.
+    fn unused_options(&self, kind: &dyn MethodKind, options: &RunOptions) -> Vec<String> {
+        let name = kind.name();
+        let own = |key: &str| kind.options().iter().any(|option| option.key == key);
+        let common = |key: &str| COMMON.iter().any(|option| option.key == key);
+        let mut unused = Vec::new();
+        for key in options.settings.keys() {
+            if let Some(solver) = self.registry.solver_with(key) {
+                let chosen = options.settings.solver() == Some(solver);
+                unused.extend((!chosen).then(|| {
+                    format!("the option {key} was not used: it belongs to the solver {solver}")
+                }));
+            } else if !own(key) && !common(key) {
+                unused.push(format!(
+                    "{name} has no {key}: the option {key} was not used"
+                ));
+            } else if key == TOLERANCE.key && kind.tolerance(&options.settings).is_none() {
+                unused.push(format!(
+                    "{name} has no tolerance with a fixed step: the option tolerance was not used"
+                ));
+            }
+        }
+        unused
+    }
+}
