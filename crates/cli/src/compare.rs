@@ -58,7 +58,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             .choices(Some(method), step.as_deref(), varied);
         let mut options = shared.options(&scenario, &choices)?;
         if (plan.len() > 1 || shared.verify)
-            && scenario.has_single_units()
+            && scenario.has_single_instances()
             && !matches!(options.placement, Placement::Processes(_))
         {
             options.placement = processes::placement(shared.step_timeout)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dovetail_scenario::{Fleet, Placement, helpers as helpers_of, work_for_another_process};
+use dovetail_scenario::{Fleet, Placement, helpers as helpers_of, serve_worker};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -33,7 +33,7 @@ pub(crate) fn helpers(limit: Option<Duration>) -> Option<Fleet> {
 
 /// `dovetail worker`: the life of such a process.
 pub(crate) fn worker() -> Result<(), Failure> {
-    work_for_another_process().map_err(|error| {
+    serve_worker().map_err(|error| {
         let message = format!(
             "`dovetail {COMMAND}` is for --workers processes to start, not for people ({error})"
         );

@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let options = shared.options(&scenario, &choices)?;
     let mut options = options;
     if shared.verify
-        && scenario.has_single_units()
+        && scenario.has_single_instances()
         && !matches!(options.placement, Placement::Processes(_))
     {
         options.placement = processes::placement(shared.step_timeout)?; // each run makes its FMUs anew

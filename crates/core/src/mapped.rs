@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// What happens to a value between an output and an input.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Mapping {
     /// Nothing.
     #[default]

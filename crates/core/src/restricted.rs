@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// What is taken away. The default takes nothing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Restrictions {
     /// Input polynomials are followed up to this degree only.
     pub input_degree: usize,

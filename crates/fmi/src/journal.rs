@@ -12,7 +12,7 @@ const MOST_MESSAGES: usize = 20;
 const LONGEST_MESSAGE: usize = 500;
 
 /// A message of a unit, and how often it came.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
     /// The status it came with, as the standard numbers them: 0 ok, 1 warning, 2 discard, 3 error, 4 fatal.
     pub status: i32,
@@ -23,7 +23,7 @@ pub struct Message {
 }
 
 /// Where the time of an instance goes, in seconds. Light calls are timed in samples and scaled up.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Costs {
     /// Stepping: `DoStep`, or derivatives and events of Model Exchange.
     pub step: f64,
@@ -34,7 +34,7 @@ pub struct Costs {
 }
 
 /// What happened inside an instance that its user should know of.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Notes {
     /// Steps that the unit discarded and that were taken in smaller parts.
     pub discarded: u64,

@@ -4,19 +4,13 @@ use dovetail_core::list_names;
 use dovetail_guaranteed::{self as guaranteed, Boxes};
 
 use crate::diagnostic::{BadModel, Problem};
-use crate::part::{Part, PartModel};
 use crate::scenario::{NoEquations, Scenario};
 
 impl Scenario {
     /// The boxes of all systems, numbers being boxes without extent; or the first system that has no equations.
     pub fn boxes(&self) -> Result<Vec<Boxes>, NoEquations> {
-        let boxes = |part: &Part| match &part.model {
-            PartModel::Equations { boxes, .. } => Ok(boxes.clone()),
-            PartModel::Unit { name, .. } => Err(NoEquations {
-                system: name.clone(),
-            }),
-        };
-        self.parts.iter().map(boxes).collect()
+        let all = self.equations()?;
+        Ok(all.iter().map(|known| known.boxes.clone()).collect())
     }
 
     /// The coupled equations with their boxes; or why nothing can be proved about this model.
@@ -40,7 +34,7 @@ impl Scenario {
         let names: Vec<String> = restricted.map(|part| part.name().to_owned()).collect();
         (!names.is_empty()).then(|| {
             let names = list_names(&names);
-            format!("`restrict` and `imposed-step` have no meaning for bounds, and are not heeded for {names}")
+            format!("`restrict` and `imposed-step` have no meaning for bounds, and are ignored for {names}")
         })
     }
 

@@ -1,33 +1,32 @@
-//! Model files made into ready runs, with all checks before the run.
+//! Models made into ready runs, with all checks before the run.
+//!
+//! `source` is what systems are made from, `equations` and `fmu` two kinds of it; `file`, `structure` and `fmu::alone` read
+//! models; `run` sets runs up; `process` is what other processes are asked to do.
 
-mod connect;
+mod bytes;
+mod catalog;
+mod connected;
 mod diagnostic;
 mod enclosure;
 mod enclosure_methods;
-mod errand;
+mod equations;
 mod file;
-mod laboratory;
+mod fmu;
 mod load;
-mod method;
-mod monolithic;
 mod options;
 mod overrides;
-mod part;
 mod petsc;
 mod placement;
-mod registry;
-mod rehearsal;
+mod process;
 mod run;
 mod scenario;
-mod shelf;
+mod source;
+mod stand_in;
+mod standard;
 mod structure;
-mod system;
-mod systems;
-mod unit;
-mod unit_alone;
-mod warnings;
-mod worker;
+mod times;
 
+pub use catalog::Catalog;
 pub use diagnostic::{BadModel, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::Fleet;
@@ -35,7 +34,14 @@ pub use enclosure_methods::ENCLOSURES;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;
 pub use placement::{Placement, helpers};
-pub use registry::registry;
-pub use run::{RunEnd, Session};
+pub use process::worker::serve_worker;
+pub use run::session::{RunEnd, Session};
 pub use scenario::{NoEquations, Scenario};
-pub use worker::work_for_another_process;
+pub use source::kind::{ReadSystem, Reading, SourceKind};
+pub use source::system_source::{
+    BuildOptions, Built, KnownEquations, Portable, SingleInstance, StartHabits, SystemSource,
+    UnitOfMeasure,
+};
+pub use source::table::SystemTable;
+pub use source::value::Given;
+pub use standard::registry;

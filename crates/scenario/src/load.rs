@@ -1,31 +1,83 @@
-//! What kind of model a file is.
+//! Reading a model, whatever kind of file it is.
 
 use std::io::Read;
 use std::path::Path;
 
+use crate::catalog::Catalog;
+use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::file::read;
+use crate::fmu::alone;
+use crate::overrides::Overrides;
+use crate::scenario::Scenario;
+use crate::structure;
+
+/// A model file larger than this is not one.
+const LARGEST_FILE: u64 = 64 << 20;
+
 /// The kinds of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
+enum Format {
     /// A model file of ours.
     Toml,
     /// One FMU.
-    Unit,
+    Fmu,
     /// A system structure: `.ssp`, `.ssd`, or an unpacked folder.
     Structure,
 }
 
+impl Scenario {
+    /// Reads and checks a model: a TOML file, an FMU, or a system structure (SSP).
+    pub fn load(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
+        Self::load_with(path, changes, &Catalog::default())
+    }
+
+    /// The same, with what a program adds to the engine's methods and sources.
+    pub fn load_with(
+        path: &Path,
+        changes: &Overrides,
+        catalog: &Catalog,
+    ) -> Result<Self, BadModel> {
+        let format = format_of(path);
+        if changes.interface.is_some() && format != Format::Fmu {
+            let problem =
+                Problem::general("--interface is for a single FMU, and this is a model of several");
+            let help = "write interface = \"model-exchange\" into the table of its system";
+            return Err(BadModel::of_file(path, problem.help(help)));
+        }
+        match format {
+            Format::Toml => read::scenario(text_of(path)?, changes, catalog),
+            Format::Fmu => alone::scenario(path, changes, catalog),
+            Format::Structure => structure::read::scenario(path, changes, catalog),
+        }
+    }
+
+    /// Checks the text of a model file.
+    pub fn parse(source: SourceText, changes: &Overrides) -> Result<Self, BadModel> {
+        Self::parse_with(source, changes, &Catalog::default())
+    }
+
+    /// The same, with what a program adds to the engine's methods and sources.
+    pub fn parse_with(
+        source: SourceText,
+        changes: &Overrides,
+        catalog: &Catalog,
+    ) -> Result<Self, BadModel> {
+        read::scenario(source, changes, catalog)
+    }
+}
+
 /// By its ending, and where that says nothing by what is in it.
-pub(crate) fn format_of(path: &Path) -> Format {
-    let ending = path
-        .extension()
-        .map(|ending| ending.to_string_lossy().to_lowercase());
+fn format_of(path: &Path) -> Format {
+    let ending = path.extension();
+    let ending = ending.map(|ending| ending.to_string_lossy().to_lowercase());
+    let holds = |file: &str| path.is_dir() && path.join(file).is_file();
     match ending.as_deref() {
-        Some("fmu") => Format::Unit,
+        Some("fmu") => Format::Fmu,
         Some("ssp" | "ssd") => Format::Structure,
         Some("toml") => Format::Toml,
-        _ if path.is_dir() && path.join("modelDescription.xml").is_file() => Format::Unit,
-        _ if path.is_dir() && path.join(dovetail_ssp::DEFAULT_SSD).is_file() => Format::Structure,
-        _ if begins_like_a_zip(path) => Format::Unit,
+        _ if holds("modelDescription.xml") => Format::Fmu,
+        _ if holds(dovetail_ssp::DEFAULT_SSD) => Format::Structure,
+        _ if begins_like_a_zip(path) => Format::Fmu,
         _ => Format::Toml,
     }
 }
@@ -34,4 +86,24 @@ fn begins_like_a_zip(path: &Path) -> bool {
     let mut start = [0; 4];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && &start == b"PK\x03\x04"
+}
+
+/// The text of a model file.
+fn text_of(path: &Path) -> Result<SourceText, BadModel> {
+    let refuse = |message: String| BadModel::of_file(path, Problem::general(message));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path);
+    // Not all that has a path has an end.
+    let read = file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
+    read.map_err(|error| refuse(format!("the model cannot be read: {error}")))?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        let message = format!("the file has over {LARGEST_FILE} bytes, far too many for a model");
+        return Err(refuse(message));
+    }
+    let not_text = |_| refuse("the file is not text (UTF-8); a model is a TOML file".to_owned());
+    let text = String::from_utf8(bytes).map_err(not_text)?;
+    Ok(SourceText {
+        path: path.display().to_string(),
+        text,
+    })
 }

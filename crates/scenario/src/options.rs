@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use crate::diagnostic::Problem;
 use crate::enclosure_methods::ENCLOSURES;
-use crate::file::ModelFile;
+use crate::file::toml_file::ModelFile;
 use crate::placement::Placement;
 
 /// Of the integrators inside systems given as equations, unless the user says otherwise.
@@ -210,7 +210,7 @@ impl Choices {
 mod tests {
     use super::*;
     use crate::diagnostic::SourceText;
-    use crate::file::parse;
+    use crate::file::toml_file::parse;
     use dovetail_methods::standard;
 
     fn choices(text: &str) -> Choices {

@@ -11,7 +11,7 @@ use dovetail_methods::MethodKind;
 use dovetail_workers::{Fleet, Threads};
 
 use crate::diagnostic::Problem;
-use crate::worker::TEXTS;
+use crate::process::texts::TEXTS;
 
 /// Where the systems of a run live. The numbers of a run do not depend on it.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// In processes of `program`, which calls [`work_for_another_process`](crate::work_for_another_process) when it is started
+    /// In processes of `program`, which calls [`serve_worker`](crate::serve_worker) when it is started
     /// with these arguments. One that does not answer within `limit`, or for two seconds after `interrupted` is raised, is
     /// killed.
     pub fn processes(

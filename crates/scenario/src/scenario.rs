@@ -1,32 +1,21 @@
 //! A model, checked and ready to run.
 
-use std::io::Read;
 use std::ops::Range;
-use std::path::Path;
 
-use dovetail_core::{Connections, Error, list_names};
+use dovetail_core::{Connections, Error, Source, list_names};
 use dovetail_equations::Definition;
 use dovetail_fmi::Prepared;
-use dovetail_methods::Registry;
 
-use crate::connect::{Connected, connect};
-use crate::diagnostic::{BadModel, Problem, SourceText, printable};
-use crate::file::{self, Header, ModelFile};
-use crate::load::{self, Format};
+use crate::catalog::Catalog;
+use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::{Choices, RunOptions};
-use crate::overrides::{self, Overrides};
-use crate::part::{Part, PartModel};
-use crate::registry::registry;
-use crate::shelf::Shelf;
-use crate::systems::only_once;
-use crate::{structure, system, unit, unit_alone};
+use crate::overrides::Overrides;
+use crate::source::part::Part;
+use crate::source::system_source::KnownEquations;
 
-/// A model file larger than this is not one.
-const LARGEST_FILE: u64 = 64 << 20;
-
-/// A system has no equations, because it is an FMU.
+/// A system is not given as equations: it is an FMU, say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{system}` is an FMU, and its equations are not known")]
+#[error("`{system}` is not given as equations")]
 pub struct NoEquations {
     /// The system.
     pub system: String,
@@ -56,179 +45,26 @@ pub struct Scenario {
     pub(crate) system_places: Vec<Range<usize>>,
     /// What was changed when the model was read.
     pub(crate) changes: Overrides,
-    /// The methods and solvers there are.
-    pub(crate) registry: Registry,
+    /// The methods, solvers and sources there are.
+    pub(crate) catalog: Catalog,
 }
 
 impl Scenario {
-    /// Reads and checks a model: a TOML file, an FMU, or a system structure (SSP).
-    pub fn load(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
-        let format = load::format_of(path);
-        if changes.interface.is_some() && format != Format::Unit {
-            let problem =
-                Problem::general("--interface is for a single FMU, and this is a model of several");
-            let help = "write interface = \"model-exchange\" into the table of its system";
-            return Err(BadModel::of_file(path, problem.help(help)));
-        }
-        match format {
-            Format::Toml => Self::load_text(path, changes),
-            Format::Unit => unit_alone::scenario(path, changes),
-            Format::Structure => structure::scenario(path, changes),
-        }
-    }
-
-    fn load_text(path: &Path, changes: &Overrides) -> Result<Self, BadModel> {
-        let refuse = |message: String| BadModel::of_file(path, Problem::general(message));
-        let mut bytes = Vec::new();
-        let file = std::fs::File::open(path);
-        // Not all that has a path has an end.
-        let read = file.and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes));
-        read.map_err(|error| refuse(format!("the model cannot be read: {error}")))?;
-        if bytes.len() as u64 > LARGEST_FILE {
-            return Err(refuse(format!(
-                "the file has over {LARGEST_FILE} bytes, far too many for a model"
-            )));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| {
-            refuse("the file is not text (UTF-8); a model is a TOML file".to_owned())
-        })?;
-        Self::parse(
-            SourceText {
-                path: path.display().to_string(),
-                text,
-            },
-            changes,
-        )
-    }
-
-    /// Checks the text of a model file.
-    pub fn parse(source: SourceText, changes: &Overrides) -> Result<Self, BadModel> {
-        let build = || {
-            let mut file = file::parse(&source).map_err(|problem| vec![problem])?;
-            overrides::apply(changes, &mut file).map_err(|problem| vec![problem])?;
-            Self::build(&source, &file, changes)
-        };
-        build().map_err(|problems| BadModel {
-            source: source.clone(),
-            problems,
-        })
-    }
-
-    fn build(
-        source: &SourceText,
-        file: &ModelFile,
-        changes: &Overrides,
-    ) -> Result<Self, Vec<Problem>> {
-        let mut problems = Vec::new();
-        let times = times(&file.model, changes)
-            .map_err(|problem| problems.push(problem))
-            .ok();
-        let choices = Choices::of_file(file)
-            .map_err(|problem| problems.push(problem))
-            .unwrap_or_default();
-        if let Err(problem) = choices.resolve(&registry()) {
-            problems.push(problem);
-        }
-        if file.systems.is_empty() {
-            problems.push(
-                Problem::general("the model has no systems")
-                    .help("add a table such as [systems.prey]"),
-            );
-        }
-        let (parts, warnings) = Self::parts(source, file, times, changes, &mut problems);
-        if parts.len() < file.systems.len() {
-            return Err(problems); // connections to systems that are not there would only add noise
-        }
-        let names: Vec<Range<usize>> = file.systems.keys().map(toml::Spanned::span).collect();
-        match (connect(&parts, &names, &file.connections), times) {
-            (Ok(connected), Some(times)) if problems.is_empty() => {
-                let scenario =
-                    Self::assemble(source, file, times, choices, (parts, warnings), connected);
-                Ok(Self {
-                    system_places: names,
-                    changes: changes.clone(),
-                    ..scenario
-                })
-            }
-            (Ok(_), _) => Err(problems),
-            (Err(wrong), _) => Err([problems, wrong].concat()),
-        }
-    }
-
-    /// The systems that are sound, and what is odd about them.
-    fn parts(
-        source: &SourceText,
-        file: &ModelFile,
-        times: Option<(f64, f64)>,
-        changes: &Overrides,
-        problems: &mut Vec<Problem>,
-    ) -> (Vec<Part>, Vec<String>) {
-        let folder = Path::new(&source.path).parent().unwrap_or(Path::new(""));
-        // Without times an FMU is still opened, so that all that is wrong is said at once.
-        let mut shelf = Shelf::new(changes, times.unwrap_or((0.0, 1.0)));
-        let (mut parts, mut warnings) = (Vec::new(), Vec::new());
-        for (name, table) in &file.systems {
-            let checked = match &table.get_ref().fmu {
-                None => system::check(&source.text, name, table.get_ref()),
-                Some(_) => unit::check(folder, name, table.get_ref(), &mut shelf),
-            };
-            match checked {
-                Ok((part, odd)) => {
-                    parts.push(part);
-                    warnings.extend(odd);
-                }
-                Err(wrong) => problems.extend(wrong),
-            }
-        }
-        (parts, warnings)
-    }
-
-    fn assemble(
-        source: &SourceText,
-        file: &ModelFile,
-        (start_time, stop_time): (f64, f64),
-        choices: Choices,
-        (mut parts, mut warnings): (Vec<Part>, Vec<String>),
-        connected: Connected,
-    ) -> Self {
-        warnings.extend(connected.warnings);
-        parts
-            .iter_mut()
-            .zip(connected.mappings)
-            .for_each(|(part, mappings)| part.mappings = mappings);
-        Self {
-            name: file
-                .model
-                .name
-                .as_ref()
-                .unwrap_or(&source.path)
-                .chars()
-                .map(printable)
-                .collect(),
-            start_time,
-            stop_time,
-            connections: connected.connections,
-            warnings,
-            parts,
-            proposed_step: None,
-            choices,
-            source: source.clone(),
-            places: connected.places,
-            system_places: Vec::new(),
-            changes: Overrides::default(),
-            registry: registry(),
-        }
-    }
-
     /// The equations of all systems, or the first system that has none.
     pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
-        let definition = |part: &Part| match &part.model {
-            PartModel::Equations { definition, .. } => Ok(definition.clone()),
-            PartModel::Unit { name, .. } => Err(NoEquations {
-                system: name.clone(),
-            }),
-        };
-        self.parts.iter().map(definition).collect()
+        let all = self.equations()?;
+        Ok(all.iter().map(|known| known.definition.clone()).collect())
+    }
+
+    /// The equations of all systems with their boxes, or the first system that has none.
+    pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
+        let known = |part: &'_ Part| part.source.equations().is_some();
+        if let Some(part) = self.parts.iter().find(|part| !known(part)) {
+            let system = part.name().to_owned();
+            return Err(NoEquations { system });
+        }
+        let parts = self.parts.iter();
+        Ok(parts.filter_map(|part| part.source.equations()).collect())
     }
 
     /// The options of a run: those of the file, and over them those of the command line.
@@ -236,7 +72,7 @@ impl Scenario {
         self.choices
             .clone()
             .overridden_by(command_line)
-            .resolve(&self.registry)
+            .resolve(self.catalog.registry())
             .map_err(|problem| self.bad(problem))
     }
 
@@ -244,20 +80,39 @@ impl Scenario {
     pub fn units(&self) -> Vec<(&str, &Prepared)> {
         self.parts
             .iter()
-            .filter_map(|part| Some((part.name(), part.unit()?.as_ref())))
+            .filter_map(|part| Some((part.name(), part.source.fmu()?)))
             .collect()
     }
 
-    /// Whether the model has several systems of an FMU of which only one can live in a process.
-    pub fn needs_processes(&self) -> bool {
-        !only_once(self).is_empty()
+    /// Whether the model has a system of which only one instance may be made in a process, one run after the other included.
+    pub fn has_single_instances(&self) -> bool {
+        let single = |part: &Part| part.source.single_instance().is_some();
+        self.parts.iter().any(single)
     }
 
-    /// Whether the model has an FMU of which only one instance may be made in a process, one run after the other included.
-    pub fn has_single_units(&self) -> bool {
-        self.units()
-            .iter()
-            .any(|(_, prepared)| prepared.only_once())
+    /// A system whose equations jump where nothing announces it, if there is one.
+    pub fn jumping(&self) -> Option<&str> {
+        self.with_equations(|definition| definition.model.jumps())
+    }
+
+    /// A system whose equations have corners, if there is one.
+    pub fn bending(&self) -> Option<&str> {
+        self.with_equations(|definition| definition.model.bends())
+    }
+
+    /// A system whose equations are so.
+    fn with_equations(&self, so: impl Fn(&Definition) -> bool) -> Option<&str> {
+        let is_so = |part: &&Part| {
+            let known = part.source.equations();
+            known.is_some_and(|known| so(known.definition))
+        };
+        self.parts.iter().find(is_so).map(Part::name)
+    }
+
+    /// Whether any system feeds another, or itself.
+    pub(crate) fn is_coupled(&self) -> bool {
+        let fed = |source: &Source| matches!(source, Source::Output(_));
+        self.connections.sources().iter().any(fed)
     }
 
     /// Patterns of variables as they are meant: where the model is a single FMU its variables may be named without its name.
@@ -291,9 +146,7 @@ impl Scenario {
             .iter()
             .zip(&self.places)
             .find_map(|(source, place)| match source {
-                dovetail_core::Source::Output(output) if on_the_loop(*output) => {
-                    Some(place.clone())
-                }
+                Source::Output(output) if on_the_loop(*output) => Some(place.clone()),
                 _ => None,
             });
         self.bad(match place {
@@ -323,39 +176,4 @@ impl Scenario {
             problems: vec![problem],
         }
     }
-}
-
-/// Start and end of the run, from the command line or else from the file.
-fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
-    let start = changes
-        .start_time
-        .or(header.start_time.as_ref().map(|t| *t.get_ref()))
-        .unwrap_or(0.0);
-    let Some(stop) = changes
-        .stop_time
-        .or(header.stop_time.as_ref().map(|t| *t.get_ref()))
-    else {
-        return Err(Problem::general("the model does not say when to stop")
-            .help("add `stop-time = 10.0` to [model], or give --stop-time"));
-    };
-    let place = header
-        .stop_time
-        .as_ref()
-        .filter(|_| changes.stop_time.is_none())
-        .map(toml::Spanned::span);
-    possible(start, stop).map_err(|problem| Problem {
-        span: place,
-        ..problem
-    })
-}
-
-/// A run needs times in their order.
-pub(crate) fn possible(start: f64, stop: f64) -> Result<(f64, f64), Problem> {
-    if start.is_finite() && stop.is_finite() && start < stop {
-        return Ok((start, stop));
-    }
-    let message = format!(
-        "a run from {start} to {stop} is not possible: the stop time must come after the start time"
-    );
-    Err(Problem::general(message))
 }

@@ -68,10 +68,7 @@ pub(crate) fn stand_ins(
     systems: &[Candidate<'_>],
     settings: &Settings,
 ) -> Result<StandIns, Refusal> {
-    let mut found = StandIns {
-        options: EstimatorOptions::of(settings),
-        ..StandIns::default()
-    };
+    let mut found = StandIns::default();
     let asked: Option<bool> = settings.choice_or_default(&ROLLBACK_FREE);
     for system in systems {
         let poor = !system.capabilities.trial;

@@ -6,7 +6,6 @@ use super::context::Context;
 use super::option::{BadOption, OptionSpec};
 use super::refusal::Refusal;
 use super::settings::Settings;
-use crate::costarica::options::EstimatorOptions;
 
 /// A coupling method that can be chosen by its name.
 pub trait MethodKind: Sync {
@@ -87,8 +86,6 @@ pub struct Candidate<'a> {
 pub struct StandIns {
     /// For each system, whether it is.
     pub estimated: Vec<bool>,
-    /// How they are estimated.
-    pub options: EstimatorOptions,
     /// What the user should know.
     pub warnings: Vec<String>,
 }

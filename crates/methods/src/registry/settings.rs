@@ -28,6 +28,11 @@ impl Settings {
         self.given.iter().map(|(key, _)| *key)
     }
 
+    /// The options that were given, with their values as they were written.
+    pub fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.given.iter().map(|(key, text)| (*key, text.as_str()))
+    }
+
     /// Whether the option was given.
     pub fn has(&self, option: &OptionSpec) -> bool {
         self.text(option).is_some()

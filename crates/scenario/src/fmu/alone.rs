@@ -4,54 +4,58 @@ use std::path::Path;
 
 use dovetail_core::{Connections, Source};
 
+use super::recorded::recorded;
+use super::store::{FmuStore, FmuUsage};
+use super::values::texts;
+use crate::catalog::Catalog;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::Choices;
 use crate::overrides::Overrides;
-use crate::part::{Part, PartModel};
-use crate::registry::registry;
-use crate::scenario::{Scenario, possible};
-use crate::shelf::{Shelf, Usage, recorded, warnings};
-use crate::unit::texts;
+use crate::scenario::Scenario;
+use crate::source::part::Part;
+use crate::source::system_source::SystemSource;
+use crate::times::proposed_times;
 
 /// Makes a model of the FMU in a file.
-pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, BadModel> {
+pub(crate) fn scenario(
+    path: &Path,
+    changes: &Overrides,
+    catalog: &Catalog,
+) -> Result<Scenario, BadModel> {
     let bad = |problem: Problem| BadModel::of_file(path, problem);
     let refused = |error: dovetail_fmi::UnitError| {
         BadModel::of_file(path, Problem::general(error.to_string()))
     };
-    let mut shelf = Shelf::new(changes, (0.0, 1.0));
-    let unit = shelf.open(path).map_err(refused)?;
+    let mut fmus = FmuStore::new(changes, (0.0, 1.0));
+    let unit = fmus.open(path).map_err(refused)?;
     let experiment = unit.description().experiment;
-    let (start, stop) = times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
-    shelf.set_span((start, stop));
+    let (start, stop) =
+        proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
+    fmus.set_span((start, stop));
     let name = system_name(&unit.description().model_name, path);
     let values = own_values(&name, changes).map_err(bad)?;
     let recorded = recorded(&name, unit.description(), &changes.record, true);
-    let usage = Usage {
+    let usage = FmuUsage {
         interface: changes.interface,
         values,
         recorded,
-        ..Usage::default()
+        ..FmuUsage::default()
     };
-    let prepared = shelf.prepare(path, usage).map_err(refused)?;
-    let interface = prepared.interface(&name);
+    let source = fmus.prepare(&name, path, usage).map_err(refused)?;
+    let interface = source.interface();
     let sources = interface
         .inputs
         .iter()
         .map(|input| Source::Constant(input.start))
         .collect();
-    let warnings = warnings(&name, &prepared);
+    let warnings = source.warnings();
     Ok(Scenario {
         name: unit.description().model_name.clone(),
         start_time: start,
         stop_time: stop,
         connections: Connections::new(vec![interface], sources),
         warnings,
-        parts: vec![Part {
-            model: PartModel::Unit { name, prepared },
-            mappings: Vec::new(),
-            restrictions: None,
-        }],
+        parts: vec![Part::new(source)],
         proposed_step: experiment
             .step_size
             .filter(|size| *size > 0.0 && *size < stop - start),
@@ -63,28 +67,8 @@ pub(crate) fn scenario(path: &Path, changes: &Overrides) -> Result<Scenario, Bad
         places: Vec::new(),
         system_places: Vec::new(),
         changes: changes.clone(),
-        registry: registry(),
+        catalog: catalog.clone(),
     })
-}
-
-/// Start and end of the run, from the command line or else as the file proposes them.
-pub(crate) fn times(
-    changes: &Overrides,
-    start: Option<f64>,
-    stop: Option<f64>,
-) -> Result<(f64, f64), Problem> {
-    let start = changes.start_time.or(start).unwrap_or(0.0);
-    let unless_given = changes.stop_time_unless_given.map(|size| start + size);
-    // A default experiment that ends where it begins says nothing.
-    let stop = changes
-        .stop_time
-        .or(stop.filter(|stop| *stop > start))
-        .or(unless_given)
-        .ok_or_else(|| {
-            Problem::general("the file does not say when to stop: it has no default experiment")
-                .help("give --stop-time")
-        })?;
-    possible(start, stop)
 }
 
 /// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.

@@ -1,6 +1,6 @@
 //! What the user should know of a run.
 
-use dovetail_core::{Capabilities, StepRule};
+use dovetail_core::Capabilities;
 use dovetail_fmi::Notes;
 use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
@@ -87,17 +87,12 @@ impl Scenario {
     /// FMUs whose own step does not fit the run, although they take any.
     pub(crate) fn unfitting(&self, step: f64) -> Vec<String> {
         let mut warnings = Vec::new();
-        for (name, prepared) in self.units() {
-            let Some(inner) = prepared
-                .internal_step()
-                .filter(|inner| !prepared.fits(*inner, step))
-            else {
-                continue;
-            };
-            if prepared.capabilities(step).step_rule == StepRule::Free {
+        for part in &self.parts {
+            if let Some(inner) = part.source.unfitting_step(step) {
                 warnings.push(format!(
-                    "`{name}` steps by {inner} s inside, and neither all steps nor the whole run are multiples of that: it may answer for \
-                     other times than it is asked for"
+                    "`{}` steps by {inner} s inside, and neither all steps nor the whole run are multiples of that: it may \
+                     answer for other times than it is asked for",
+                    part.name()
                 ));
             }
         }
@@ -106,7 +101,7 @@ impl Scenario {
 
     /// What is to be said of running this model by a method, before it is run.
     pub fn method_warnings(&self, name: &str) -> Vec<String> {
-        let kind = self.registry.method(name);
+        let kind = self.catalog.registry().method(name);
         kind.map_or_else(Vec::new, |kind| self.flat_slopes(kind))
     }
 
@@ -154,7 +149,7 @@ impl Scenario {
         let common = |key: &str| COMMON.iter().any(|option| option.key == key);
         let mut unused = Vec::new();
         for key in options.settings.keys() {
-            if let Some(solver) = self.registry.solver_with(key) {
+            if let Some(solver) = self.catalog.registry().solver_with(key) {
                 let chosen = options.settings.solver() == Some(solver);
                 unused.extend((!chosen).then(|| {
                     format!("the option {key} was not used: it belongs to the solver {solver}")

@@ -1,147 +1,129 @@
-//! One system of a model file, checked.
+//! Systems given as equations, read from their tables.
 
 use std::ops::Range;
 
-use dovetail_core::{MAX_DEGREE, Restrictions};
-use dovetail_equations::{Definition, Model, Place, Source, SyntaxError, Unused, is_name};
-use dovetail_guaranteed::{Boxes, Interval};
+use dovetail_equations::{Definition, Place, SyntaxError, Unused};
 use toml::Spanned;
 
+use super::source::{EquationsSource, NAME};
+use super::text::EquationsText;
+use crate::bytes::from_bytes;
 use crate::diagnostic::{Problem, line_and_column};
-use crate::file::{Bounds, Given, Named, SystemTable, within_string};
-use crate::part::{Part, PartModel};
+use crate::file::common_keys::{check_system_name, restrictions};
+use crate::file::toml_file::within_string;
+use crate::source::kind::{ReadSystem, Reading, SourceKind};
+use crate::source::system_source::SystemSource;
+use crate::source::table::{Named, SystemTable};
+use crate::source::value::{Bounds, Given};
 
-/// Checks a system's table and compiles its equations.
-pub(crate) fn check(
-    text: &str,
-    name: &Spanned<String>,
-    table: &SystemTable,
-) -> Result<(Part, Vec<String>), Vec<Problem>> {
-    let mut problems = Vec::new();
-    is_system_name(name, &mut problems);
-    check_keys(table, &mut problems);
-    let numbers = Numbers::of(table, &mut problems);
-    check_names(table, &mut problems);
-    let restrictions = restrictions(table, &mut problems);
-    let definition = match compile(name.get_ref(), table, &numbers) {
-        Ok(definition) => definition,
-        Err(errors) => {
-            problems.extend(
-                errors
-                    .into_iter()
-                    .map(|error| locate(text, name, table, error)),
-            );
-            return Err(problems);
-        }
-    };
-    check_outputs_named_as_states(&definition, table, &mut problems);
-    let (input_units, output_units) = units(table, &mut problems);
-    let warnings = definition
-        .model
-        .unused()
-        .iter()
-        .map(|unused| unused_warning(name.get_ref(), unused))
-        .collect();
-    let definition = Definition {
-        input_units,
-        output_units,
-        ..definition
-    };
-    let model = PartModel::Equations {
-        definition,
-        boxes: numbers.boxes(),
-    };
-    let part = Part {
-        model,
-        mappings: Vec::new(),
-        restrictions,
-    };
-    if problems.is_empty() {
-        Ok((part, warnings))
-    } else {
-        Err(problems)
+/// Systems given as equations.
+pub(crate) struct EquationsKind;
+
+impl SourceKind for EquationsKind {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["equations"]
+    }
+
+    fn read(
+        &self,
+        name: &Spanned<String>,
+        table: &SystemTable,
+        reading: &mut Reading<'_>,
+    ) -> Result<ReadSystem, Vec<Problem>> {
+        read(reading.text, name, table)
+    }
+
+    fn from_bytes(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
+        let text: EquationsText = from_bytes(bytes)?;
+        let source = EquationsSource::compile(text);
+        let source = source.map_err(|_| "BUG: equations were checked before they were sent")?;
+        Ok(Box::new(source))
+    }
+
+    fn looks_up_values(&self) -> bool {
+        false
     }
 }
 
-/// A system's name must be one that equations and connections can refer to.
-pub(crate) fn is_system_name(name: &Spanned<String>, problems: &mut Vec<Problem>) {
-    if !is_name(name.get_ref()) {
-        let message = format!("`{}` cannot be the name of a system", name.get_ref());
-        problems
-            .push(Problem::at(name.span(), message).help("use letters, digits and underscores"));
+/// Checks a system's table and compiles its equations.
+fn read(
+    text: &str,
+    name: &Spanned<String>,
+    table: &SystemTable,
+) -> Result<ReadSystem, Vec<Problem>> {
+    let mut problems = Vec::new();
+    check_system_name(name, &mut problems);
+    check_keys(table, &mut problems);
+    let written = written(name.get_ref(), table, &mut problems);
+    check_names(table, &mut problems);
+    let restrictions = restrictions(table, &mut problems);
+    let source = match EquationsSource::compile(written) {
+        Ok(source) => source,
+        Err(errors) => {
+            let located = errors
+                .into_iter()
+                .map(|error| locate(text, name, table, error));
+            problems.extend(located);
+            return Err(problems);
+        }
+    };
+    check_outputs_named_as_states(&source.definition, table, &mut problems);
+    check_units(table, &mut problems);
+    if !problems.is_empty() {
+        return Err(problems);
     }
+    let unused = source.definition.model.unused();
+    let warnings = unused
+        .iter()
+        .map(|unused| unused_warning(name.get_ref(), unused));
+    let warnings = warnings.collect();
+    Ok(ReadSystem {
+        source: Box::new(source),
+        restrictions,
+        warnings,
+    })
 }
 
 fn names<T>(table: &Named<T>) -> Vec<&str> {
     table.keys().map(|key| key.get_ref().as_str()).collect()
 }
 
-fn compile(
-    name: &str,
-    table: &SystemTable,
-    numbers: &Numbers,
-) -> Result<Definition, Vec<SyntaxError>> {
-    let outputs = table
-        .outputs
-        .iter()
-        .map(|(name, text)| (name.get_ref().as_str(), text.get_ref().as_str()));
-    let model = Model::parse(&Source {
-        inputs: names(&table.inputs),
-        parameters: names(&table.parameters),
-        states: names(&table.states),
-        equations: table.equations.as_ref().map_or("", |text| text.get_ref()),
-        outputs: outputs.collect(),
-    })?;
-    let middles = |bounds: &[Bounds]| bounds.iter().map(Bounds::middle).collect();
-    let (parameters, states) = (middles(&numbers.parameters), middles(&numbers.states));
-    Ok(Definition::new(
-        name,
-        model,
+/// What the table says, and what is wrong with its numbers.
+fn written(name: &str, table: &SystemTable, problems: &mut Vec<Problem>) -> EquationsText {
+    let text = |text: &Spanned<String>| text.get_ref().clone();
+    let mut boxes = |given: &Named<Given>| {
+        let each = given.iter();
+        each.map(|(name, value)| (text(name), bounds(name, value, problems)))
+            .collect()
+    };
+    let parameters = boxes(&table.parameters);
+    let states = boxes(&table.states);
+    let inputs = table.inputs.iter();
+    let inputs = inputs.map(|(name, value)| (text(name), start(name, value, problems)));
+    let inputs = inputs.collect();
+    let outputs = table.outputs.iter();
+    let unit = |name: &Spanned<String>| {
+        let given = table
+            .units
+            .iter()
+            .find(|(key, _)| key.get_ref() == name.get_ref());
+        given.map(|(_, unit)| text(unit))
+    };
+    EquationsText {
+        name: name.to_owned(),
+        inputs,
         parameters,
         states,
-        numbers.inputs.clone(),
-    ))
-}
-
-/// The values of a system given as equations: numbers, or boxes where they may be.
-struct Numbers {
-    parameters: Vec<Bounds>,
-    states: Vec<Bounds>,
-    inputs: Vec<f64>,
-}
-
-impl Numbers {
-    fn of(table: &SystemTable, problems: &mut Vec<Problem>) -> Self {
-        let mut boxes = |given: &Named<Given>| {
-            given
-                .iter()
-                .map(|(name, value)| bounds(name, value, problems))
-                .collect()
-        };
-        let (parameters, states) = (boxes(&table.parameters), boxes(&table.states));
-        let inputs = table
-            .inputs
-            .iter()
-            .map(|(name, value)| start(name, value, problems))
-            .collect();
-        Self {
-            parameters,
-            states,
-            inputs,
-        }
-    }
-
-    /// What is known of states and parameters: all of it, where an ordinary run takes the middles.
-    fn boxes(&self) -> Boxes {
-        let intervals = |all: &[Bounds]| {
-            all.iter()
-                .map(|bounds| Interval::new(bounds.lower, bounds.upper))
-                .collect()
-        };
-        Boxes {
-            states: intervals(&self.states),
-            parameters: intervals(&self.parameters),
-        }
+        equations: table.equations.as_ref().map(text).unwrap_or_default(),
+        outputs: outputs
+            .map(|(name, formula)| (text(name), text(formula)))
+            .collect(),
+        input_units: table.inputs.keys().map(unit).collect(),
+        output_units: table.outputs.keys().map(unit).collect(),
     }
 }
 
@@ -293,73 +275,18 @@ fn check_outputs_named_as_states(
     }
 }
 
-pub(crate) fn restrictions(
-    table: &SystemTable,
-    problems: &mut Vec<Problem>,
-) -> Option<Restrictions> {
-    let restrict = table.restrict.as_ref();
-    let imposed = restrict
-        .and_then(|r| r.imposed_step.as_ref())
-        .or(table.imposed_step.as_ref());
-    if let Some(step) =
-        imposed.filter(|step| !(*step.get_ref() > 0.0 && step.get_ref().is_finite()))
-    {
-        problems.push(Problem::at(
-            step.span(),
-            "an imposed step must be a number above zero",
-        ));
-    }
-    let degree = restrict.and_then(|r| r.input_degree.as_ref());
-    if let Some(degree) = degree.filter(|degree| *degree.get_ref() > MAX_DEGREE) {
-        problems.push(Problem::at(
-            degree.span(),
-            format!("an input degree is 0 to {MAX_DEGREE}"),
-        ));
-    }
-    if restrict.is_none() && imposed.is_none() {
-        return None;
-    }
-    let kept = |given: Option<bool>| given.unwrap_or(true);
-    Some(Restrictions {
-        input_degree: degree.map_or(MAX_DEGREE, |degree| *degree.get_ref()),
-        rollback: kept(restrict.and_then(|r| r.rollback)),
-        linearization: kept(restrict.and_then(|r| r.linearization)),
-        output_derivatives: if kept(restrict.and_then(|r| r.output_derivatives)) {
-            2
-        } else {
-            0
-        },
-        imposed_step: imposed.map(|step| *step.get_ref()),
-    })
-}
-
-type Units = Vec<Option<String>>;
-
-fn units(table: &SystemTable, problems: &mut Vec<Problem>) -> (Units, Units) {
+/// A unit belongs to an input or an output.
+fn check_units(table: &SystemTable, problems: &mut Vec<Problem>) {
     let known = [names(&table.inputs), names(&table.outputs)].concat();
-    for name in table
-        .units
-        .keys()
-        .filter(|name| !known.contains(&name.get_ref().as_str()))
-    {
+    let unknown = |name: &&Spanned<String>| !known.contains(&name.get_ref().as_str());
+    for name in table.units.keys().filter(unknown) {
         let message = format!(
             "a unit is given for `{}`, which is neither an input nor an output",
             name.get_ref()
         );
-        problems
-            .push(Problem::at(name.span(), message).suggest(name.get_ref(), known.iter().copied()));
+        let problem = Problem::at(name.span(), message);
+        problems.push(problem.suggest(name.get_ref(), known.iter().copied()));
     }
-    let unit = |name: &Spanned<String>| {
-        let given = table
-            .units
-            .iter()
-            .find(|(key, _)| key.get_ref() == name.get_ref());
-        given.map(|(_, unit)| unit.get_ref().clone())
-    };
-    (
-        table.inputs.keys().map(unit).collect(),
-        table.outputs.keys().map(unit).collect(),
-    )
 }
 
 fn unused_warning(system: &str, unused: &Unused) -> String {

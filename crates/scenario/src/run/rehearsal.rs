@@ -4,17 +4,19 @@
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
 use dovetail_core::{SingleThread, Source, Workers, readable};
-use dovetail_methods::{Beforehand, EstimatorOptions, start_values};
+use dovetail_methods::{Beforehand, Settings, start_values};
+use dovetail_workers::Refusal;
 use serde::{Deserialize, Serialize};
 
+use super::model_copy::ModelCopy;
+use super::systems::{BuildPlan, Systems};
 use crate::diagnostic::BadModel;
-use crate::errand::{self, Errand};
 use crate::options::RunOptions;
-use crate::part::{Making, Part};
 use crate::placement::Placement;
+use crate::process::child_task::{self, ChildTask};
+use crate::process::portable::RemoteBuild;
 use crate::scenario::Scenario;
-use crate::systems::{Order, Systems};
-use crate::worker::{Copy, RemoteMaking};
+use crate::source::system_source::BuildOptions;
 
 /// The start is tried so often at most.
 const MOST_ROUNDS: usize = 5;
@@ -36,25 +38,24 @@ pub(crate) struct Rehearsal {
 
 /// The start of a run, for another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RehearsalErrand {
-    copy: Copy,
-    making: Vec<RemoteMaking>,
+pub(crate) struct RehearsalTask {
+    copy: ModelCopy,
+    each: Vec<RemoteBuild>,
     assumed: Vec<(usize, f64)>,
 }
 
-impl RehearsalErrand {
-    /// Carries it out in this process.
-    pub fn carry_out(self) -> Result<Rehearsal, String> {
+impl ChildTask for RehearsalTask {
+    const NAME: &'static str = "rehearse";
+    type Answer = Result<Rehearsal, String>;
+
+    fn carry_out(self) -> Self::Answer {
         let scenario = self.copy.read().map_err(|bad| bad.to_string())?;
-        let making: Vec<Making> = self
-            .making
-            .into_iter()
-            .map(RemoteMaking::here)
-            .collect::<Result<_, _>>()?;
+        let each = self.each.into_iter().map(RemoteBuild::here);
+        let each = each.collect::<Result<_, _>>()?;
         let options = scenario
             .options(&Default::default())
             .map_err(|bad| bad.to_string())?;
-        rehearse_here(&scenario, &options, making, &self.assumed)
+        rehearse_here(&scenario, &options, each, &self.assumed)
     }
 }
 
@@ -70,7 +71,7 @@ pub(crate) struct Known {
 }
 
 /// Finds out what FMUs must know before they are initialized, if any must.
-pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order) -> Known {
+pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, plan: &BuildPlan) -> Known {
     let mut known = Known {
         inputs: Some(first_guess(scenario)),
         ..Known::default()
@@ -79,7 +80,7 @@ pub(crate) fn rehearse(scenario: &Scenario, options: &RunOptions, order: &Order)
         return known;
     }
     for round in 0.. {
-        let tried = match try_start(scenario, options, order, &known) {
+        let tried = match try_start(scenario, options, plan, &known) {
             Ok(tried) => tried,
             Err(why) => {
                 known.remarks.push(format!(
@@ -129,11 +130,7 @@ fn first_guess(scenario: &Scenario) -> Vec<Vec<f64>> {
 /// Whether an FMU that others feed starts from what it knows before, or one that shows its outputs late feeds another.
 fn is_needed(scenario: &Scenario) -> bool {
     let connections = &scenario.connections;
-    let unit = |system: usize| {
-        scenario.parts[system]
-            .unit()
-            .map(|prepared| prepared.abilities())
-    };
+    let habits = |system: usize| scenario.parts[system].source.start_habits();
     let feeders = |system: usize| {
         let sources = connections
             .inputs_of(system)
@@ -142,11 +139,11 @@ fn is_needed(scenario: &Scenario) -> bool {
             .map(|output| connections.owner(output))
             .collect::<Vec<usize>>()
     };
-    let fmus =
-        (0..scenario.parts.len()).filter_map(|system| Some((unit(system)?, feeders(system))));
-    let late = |feeder: &usize| unit(*feeder).is_some_and(|abilities| abilities.late_outputs);
-    fmus.into_iter().any(|(abilities, feeders)| {
-        !feeders.is_empty() && abilities.enters_with_inputs || feeders.iter().any(late)
+    let late = |feeder: &usize| habits(*feeder).late_outputs;
+    (0..scenario.parts.len()).any(|system| {
+        let feeders = feeders(system);
+        let before = !feeders.is_empty() && habits(system).enters_with_inputs;
+        before || feeders.iter().any(late)
     })
 }
 
@@ -154,81 +151,69 @@ fn is_needed(scenario: &Scenario) -> bool {
 fn try_start(
     scenario: &Scenario,
     options: &RunOptions,
-    order: &Order,
+    plan: &BuildPlan,
     known: &Known,
 ) -> Result<Rehearsal, String> {
-    let making: Vec<Making> = with_inputs(order, known)
-        .into_iter()
-        .map(|m| Making { log: None, ..m })
-        .collect();
-    if let Placement::Processes(_) = options.placement {
-        return rehearse_here(scenario, options, making, &known.assumed);
-    }
-    let Some(fleet) = &scenario.changes.helpers else {
-        if scenario
-            .parts
-            .iter()
-            .filter_map(Part::unit)
-            .any(|prepared| prepared.only_once())
-        {
-            return Err(
-                "an FMU can be made only once in this process, and there is no other".to_owned(),
-            );
-        }
-        return rehearse_here(scenario, options, making, &known.assumed);
+    let quiet = |options: BuildOptions| BuildOptions {
+        log: None,
+        ..options
     };
-    let errand = RehearsalErrand {
-        copy: Copy::of(scenario),
-        making: making.iter().map(RemoteMaking::of).collect(),
+    let each: Vec<BuildOptions> = with_inputs(plan, known).into_iter().map(quiet).collect();
+    if let Placement::Processes(_) = options.placement {
+        return rehearse_here(scenario, options, each, &known.assumed);
+    }
+    let Some(pool) = &scenario.changes.helpers else {
+        if scenario.has_single_instances() {
+            let why = "an FMU can be made only once in this process, and there is no other";
+            return Err(why.to_owned());
+        }
+        return rehearse_here(scenario, options, each, &known.assumed);
+    };
+    let task = RehearsalTask {
+        copy: ModelCopy::of(scenario),
+        each: each.iter().map(RemoteBuild::of).collect(),
         assumed: known.assumed.clone(),
     };
-    let mut helper = fleet.helper().map_err(|error| error.to_string())?;
-    let limit = fleet.limit().unwrap_or(LIMIT);
-    let done: Result<Rehearsal, String> =
-        errand::run(&mut helper, &Errand::Rehearse(Box::new(errand)), limit).map_err(
-            |refusal| match refusal {
-                dovetail_workers::Refusal::Said(why) => why,
-                dovetail_workers::Refusal::Lost(lost) => lost.briefly(),
-            },
-        )?;
-    done
+    let mut helper = pool.helper().map_err(|error| error.to_string())?;
+    let limit = pool.limit().unwrap_or(LIMIT);
+    let done = child_task::run(&mut helper, &task, limit);
+    done.map_err(|refusal| match refusal {
+        Refusal::Said(why) => why,
+        Refusal::Lost(lost) => lost.briefly(),
+    })?
 }
 
 /// How systems are made that know their inputs.
-pub(crate) fn with_inputs(order: &Order, known: &Known) -> Vec<Making> {
-    let making = order.making.iter().enumerate();
-    making
-        .map(|(k, m)| Making {
-            inputs: known.inputs.as_ref().map(|all| all[k].clone()),
-            ..m.clone()
-        })
-        .collect()
+pub(crate) fn with_inputs(plan: &BuildPlan, known: &Known) -> Vec<BuildOptions> {
+    let own = |k: usize| known.inputs.as_ref().map(|all| all[k].clone());
+    let each = plan.each.iter().enumerate();
+    each.map(|(k, options)| BuildOptions {
+        inputs: own(k),
+        ..options.clone()
+    })
+    .collect()
 }
 
 fn rehearse_here(
     scenario: &Scenario,
     options: &RunOptions,
-    making: Vec<Making>,
+    each: Vec<BuildOptions>,
     assumed: &[(usize, f64)],
 ) -> Result<Rehearsal, String> {
-    let estimated = vec![false; making.len()];
-    let inputs: Vec<Vec<f64>> = making
+    let inputs = each
         .iter()
-        .map(|m| m.inputs.clone().unwrap_or_default())
-        .collect();
-    let systems = Systems::of(
-        scenario,
-        options,
-        &Order {
-            making,
-            estimated,
-            estimator: EstimatorOptions::default(),
-        },
-    )
-    .map_err(|bad: BadModel| bad.to_string())?;
+        .map(|options| options.inputs.clone().unwrap_or_default());
+    let inputs: Vec<Vec<f64>> = inputs.collect();
+    let plan = BuildPlan {
+        estimated: vec![false; each.len()],
+        settings: Settings::default(),
+        each,
+    };
+    let systems = Systems::of(scenario, options, &plan);
+    let systems = systems.map_err(|bad: BadModel| bad.to_string())?;
     let mut workers: Box<dyn Workers> = match systems {
         Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
-        there @ Systems::There(_) => {
+        there @ Systems::Remote(_) => {
             there
                 .place(&options.placement)
                 .map_err(|problem| problem.message)?

@@ -1,17 +1,12 @@
 //! The TOML model file, as it is written: nothing is checked here beyond its shape.
 
-use std::fmt;
 use std::ops::Range;
 
-use indexmap::IndexMap;
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
 use toml::Spanned;
 
 use crate::diagnostic::{Problem, SourceText};
-
-/// A table of named things, in the order of the file.
-pub(crate) type Named<T> = IndexMap<Spanned<String>, Spanned<T>>;
+use crate::source::table::{Named, SystemTable};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,49 +29,6 @@ pub(crate) struct Header {
     pub stop_time: Option<Spanned<f64>>,
 }
 
-/// A system given as equations, or as an FMU.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct SystemTable {
-    /// The file, seen from the folder of the model.
-    pub fmu: Option<Spanned<String>>,
-    /// Of an FMU with both: `co-simulation` or `model-exchange`.
-    pub interface: Option<Spanned<String>>,
-    /// Whether an FMU is tried out before the run; otherwise what it declares is believed.
-    pub probe: Option<bool>,
-    /// Reals of an FMU that are declared discrete and are continuous.
-    #[serde(default)]
-    pub continuous: Vec<String>,
-    /// Parts of a communication step of an FMU that only takes constant inputs.
-    pub sub_steps: Option<Spanned<u64>>,
-    #[serde(default)]
-    pub inputs: Named<Given>,
-    #[serde(default)]
-    pub parameters: Named<Given>,
-    #[serde(default)]
-    pub states: Named<Given>,
-    pub equations: Option<Spanned<String>>,
-    #[serde(default)]
-    pub outputs: Named<String>,
-    #[serde(default)]
-    pub units: Named<String>,
-    pub imposed_step: Option<Spanned<f64>>,
-    pub restrict: Option<Restrict>,
-    /// Values that the command line gives to an FMU.
-    #[serde(skip)]
-    pub overridden: Vec<(String, String)>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Restrict {
-    pub input_degree: Option<Spanned<usize>>,
-    pub rollback: Option<bool>,
-    pub linearization: Option<bool>,
-    pub output_derivatives: Option<bool>,
-    pub imposed_step: Option<Spanned<f64>>,
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConnectionTable {
@@ -84,122 +36,6 @@ pub(crate) struct ConnectionTable {
     /// A constant instead of a source.
     pub value: Option<Spanned<f64>>,
     pub to: Spanned<String>,
-}
-
-/// A number, or a box `[lower, upper]` of which an ordinary run takes the middle.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bounds {
-    pub lower: f64,
-    pub upper: f64,
-}
-
-impl Bounds {
-    pub fn point(value: f64) -> Self {
-        Self {
-            lower: value,
-            upper: value,
-        }
-    }
-
-    pub fn middle(&self) -> f64 {
-        if self.lower == self.upper {
-            self.lower
-        } else {
-            self.lower + 0.5 * (self.upper - self.lower)
-        }
-    }
-}
-
-/// A value as it is written. Which of them fits depends on what it is given to.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Given {
-    Number(f64),
-    Integer(i64),
-    Boolean(bool),
-    Text(String),
-    List(Vec<Given>),
-}
-
-impl Given {
-    /// The number, if it is one.
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Self::Number(number) => Some(*number),
-            Self::Integer(number) => Some(*number as f64),
-            _ => None,
-        }
-    }
-
-    /// A number or a box, or what is wrong.
-    pub fn bounds(&self) -> Result<Bounds, String> {
-        if let Some(number) = self.number() {
-            return Ok(Bounds::point(number));
-        }
-        let Self::List(items) = self else {
-            return Err(format!(
-                "wrong type: {}, expected a number, or a box [lower, upper]",
-                self.shape()
-            ));
-        };
-        match items
-            .iter()
-            .map(Self::number)
-            .collect::<Option<Vec<f64>>>()
-            .as_deref()
-        {
-            Some(&[lower, upper]) => Ok(Bounds { lower, upper }),
-            _ => Err("expected a box of two numbers, [lower, upper]".to_owned()),
-        }
-    }
-
-    /// What it is, for messages.
-    pub fn shape(&self) -> String {
-        match self {
-            Self::Number(number) => format!("number `{number}`"),
-            Self::Integer(number) => format!("integer `{number}`"),
-            Self::Boolean(truth) => format!("boolean `{truth}`"),
-            Self::Text(text) => format!("string {text:?}"),
-            Self::List(_) => "sequence".to_owned(),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Given {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Shape;
-        impl<'de> Visitor<'de> for Shape {
-            type Value = Given;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number, a box [lower, upper], or for an FMU also a text, true, false or a list")
-            }
-
-            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Given, E> {
-                Ok(Given::Number(value))
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Given, E> {
-                Ok(Given::Integer(value))
-            }
-
-            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Given, E> {
-                Ok(Given::Boolean(value))
-            }
-
-            fn visit_str<E: de::Error>(self, value: &str) -> Result<Given, E> {
-                Ok(Given::Text(value.to_owned()))
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Given, A::Error> {
-                let mut items = Vec::new();
-                while let Some(item) = seq.next_element()? {
-                    items.push(item);
-                }
-                Ok(Given::List(items))
-            }
-        }
-        deserializer.deserialize_any(Shape)
-    }
 }
 
 /// Reads the text. A problem here is one of TOML, of an unknown key or of a wrong type.
@@ -334,15 +170,6 @@ mod tests {
             problem.message
         );
         assert_eq!(&text[problem.span.unwrap()], "{ y = 1 }");
-    }
-
-    #[test]
-    fn boxes_have_two_ends() {
-        let file = read("[model]\n[systems.a]\nstates = { x = [1, 2.5], y = 3 }\n").unwrap();
-        let states = &file.systems[0].get_ref().states;
-        assert_eq!(states[0].get_ref().bounds().unwrap().middle(), 1.75);
-        assert_eq!(states[1].get_ref().bounds().unwrap().middle(), 3.0);
-        assert!(Given::List(vec![Given::Integer(1); 3]).bounds().is_err());
     }
 
     #[test]

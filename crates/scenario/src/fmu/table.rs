@@ -1,107 +1,135 @@
-//! One FMU of a model file, checked.
-
-use std::path::Path;
+//! FMUs of a model file, read from their tables.
 
 use dovetail_core::Restrictions;
-use dovetail_fmi::Use;
 use dovetail_fmi::description::{Description, Value};
+use dovetail_fmi::{SettingError, UnitError, Use};
 use toml::Spanned;
 
+use super::recorded::recorded;
+use super::source::{FmuSource, NAME};
+use super::store::FmuUsage;
+use super::values::{elements, texts};
 use crate::diagnostic::Problem;
-use crate::file::{Given, SystemTable};
-use crate::part::{Part, PartModel};
-use crate::shelf::{Shelf, Usage, recorded, warnings};
-use crate::system::{is_system_name, restrictions};
+use crate::file::common_keys::{check_system_name, restrictions};
+use crate::source::kind::{ReadSystem, Reading, SourceKind};
+use crate::source::system_source::SystemSource;
+use crate::source::table::SystemTable;
 
 /// More parts of a step than this are a mistake.
 const MOST_SUB_STEPS: u64 = 1000;
 
-/// Opens and tries the FMU of a system's table.
-pub(crate) fn check(
-    folder: &Path,
-    name: &Spanned<String>,
-    table: &SystemTable,
-    shelf: &mut Shelf,
-) -> Result<(Part, Vec<String>), Vec<Problem>> {
-    let mut problems = Vec::new();
-    let Some(file) = &table.fmu else {
-        return Err(problems);
-    };
-    is_system_name(name, &mut problems);
-    check_keys(table, &mut problems);
-    let interface = interface(table, &mut problems);
-    if let Some(parts) = table
-        .sub_steps
-        .as_ref()
-        .filter(|parts| !(1..=MOST_SUB_STEPS).contains(parts.get_ref()))
-    {
-        problems.push(Problem::at(
-            parts.span(),
-            format!("sub-steps are a whole number from 1 to {MOST_SUB_STEPS}"),
-        ));
+/// Systems that are FMUs.
+pub(crate) struct FmuKind;
+
+impl SourceKind for FmuKind {
+    fn name(&self) -> &'static str {
+        NAME
     }
-    let restrictions = restrictions(table, &mut problems);
-    if !problems.is_empty() {
-        return Err(problems);
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["fmu"]
     }
-    let usage = Usage {
+
+    fn read(
+        &self,
+        name: &Spanned<String>,
+        table: &SystemTable,
+        reading: &mut Reading<'_>,
+    ) -> Result<ReadSystem, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let Some(file) = &table.fmu else {
+            return Err(problems);
+        };
+        check_system_name(name, &mut problems);
+        check_keys(table, &mut problems);
+        let usage = usage(table, &mut problems);
+        let restrictions = restrictions(table, &mut problems);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let usage = FmuUsage {
+            imposed_step: restrictions.and_then(|r| r.imposed_step),
+            ..usage
+        };
+        let source = open(name.get_ref(), file, table, usage, reading)?;
+        check_sub_steps(&source, table)?;
+        Ok(ReadSystem {
+            restrictions: remaining(restrictions, source.prepared().used()),
+            warnings: source.warnings(),
+            source: Box::new(source),
+        })
+    }
+
+    fn from_bytes(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
+        Ok(Box::new(FmuSource::from_bytes(bytes)?))
+    }
+}
+
+/// How the table wants the FMU to be used.
+fn usage(table: &SystemTable, problems: &mut Vec<Problem>) -> FmuUsage {
+    let interface = interface(table, problems);
+    let parts = table.sub_steps.as_ref();
+    if let Some(parts) = parts.filter(|parts| !(1..=MOST_SUB_STEPS).contains(parts.get_ref())) {
+        let message = format!("sub-steps are a whole number from 1 to {MOST_SUB_STEPS}");
+        problems.push(Problem::at(parts.span(), message));
+    }
+    FmuUsage {
         interface,
         values: values(table),
-        imposed_step: restrictions.and_then(|r| r.imposed_step),
-        sub_steps: table.sub_steps.as_ref().map_or(1, |parts| *parts.get_ref()),
+        sub_steps: parts.map_or(1, |parts| *parts.get_ref()),
         continuous: table.continuous.clone(),
-        recorded: Vec::new(),
         unprobed: table.probe == Some(false),
-    };
-    let path = folder.join(file.get_ref());
-    let in_words = |error: dovetail_fmi::UnitError| {
-        let message = format!(
-            "the FMU `{}` of system `{}`: {error}",
-            file.get_ref(),
-            name.get_ref()
-        );
+        ..FmuUsage::default()
+    }
+}
+
+/// Opens and tries the FMU.
+fn open(
+    name: &str,
+    file: &Spanned<String>,
+    table: &SystemTable,
+    usage: FmuUsage,
+    reading: &mut Reading<'_>,
+) -> Result<FmuSource, Vec<Problem>> {
+    let path = reading.folder.join(file.get_ref());
+    let in_words = |error: UnitError| {
+        let message = format!("the FMU `{}` of system `{name}`: {error}", file.get_ref());
         vec![Problem::at(place(table, file, &error), message)]
     };
-    let unit = shelf.open(&path).map_err(in_words)?;
-    check_continuous(unit.description(), table, file)?;
-    let recorded = recorded(name.get_ref(), unit.description(), shelf.patterns(), false);
-    let usage = Usage { recorded, ..usage };
-    let prepared = shelf.prepare(&path, usage).map_err(in_words)?;
-    let warnings = warnings(name.get_ref(), &prepared);
-    let prepared_use = prepared.used();
-    let model = PartModel::Unit {
-        name: name.get_ref().clone(),
-        prepared,
+    let fmu = reading.fmus.open(&path).map_err(in_words)?;
+    check_continuous(fmu.description(), table, file)?;
+    let patterns = reading.fmus.patterns();
+    let usage = FmuUsage {
+        recorded: recorded(name, fmu.description(), patterns, false),
+        ..usage
     };
-    if let (Use::ModelExchange, Some(parts)) = (prepared_use, &table.sub_steps) {
-        let message =
-            "sub-steps are for Co-Simulation: a unit for Model Exchange follows its inputs exactly";
-        return Err(vec![Problem::at(parts.span(), message)]);
+    reading.fmus.prepare(name, &path, usage).map_err(in_words)
+}
+
+fn check_sub_steps(source: &FmuSource, table: &SystemTable) -> Result<(), Vec<Problem>> {
+    match &table.sub_steps {
+        Some(parts) if source.prepared().used() == Use::ModelExchange => {
+            let message = "sub-steps are for Co-Simulation: a unit for Model Exchange follows its inputs exactly";
+            Err(vec![Problem::at(parts.span(), message)])
+        }
+        _ => Ok(()),
     }
-    // Of a unit for Co-Simulation the imposed step is its own by now.
-    let own = prepared_use == Use::CoSimulation;
-    let restrictions = restrictions.map(|r| Restrictions {
-        imposed_step: r.imposed_step.filter(|_| !own),
-        ..r
-    });
-    let restrictions = restrictions.filter(|r| *r != Restrictions::default());
-    Ok((
-        Part {
-            model,
-            mappings: Vec::new(),
-            restrictions,
-        },
-        warnings,
-    ))
+}
+
+/// What is left to be taken away: the imposed step of an FMU for Co-Simulation is its own by now.
+fn remaining(restrictions: Option<Restrictions>, used: Use) -> Option<Restrictions> {
+    let restrictions = restrictions?;
+    let left = Restrictions {
+        imposed_step: restrictions
+            .imposed_step
+            .filter(|_| used != Use::CoSimulation),
+        ..restrictions
+    };
+    (left != Restrictions::default()).then_some(left)
 }
 
 /// Where in the file an error belongs: to a value that was given, or to the FMU as a whole.
-fn place(
-    table: &SystemTable,
-    file: &Spanned<String>,
-    error: &dovetail_fmi::UnitError,
-) -> std::ops::Range<usize> {
-    use dovetail_fmi::{SettingError, UnitError};
+fn place(table: &SystemTable, file: &Spanned<String>, error: &UnitError) -> std::ops::Range<usize> {
     let name = match error {
         UnitError::Setting(
             SettingError::Unknown { name, .. }
@@ -218,28 +246,4 @@ fn values(table: &SystemTable) -> Vec<(String, Vec<Value>)> {
             .map(|(name, text)| (name.clone(), texts(text))),
     );
     values
-}
-
-fn elements(given: &Given) -> Vec<Value> {
-    match given {
-        Given::Number(number) => vec![Value::Float(*number)],
-        Given::Integer(number) => vec![Value::Integer(i128::from(*number))],
-        Given::Boolean(truth) => vec![Value::Boolean(*truth)],
-        Given::Text(text) => vec![Value::String(text.clone())],
-        Given::List(items) => items.iter().flat_map(elements).collect(),
-    }
-}
-
-/// A value of the command line: `[1, 2]` is a list, and everything else is as the type of its variable has it.
-pub(crate) fn texts(text: &str) -> Vec<Value> {
-    let inner = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    match inner {
-        Some(list) => list
-            .split(',')
-            .map(|item| Value::String(item.trim().to_owned()))
-            .collect(),
-        None => vec![Value::String(text.to_owned())],
-    }
 }

@@ -1,56 +1,52 @@
 //! FMUs are tried out in child processes: what one of them does there harms nobody.
 
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Experiment, Laboratory, Mishap, Observation, Settings, Unit, UnitError};
+use dovetail_fmi::{Experiment, Laboratory, Mishap, Observation, Unit, UnitError};
 use dovetail_workers::{Fleet, Helper, Lost, Refusal};
 use serde::{Deserialize, Serialize};
 
-use crate::errand::{self, Errand};
+use super::source::FmuOrigin;
+use crate::process::child_task::{self, ChildTask};
 
 /// So long an experiment may take, where the user has not set a limit.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// One experiment with an FMU, for another process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct ProbeErrand {
-    path: PathBuf,
-    strict: bool,
-    settings: Settings,
-    step: f64,
+pub(crate) struct ProbeTask {
+    fmu: FmuOrigin,
     experiment: Experiment,
 }
 
-impl ProbeErrand {
-    /// Carries it out in this process.
-    pub fn carry_out(self) -> Result<Observation, Mishap> {
-        self.open()?
-            .experiment(self.settings, self.step, &self.experiment)
-    }
+impl ChildTask for ProbeTask {
+    const NAME: &'static str = "probe";
+    type Answer = Result<Observation, Mishap>;
 
+    fn carry_out(self) -> Self::Answer {
+        let fmu = self.open()?;
+        let FmuOrigin { settings, step, .. } = self.fmu;
+        fmu.experiment(settings, step, &self.experiment)
+    }
+}
+
+impl ProbeTask {
     /// The FMU; a process that tries one thing after the other opens it once.
     fn open(&self) -> Result<Arc<Unit>, UnitError> {
         static OPEN: Mutex<Option<Arc<Unit>>> = Mutex::new(None);
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(unit) = open.as_ref().filter(|unit| unit.path() == self.path) {
+        if let Some(unit) = open.as_ref().filter(|unit| unit.path() == self.fmu.path) {
             return Ok(unit.clone());
         }
-        let strictness = if self.strict {
-            Strictness::Strict
-        } else {
-            Strictness::Lenient
-        };
-        Ok(open.insert(Unit::open(&self.path, strictness)?).clone())
+        Ok(open.insert(self.fmu.open()?).clone())
     }
 }
 
 /// Child processes in which one FMU is tried.
 pub(crate) struct ChildLaboratory<'a> {
     fleet: &'a Fleet,
-    errand: ProbeErrand,
+    task: ProbeTask,
     /// The process of the last experiment, where it is fit for another.
     helper: Option<Helper>,
     /// Only one instance may be made in a process: the unit says so, or was found to be so.
@@ -61,31 +57,19 @@ pub(crate) struct ChildLaboratory<'a> {
 }
 
 impl<'a> ChildLaboratory<'a> {
-    /// For the FMU in a file, to be used so.
-    pub fn new(
-        fleet: &'a Fleet,
-        path: &Path,
-        strictness: Strictness,
-        settings: &Settings,
-        step: f64,
-        single: bool,
-    ) -> Self {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let (strict, settings) = (strictness == Strictness::Strict, settings.clone());
+    /// For an FMU; `single` where only one instance of it may be made in a process.
+    pub fn new(fleet: &'a Fleet, fmu: &FmuOrigin, single: bool) -> Self {
         let experiment = Experiment::Start {
             early: true,
             offset: 0.0,
         };
-        let errand = ProbeErrand {
-            path,
-            strict,
-            settings,
-            step,
+        let task = ProbeTask {
+            fmu: fmu.clone(),
             experiment,
         };
         Self {
             fleet,
-            errand,
+            task,
             helper: None,
             single,
             found_single: false,
@@ -102,14 +86,12 @@ impl<'a> ChildLaboratory<'a> {
                 ))
             })?,
         };
-        let errand = ProbeErrand {
+        let task = ProbeTask {
             experiment: experiment.clone(),
-            ..self.errand.clone()
+            ..self.task.clone()
         };
-        let errand = Errand::Probe(Box::new(errand));
         let limit = self.fleet.limit().unwrap_or(LIMIT);
-        let done: Result<Observation, Mishap> =
-            errand::run(&mut helper, &errand, limit).map_err(mishap)?;
+        let done = child_task::run(&mut helper, &task, limit).map_err(mishap)?;
         let spoiled = self.single
             || self.found_single
             || matches!(done, Err(Mishap::Crashed(_) | Mishap::NoInstance(_)));
@@ -158,7 +140,7 @@ impl Laboratory for ChildLaboratory<'_> {
     }
 
     fn avoid_event_mode(&mut self) {
-        self.errand.settings.without_event_mode = true;
+        self.task.fmu.settings.without_event_mode = true;
     }
 
     fn found_single(&self) -> bool {

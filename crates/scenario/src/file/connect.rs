@@ -3,25 +3,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dovetail_core::{
-    Connections, Interface, Mapped, Mapping, Nature, Source, System, list_names, nearest,
-};
+use dovetail_core::{Interface, Mapping, Nature, Source, list_names, nearest};
 use toml::Spanned;
 
+use crate::connected::{Connected, finish, held_inputs};
 use crate::diagnostic::Problem;
-use crate::file::ConnectionTable;
-use crate::part::Part;
-use crate::shelf;
-
-/// Connections, and where in the file the source of each input (stacked) was given.
-pub(crate) struct Connected {
-    pub connections: Connections,
-    pub places: Vec<Range<usize>>,
-    /// For each system: what happens to its inputs on their way in; empty where nothing does.
-    pub mappings: Vec<Vec<Mapping>>,
-    /// What the user should know.
-    pub warnings: Vec<String>,
-}
+use crate::file::toml_file::ConnectionTable;
+use crate::fmu::unit_of_measure::conversion;
+use crate::source::part::Part;
 
 /// An input or output, as stacked position.
 #[derive(Clone, Copy)]
@@ -57,33 +46,6 @@ pub(crate) fn connect(
     } = resolver;
     let (sources, places) = fed.into_iter().flatten().unzip();
     Ok(finish(interfaces, sources, places, mappings, warnings))
-}
-
-/// Puts mappings in front of the systems that have any.
-pub(crate) fn finish(
-    interfaces: Vec<Interface>,
-    sources: Vec<Source>,
-    places: Vec<Range<usize>>,
-    all: Vec<Mapping>,
-    warnings: Vec<String>,
-) -> Connected {
-    let (mut faces, mut mappings, mut rest) = (Vec::new(), Vec::new(), all.into_iter());
-    for interface in interfaces {
-        let own: Vec<Mapping> = rest.by_ref().take(interface.inputs.len()).collect();
-        if own.iter().all(|mapping| *mapping == Mapping::Identity) {
-            faces.push(interface);
-            mappings.push(Vec::new());
-        } else {
-            faces.push(Mapped::<Box<dyn System>>::face(&interface, &own));
-            mappings.push(own);
-        }
-    }
-    Connected {
-        connections: Connections::new(faces, sources),
-        places,
-        mappings,
-        warnings,
-    }
 }
 
 struct Resolver<'a> {
@@ -283,18 +245,15 @@ impl<'a> Resolver<'a> {
         if given_unit == wanted_unit {
             return Ok(Mapping::Identity);
         }
-        let units = self.parts[output.system]
-            .unit()
-            .zip(self.parts[input.system].unit());
-        let converted = units.and_then(|(source, target)| {
-            let relative = [(source, &given.name), (target, &wanted.name)]
-                .iter()
-                .any(|(unit, name)| shelf::variable(unit, name).is_some_and(|v| v.relative));
-            shelf::conversion(
-                shelf::measure(source, &given.name)?,
-                shelf::measure(target, &wanted.name)?,
-                relative,
-            )
+        let source = self.parts[output.system]
+            .source
+            .unit_of_measure(&given.name);
+        let target = self.parts[input.system]
+            .source
+            .unit_of_measure(&wanted.name);
+        let converted = source.zip(target).and_then(|(source, target)| {
+            let relative = source.relative || target.relative;
+            conversion(source.definition, target.definition, relative)
         });
         converted.ok_or_else(|| {
             let message = format!(
@@ -340,10 +299,10 @@ impl<'a> Resolver<'a> {
     fn hold_open_inputs(&mut self, systems: &[Range<usize>]) {
         let mut stacked = 0;
         for (system, interface) in self.interfaces.iter().enumerate() {
-            let is_unit = self.parts[system].unit().is_some();
+            let holds = self.parts[system].source.holds_open_inputs();
             let mut held = Vec::new();
             for input in &interface.inputs {
-                if is_unit && self.fed[stacked].is_none() && !self.tried[stacked] {
+                if holds && self.fed[stacked].is_none() && !self.tried[stacked] {
                     self.fed[stacked] =
                         Some((Source::Constant(input.start), systems[system].clone()));
                     held.push(interface.qualified(&input.name));
@@ -418,14 +377,4 @@ impl Side {
             Self::To => interface.inputs.iter().map(|i| i.name.as_str()).collect(),
         }
     }
-}
-
-/// Inputs that nothing feeds.
-pub(crate) fn held_inputs(names: &[String]) -> String {
-    let value = if names.len() > 1 {
-        "held at their start values"
-    } else {
-        "held at its start value"
-    };
-    format!("nothing feeds {}: {value}", list_names(names))
 }

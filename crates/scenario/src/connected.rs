@@ -1,0 +1,52 @@
+//! Connections with what happens to values on their way.
+
+use std::ops::Range;
+
+use dovetail_core::{Connections, Interface, Mapped, Mapping, Source, System, list_names};
+
+/// Connections, and where in the file the source of each input (stacked) was given.
+pub(crate) struct Connected {
+    pub connections: Connections,
+    pub places: Vec<Range<usize>>,
+    /// For each system: what happens to its inputs on their way in; empty where nothing does.
+    pub mappings: Vec<Vec<Mapping>>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Puts mappings in front of the systems that have any.
+pub(crate) fn finish(
+    interfaces: Vec<Interface>,
+    sources: Vec<Source>,
+    places: Vec<Range<usize>>,
+    all: Vec<Mapping>,
+    warnings: Vec<String>,
+) -> Connected {
+    let (mut faces, mut mappings, mut rest) = (Vec::new(), Vec::new(), all.into_iter());
+    for interface in interfaces {
+        let own: Vec<Mapping> = rest.by_ref().take(interface.inputs.len()).collect();
+        if own.iter().all(|mapping| *mapping == Mapping::Identity) {
+            faces.push(interface);
+            mappings.push(Vec::new());
+        } else {
+            faces.push(Mapped::<Box<dyn System>>::face(&interface, &own));
+            mappings.push(own);
+        }
+    }
+    Connected {
+        connections: Connections::new(faces, sources),
+        places,
+        mappings,
+        warnings,
+    }
+}
+
+/// Inputs that nothing feeds.
+pub(crate) fn held_inputs(names: &[String]) -> String {
+    let value = if names.len() > 1 {
+        "held at their start values"
+    } else {
+        "held at its start value"
+    };
+    format!("nothing feeds {}: {value}", list_names(names))
+}

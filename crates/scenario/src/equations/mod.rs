@@ -1,0 +1,5 @@
+//! Systems given as equations.
+
+pub(crate) mod source;
+pub(crate) mod table;
+pub(crate) mod text;

@@ -1,0 +1,65 @@
+//! Equations as they are written, with the values of their states and parameters.
+
+use dovetail_equations::{Definition, Model, Source, SyntaxError};
+use dovetail_guaranteed::{Boxes, Interval};
+use serde::{Deserialize, Serialize};
+
+use crate::source::value::Bounds;
+
+/// A system given as equations, as it is written.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EquationsText {
+    pub name: String,
+    pub inputs: Vec<(String, f64)>,
+    pub parameters: Vec<(String, Bounds)>,
+    pub states: Vec<(String, Bounds)>,
+    pub equations: String,
+    pub outputs: Vec<(String, String)>,
+    pub input_units: Vec<Option<String>>,
+    pub output_units: Vec<Option<String>>,
+}
+
+fn names<T>(named: &[(String, T)]) -> Vec<&str> {
+    named.iter().map(|(name, _)| name.as_str()).collect()
+}
+
+fn middles(named: &[(String, Bounds)]) -> Vec<f64> {
+    named.iter().map(|(_, bounds)| bounds.middle()).collect()
+}
+
+fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
+    let interval = |bounds: &Bounds| Interval::new(bounds.lower, bounds.upper);
+    named.iter().map(|(_, bounds)| interval(bounds)).collect()
+}
+
+impl EquationsText {
+    /// The equations, compiled, with the middles of all boxes.
+    pub fn compile(&self) -> Result<Definition, Vec<SyntaxError>> {
+        let outputs = self.outputs.iter();
+        let model = Model::parse(&Source {
+            inputs: names(&self.inputs),
+            parameters: names(&self.parameters),
+            states: names(&self.states),
+            equations: &self.equations,
+            outputs: outputs
+                .map(|(name, formula)| (name.as_str(), formula.as_str()))
+                .collect(),
+        })?;
+        let inputs = self.inputs.iter().map(|(_, start)| *start).collect();
+        let parameters = middles(&self.parameters);
+        let states = middles(&self.states);
+        Ok(Definition {
+            input_units: self.input_units.clone(),
+            output_units: self.output_units.clone(),
+            ..Definition::new(&self.name, model, parameters, states, inputs)
+        })
+    }
+
+    /// What is known of states and parameters: all of it, where an ordinary run takes the middles.
+    pub fn boxes(&self) -> Boxes {
+        Boxes {
+            states: intervals(&self.states),
+            parameters: intervals(&self.parameters),
+        }
+    }
+}

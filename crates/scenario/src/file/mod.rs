@@ -1,0 +1,7 @@
+//! Model files: TOML, read and checked.
+
+pub(crate) mod common_keys;
+pub(crate) mod connect;
+pub(crate) mod overriding;
+pub(crate) mod read;
+pub(crate) mod toml_file;

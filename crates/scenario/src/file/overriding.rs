@@ -1,0 +1,143 @@
+//! Values that the user sets, written into the tables of a model file.
+
+use crate::catalog::Catalog;
+use crate::diagnostic::Problem;
+use crate::file::toml_file::ModelFile;
+use crate::overrides::Overrides;
+use crate::source::table::{Named, SystemTable};
+use crate::source::value::Given;
+
+/// Writes the values into the file's tables.
+pub(crate) fn apply(
+    overrides: &Overrides,
+    file: &mut ModelFile,
+    catalog: &Catalog,
+) -> Result<(), Problem> {
+    overrides
+        .values
+        .iter()
+        .try_for_each(|(name, value)| set(file, name, value, catalog))
+}
+
+fn set(
+    file: &mut ModelFile,
+    qualified: &str,
+    value: &str,
+    catalog: &Catalog,
+) -> Result<(), Problem> {
+    let place = qualified.split_once('.').and_then(|(system, name)| {
+        let place = file
+            .systems
+            .keys()
+            .position(|key| key.get_ref() == system)?;
+        Some((place, name))
+    });
+    let Some((place, name)) = place else {
+        return Err(unknown(file, qualified, value));
+    };
+    let table = file.systems[place].get_mut();
+    if catalog.kind_of(table).looks_up_values() {
+        // The source itself knows what can be set; later values win.
+        table.overridden.push((name.to_owned(), value.to_owned()));
+        return Ok(());
+    }
+    let input = table.inputs.keys().any(|key| key.get_ref() == name);
+    let settable = [&mut table.parameters, &mut table.states, &mut table.inputs];
+    let found = settable.into_iter().find_map(|values| entry(values, name));
+    let Some(entry) = found else {
+        return Err(unknown(file, qualified, value));
+    };
+    *entry = given(qualified, value, input)?;
+    Ok(())
+}
+
+fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> {
+    values
+        .iter_mut()
+        .find(|(key, _)| key.get_ref() == name)
+        .map(|(_, value)| value.get_mut())
+}
+
+/// A number or, for what is not an input, a box `[lower, upper]`.
+fn given(qualified: &str, text: &str, input: bool) -> Result<Given, Problem> {
+    let refuse = |what: String| Problem::general(format!("--set {qualified}={text}: {what}"));
+    let Some(inner) = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    else {
+        return number(text).map(Given::Number).map_err(refuse);
+    };
+    if input {
+        let message = format!("`{qualified}` is an input, which starts with a number");
+        return Err(
+            refuse(message).help("a box is for a parameter or for the start value of a state")
+        );
+    }
+    let ends: Vec<f64> = inner
+        .split(',')
+        .map(|end| number(end.trim()))
+        .collect::<Result<_, _>>()
+        .map_err(refuse)?;
+    match ends[..] {
+        [lower, upper] if lower <= upper => Ok(Given::List(vec![
+            Given::Number(lower),
+            Given::Number(upper),
+        ])),
+        [lower, upper] => Err(refuse(format!(
+            "the box is empty: {lower} is above {upper}"
+        ))),
+        _ => Err(refuse(
+            "expected a box of two numbers, [lower, upper]".to_owned(),
+        )),
+    }
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .parse()
+        .map_err(|_| format!("`{text}` is not a number"))?;
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err("the value must be a finite number".to_owned())
+    }
+}
+
+fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {
+    let is_output = |table: &SystemTable, name: &str| {
+        table.outputs.keys().any(|output| output.get_ref() == name)
+    };
+    let output = qualified.split_once('.').is_some_and(|(system, name)| {
+        file.systems
+            .iter()
+            .any(|(key, table)| key.get_ref() == system && is_output(table.get_ref(), name))
+    });
+    if output {
+        let message = format!(
+            "--set {qualified}={value}: `{qualified}` is an output, which the model computes"
+        );
+        return Problem::general(message)
+            .help("set a parameter, or the start value of a state or an input");
+    }
+    let all: Vec<String> = file
+        .systems
+        .iter()
+        .flat_map(|(system, table)| settable(system.get_ref(), table.get_ref()))
+        .collect();
+    Problem::general(format!(
+        "--set {qualified}={value}: there is no such parameter, state or input"
+    ))
+    .help("a value is set as SYSTEM.NAME=VALUE, with the name of a parameter, a state or an input")
+    .suggest(qualified, all.iter().map(String::as_str))
+}
+
+fn settable(system: &str, table: &SystemTable) -> Vec<String> {
+    let names = table
+        .parameters
+        .keys()
+        .chain(table.states.keys())
+        .chain(table.inputs.keys());
+    names
+        .map(|name| format!("{system}.{}", name.get_ref()))
+        .collect()
+}

@@ -1,0 +1,194 @@
+//! A model file as a model.
+
+use std::ops::Range;
+use std::path::Path;
+
+use toml::Spanned;
+
+use super::connect::connect;
+use super::overriding;
+use super::toml_file::{self, Header, ModelFile};
+use crate::catalog::Catalog;
+use crate::connected::Connected;
+use crate::diagnostic::{BadModel, Problem, SourceText, printable};
+use crate::fmu::store::FmuStore;
+use crate::options::Choices;
+use crate::overrides::Overrides;
+use crate::scenario::Scenario;
+use crate::source::kind::Reading;
+use crate::source::part::Part;
+use crate::source::table::{KEYS, SystemTable};
+use crate::times::possible;
+
+/// Makes a model of the text of a file.
+pub(crate) fn scenario(
+    source: SourceText,
+    changes: &Overrides,
+    catalog: &Catalog,
+) -> Result<Scenario, BadModel> {
+    let built = read(&source, changes, catalog);
+    built.map_err(|problems| BadModel { source, problems })
+}
+
+fn read(
+    source: &SourceText,
+    changes: &Overrides,
+    catalog: &Catalog,
+) -> Result<Scenario, Vec<Problem>> {
+    let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
+    check_keys(&file, catalog).map_err(|problem| vec![problem])?;
+    overriding::apply(changes, &mut file, catalog).map_err(|problem| vec![problem])?;
+    let model = Model {
+        source,
+        file: &file,
+        changes,
+        catalog,
+    };
+    model.build()
+}
+
+/// Keys of systems that no kind of source knows.
+fn check_keys(file: &ModelFile, catalog: &Catalog) -> Result<(), Problem> {
+    for table in file.systems.values() {
+        let table: &SystemTable = table.get_ref();
+        let own = catalog.kind_of(table).keys();
+        let unknown = |key: &&Spanned<String>| !own.contains(&key.get_ref().as_str());
+        if let Some(key) = table.others.keys().find(unknown) {
+            let mut known = KEYS.to_vec();
+            known.extend(own.iter().filter(|key| !KEYS.contains(key)));
+            let name = key.get_ref();
+            return Err(Problem::at(key.span(), format!("unknown key `{name}`"))
+                .help(format!("the keys here are {}", known.join(", ")))
+                .suggest(name, known));
+        }
+    }
+    Ok(())
+}
+
+/// A model file on its way to a model.
+struct Model<'a> {
+    source: &'a SourceText,
+    file: &'a ModelFile,
+    changes: &'a Overrides,
+    catalog: &'a Catalog,
+}
+
+impl Model<'_> {
+    fn build(&self) -> Result<Scenario, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let times = times(&self.file.model, self.changes);
+        let times = times.map_err(|problem| problems.push(problem)).ok();
+        let choices = Choices::of_file(self.file);
+        let choices = choices.map_err(|problem| problems.push(problem));
+        let choices = choices.unwrap_or_default();
+        problems.extend(choices.resolve(self.catalog.registry()).err());
+        if self.file.systems.is_empty() {
+            let problem = Problem::general("the model has no systems");
+            problems.push(problem.help("add a table such as [systems.prey]"));
+        }
+        let (parts, warnings) = self.parts(times, &mut problems);
+        if parts.len() < self.file.systems.len() {
+            return Err(problems); // connections to systems that are not there would only add noise
+        }
+        let names: Vec<Range<usize>> = self.file.systems.keys().map(Spanned::span).collect();
+        let connected = match connect(&parts, &names, &self.file.connections) {
+            Ok(connected) => connected,
+            Err(wrong) => return Err([problems, wrong].concat()),
+        };
+        match times {
+            Some(times) if problems.is_empty() => {
+                let scenario = self.assemble(times, choices, parts, connected);
+                Ok(Scenario {
+                    warnings: [warnings, scenario.warnings].concat(),
+                    system_places: names,
+                    ..scenario
+                })
+            }
+            _ => Err(problems),
+        }
+    }
+
+    /// The systems that are sound, and what is odd about them.
+    fn parts(
+        &self,
+        times: Option<(f64, f64)>,
+        problems: &mut Vec<Problem>,
+    ) -> (Vec<Part>, Vec<String>) {
+        let folder = Path::new(&self.source.path).parent();
+        let mut reading = Reading {
+            text: &self.source.text,
+            folder: folder.unwrap_or(Path::new("")),
+            // Without times an FMU is still opened, so that all that is wrong is said at once.
+            fmus: FmuStore::new(self.changes, times.unwrap_or((0.0, 1.0))),
+        };
+        let mut parts = Vec::new();
+        let mut warnings = Vec::new();
+        for (name, table) in &self.file.systems {
+            let kind = self.catalog.kind_of(table.get_ref());
+            match kind.read(name, table.get_ref(), &mut reading) {
+                Ok(read) => {
+                    warnings.extend(read.warnings);
+                    parts.push(Part {
+                        source: read.source,
+                        mappings: Vec::new(),
+                        restrictions: read.restrictions,
+                    });
+                }
+                Err(wrong) => problems.extend(wrong),
+            }
+        }
+        (parts, warnings)
+    }
+
+    fn assemble(
+        &self,
+        (start_time, stop_time): (f64, f64),
+        choices: Choices,
+        mut parts: Vec<Part>,
+        connected: Connected,
+    ) -> Scenario {
+        for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
+            part.mappings = mappings;
+        }
+        let name = self.file.model.name.as_ref().unwrap_or(&self.source.path);
+        Scenario {
+            name: name.chars().map(printable).collect(),
+            start_time,
+            stop_time,
+            connections: connected.connections,
+            warnings: connected.warnings,
+            parts,
+            proposed_step: None,
+            choices,
+            source: self.source.clone(),
+            places: connected.places,
+            system_places: Vec::new(),
+            changes: self.changes.clone(),
+            catalog: self.catalog.clone(),
+        }
+    }
+}
+
+/// Start and end of the run, from the command line or else from the file.
+fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
+    let start = changes
+        .start_time
+        .or(header.start_time.as_ref().map(|t| *t.get_ref()))
+        .unwrap_or(0.0);
+    let Some(stop) = changes
+        .stop_time
+        .or(header.stop_time.as_ref().map(|t| *t.get_ref()))
+    else {
+        return Err(Problem::general("the model does not say when to stop")
+            .help("add `stop-time = 10.0` to [model], or give --stop-time"));
+    };
+    let place = header
+        .stop_time
+        .as_ref()
+        .filter(|_| changes.stop_time.is_none())
+        .map(toml::Spanned::span);
+    possible(start, stop).map_err(|problem| Problem {
+        span: place,
+        ..problem
+    })
+}

@@ -1,0 +1,10 @@
+//! FMUs as sources of systems.
+
+pub(crate) mod alone;
+pub(crate) mod laboratory;
+pub(crate) mod recorded;
+pub(crate) mod source;
+pub(crate) mod store;
+pub(crate) mod table;
+pub(crate) mod unit_of_measure;
+pub(crate) mod values;

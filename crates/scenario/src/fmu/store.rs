@@ -1,0 +1,167 @@
+//! The FMUs of a model: each file opened once, each way of using it tried once.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use dovetail_fmi::description::{Strictness, Value};
+use dovetail_fmi::{Knowledge, Prepared, Probing, Settings, Unit, UnitError, Use};
+use dovetail_workers::Fleet;
+
+use super::laboratory::ChildLaboratory;
+use super::source::{FmuOrigin, FmuSource};
+use crate::overrides::Overrides;
+
+/// Without a step given, a run is about so many steps long.
+const DEFAULT_STEPS: f64 = 500.0;
+
+/// The solvers of FMUs are asked for this while they are tried, unless the user has asked for something else.
+const PROBE_TOLERANCE: f64 = 1e-8;
+
+/// The FMUs of a model.
+pub(crate) struct FmuStore {
+    strictness: Strictness,
+    /// Start and end of the run.
+    span: (f64, f64),
+    units: HashMap<PathBuf, Arc<Unit>>,
+    prepared: HashMap<String, (Arc<Prepared>, FmuOrigin)>,
+    /// What is known of the units that are still to be prepared, in their order.
+    known: VecDeque<Knowledge>,
+    /// Processes in which units are tried out.
+    helpers: Option<Fleet>,
+    /// What is to be recorded.
+    record: Vec<String>,
+    /// What the solvers of units are asked for while they are tried.
+    tolerance: f64,
+    /// Units that cannot be run are described all the same.
+    inspecting: bool,
+}
+
+/// How a model uses an FMU.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FmuUsage {
+    pub interface: Option<Use>,
+    pub values: Vec<(String, Vec<Value>)>,
+    pub imposed_step: Option<f64>,
+    pub sub_steps: u64,
+    pub continuous: Vec<String>,
+    pub recorded: Vec<String>,
+    /// What the unit declares is believed.
+    pub unprobed: bool,
+}
+
+impl FmuStore {
+    pub fn new(changes: &Overrides, span: (f64, f64)) -> Self {
+        let strictness = if changes.strict {
+            Strictness::Strict
+        } else {
+            Strictness::Lenient
+        };
+        let (known, helpers) = (changes.known.clone().into(), changes.helpers.clone());
+        Self {
+            strictness,
+            span,
+            units: HashMap::new(),
+            prepared: HashMap::new(),
+            known,
+            helpers,
+            record: changes.record.clone(),
+            tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
+            inspecting: changes.inspecting,
+        }
+    }
+
+    /// Patterns of the variables that are to be recorded.
+    pub fn patterns(&self) -> &[String] {
+        &self.record
+    }
+
+    /// The times of the run, where they become known only now.
+    pub fn set_span(&mut self, span: (f64, f64)) {
+        self.span = span;
+    }
+
+    /// The unit in a file, opened once.
+    pub fn open(&mut self, path: &Path) -> Result<Arc<Unit>, UnitError> {
+        let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if let Some(unit) = self.units.get(&key) {
+            return Ok(unit.clone());
+        }
+        let unit = Unit::open(path, self.strictness)?;
+        self.units.insert(key, unit.clone());
+        Ok(unit)
+    }
+
+    /// The FMU in a file, ready to be used so under a name; tried once for each usage.
+    pub fn prepare(
+        &mut self,
+        name: &str,
+        path: &Path,
+        usage: FmuUsage,
+    ) -> Result<FmuSource, UnitError> {
+        let unit = self.open(path)?;
+        let known = self.known.pop_front();
+        let key = format!("{} {usage:?}", path.display());
+        if let Some((prepared, origin)) = self.prepared.get(&key) {
+            return Ok(FmuSource::new(name, prepared.clone(), origin.clone()));
+        }
+        let origin = self.origin(&unit, path, &usage);
+        let prepared = Arc::new(self.tried(&unit, &origin, usage.unprobed, known)?);
+        self.prepared
+            .insert(key, (prepared.clone(), origin.clone()));
+        Ok(FmuSource::new(name, prepared, origin))
+    }
+
+    /// How the FMU is to be used, in a form that other processes understand.
+    fn origin(&self, unit: &Unit, path: &Path, usage: &FmuUsage) -> FmuOrigin {
+        let (start, stop) = self.span;
+        let proposed = unit.description().experiment.step_size;
+        let step = proposed.filter(|size| *size > 0.0 && *size < stop - start);
+        let usage = usage.clone();
+        let settings = Settings {
+            interface: usage.interface,
+            values: usage.values,
+            start,
+            stop,
+            imposed_step: usage.imposed_step,
+            sub_steps: usage.sub_steps.max(1),
+            probe_tolerance: Some(self.tolerance),
+            without_event_mode: false,
+            continuous: usage.continuous,
+            recorded: usage.recorded,
+        };
+        FmuOrigin {
+            path: path.canonicalize().unwrap_or_else(|_| path.to_owned()),
+            strict: self.strictness == Strictness::Strict,
+            settings,
+            step: step.unwrap_or((stop - start) / DEFAULT_STEPS),
+        }
+    }
+
+    /// The FMU, tried out unless everything is known of it or nobody wants to know.
+    fn tried(
+        &self,
+        unit: &Arc<Unit>,
+        origin: &FmuOrigin,
+        unprobed: bool,
+        known: Option<Knowledge>,
+    ) -> Result<Prepared, UnitError> {
+        let step = origin.step;
+        let settings = origin.settings.clone();
+        if let Some(known) = known {
+            return unit.prepare_known(settings, step, &known);
+        }
+        if unprobed {
+            return unit.prepare(settings, step, Probing::Declared);
+        }
+        let Some(fleet) = &self.helpers else {
+            return unit.prepare(settings, step, Probing::Here);
+        };
+        let single = unit.choose(settings.interface)?.1.only_once_per_process;
+        let mut laboratory = ChildLaboratory::new(fleet, origin, single);
+        match unit.prepare(settings.clone(), step, Probing::There(&mut laboratory)) {
+            Err(UnitError::Other(why)) if self.inspecting => unit.describe(settings, step, &why),
+            prepared => prepared,
+        }
+    }
+}

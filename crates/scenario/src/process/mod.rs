@@ -1,0 +1,6 @@
+//! Other processes: what they are asked to do, and how they do it.
+
+pub(crate) mod child_task;
+pub(crate) mod portable;
+pub(crate) mod texts;
+pub(crate) mod worker;

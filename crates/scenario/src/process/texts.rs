@@ -1,0 +1,9 @@
+//! The texts that FMUs exchange.
+
+use dovetail_workers::Texts;
+
+/// Between processes, texts travel as texts.
+pub(crate) const TEXTS: Texts = Texts {
+    text: |number| dovetail_fmi::text_of_number(number).to_string(),
+    number: dovetail_fmi::number_of_text,
+};

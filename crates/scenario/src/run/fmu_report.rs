@@ -1,0 +1,31 @@
+//! What happened inside FMUs, as far as it can be known when a run is over.
+
+use std::sync::{Arc, PoisonError};
+
+use dovetail_fmi::{Costs, Monitor, Notes};
+use dovetail_workers::Told;
+
+use crate::process::portable::read_final_report;
+
+/// Where to learn what happened inside a system, once the run is over.
+pub(crate) enum FmuReport {
+    /// Nothing is known of systems that are no FMUs.
+    None,
+    /// An FMU in this process.
+    Here(Arc<Monitor>),
+    /// A system in another process, which reports when it ends.
+    Remote(Told),
+}
+
+impl FmuReport {
+    /// Costs and notes of an FMU.
+    pub fn read(&self) -> Option<(Costs, Notes)> {
+        match self {
+            Self::None => None,
+            Self::Here(monitor) => Some((monitor.costs(), monitor.notes())),
+            Self::Remote(report) => {
+                read_final_report(&report.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A system of a model: what it is made from, and what stands before it.
+
+use dovetail_core::{Capabilities, Interface, Mapped, Mapping, Restricted, Restrictions, System};
+
+use super::system_source::{BuildOptions, Built, SystemSource};
+
+/// One system of a model.
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub source: Box<dyn SystemSource>,
+    /// What happens to its inputs on their way in; empty where nothing does.
+    pub mappings: Vec<Mapping>,
+    pub restrictions: Option<Restrictions>,
+}
+
+impl Part {
+    /// A system with nothing before it.
+    pub fn new(source: impl SystemSource + 'static) -> Self {
+        Self {
+            source: Box::new(source),
+            mappings: Vec::new(),
+            restrictions: None,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Its interface, as it is without mappings.
+    pub fn interface(&self) -> Interface {
+        self.source.interface()
+    }
+
+    /// What the system can do, without making it; `step` is about that of the run.
+    pub fn capabilities(&self, step: f64) -> Capabilities {
+        let own = self.source.capabilities(step);
+        let restrictions = self.restrictions;
+        restrictions.map_or(own, |restrictions| restrictions.restrict(own))
+    }
+
+    /// The system at its start values.
+    pub fn build(&self, options: &BuildOptions) -> Result<Built, String> {
+        let inputs = options.inputs.as_ref().map(|inputs| self.mapped(inputs));
+        let options = BuildOptions {
+            inputs,
+            ..options.clone()
+        };
+        let built = self.source.build(&options)?;
+        Ok(Built {
+            system: self.wrapped(built.system),
+            ..built
+        })
+    }
+
+    /// Mappings and restrictions before a system.
+    fn wrapped(&self, mut system: Box<dyn System>) -> Box<dyn System> {
+        if !self.mappings.is_empty() {
+            system = Box::new(Mapped::new(system, self.mappings.clone()));
+        }
+        if let Some(restrictions) = self.restrictions {
+            system = Box::new(Restricted::new(system, restrictions));
+        }
+        system
+    }
+
+    /// Values of inputs behind the mappings.
+    fn mapped(&self, inputs: &[f64]) -> Vec<f64> {
+        if self.mappings.is_empty() {
+            return inputs.to_vec();
+        }
+        let each = inputs.iter().zip(&self.mappings);
+        each.map(|(value, mapping)| mapping.value(*value)).collect()
+    }
+}

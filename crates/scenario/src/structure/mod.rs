@@ -1,0 +1,4 @@
+//! System structures (SSP) as models.
+
+pub(crate) mod read;
+pub(crate) mod wiring;
