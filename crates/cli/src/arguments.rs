@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dovetail_fmi::CallLog;
-use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
+use dovetail::fmi::CallLog;
+use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::enclose::EncloseArguments;
 use crate::failure::Failure;
@@ -454,7 +454,7 @@ pub(crate) fn refuse_to_replace(
 ) -> Result<(), Failure> {
     let same = |other: &Path| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
     let shown = path.display();
-    if same(model) || model.is_dir() && same(&model.join(dovetail_scenario::DEFAULT_SSD)) {
+    if same(model) || model.is_dir() && same(&model.join(dovetail::scenario::DEFAULT_SSD)) {
         return Err(Failure::misuse(format!(
             "{shown} is the model: results would replace it"
         )));

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use dovetail_core::StepRule;
-use dovetail_guaranteed::Interval;
-use dovetail_report::{Alignment, Table};
-use dovetail_scenario::{RunOptions, Scenario};
+use dovetail::core::StepRule;
+use dovetail::guaranteed::Interval;
+use dovetail::report::{Alignment, Table};
+use dovetail::scenario::{RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use dovetail_methods::AUTO;
-use dovetail_report::{
+use dovetail::methods::AUTO;
+use dovetail::report::{
     Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page,
     comparison_table, measure, measured_order,
 };
-use dovetail_scenario::{Placement, Scenario, registry};
+use dovetail::scenario::{Placement, Scenario, registry};
+use dovetail::{Executed, Keep};
 
 use crate::arguments::{CompareArguments, SharedArguments};
-use crate::execute::{Executed, Keep, execute};
+use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::reference::Reference;
 use crate::{interrupt, output, processes};
@@ -69,15 +70,16 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
             .map(|path| file_of_run(path, plan.len(), method, varied, step));
         let interrupted = interrupt::listen();
         let session = scenario.session(&options)?;
-        let mut done = execute(
-            &scenario,
-            (session, &options),
-            &selection,
-            Keep::Measured,
-            file.as_deref(),
+        let execute = Execute {
+            scenario: &scenario,
+            options: &options,
+            selection: &selection,
+            keep: Keep::Measured,
+            file: file.as_deref(),
             shared,
             interrupted,
-        )?;
+        };
+        let mut done = execute.run(session)?;
         done.summary.varied = varied.clone();
         match errors(&done, &mut reference, &selection) {
             Ok(comparison) => {

@@ -1,6 +1,6 @@
 //! How a command can fail, and what the shell is told.
 
-use dovetail_scenario::BadModel;
+use dovetail::scenario::BadModel;
 
 /// Why a command did not do its work.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use dovetail_core::{Capabilities, Interface, Nature, StepRule};
-use dovetail_fmi::description::{Causality, Description, Variable};
-use dovetail_fmi::{Abilities, InputWay, Prepared, Slopes, Use};
-use dovetail_report::{Alignment, Table};
-use dovetail_scenario::{Choices, Overrides, Scenario};
+use dovetail::core::{Capabilities, Interface, Nature, StepRule};
+use dovetail::fmi::description::{Causality, Description, Variable};
+use dovetail::fmi::{Abilities, InputWay, Prepared, Slopes, Use};
+use dovetail::report::{Alignment, Table};
+use dovetail::scenario::{Choices, Overrides, Scenario};
 use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
@@ -308,7 +308,7 @@ fn causality(causality: Causality) -> &'static str {
 }
 
 fn dimensions(variable: &Variable) -> String {
-    use dovetail_fmi::description::Dimension;
+    use dovetail::fmi::description::Dimension;
     let extent = |dimension: &Dimension| match dimension {
         Dimension::Fixed(size) => size.to_string(),
         Dimension::Parameter(_) => "n".to_owned(),
@@ -323,7 +323,7 @@ fn dimensions(variable: &Variable) -> String {
 
 /// The start value, as far as it fits into a table.
 fn start(variable: &Variable) -> String {
-    use dovetail_fmi::description::Value;
+    use dovetail::fmi::description::Value;
     let shown = |value: &Value| match value {
         Value::Float(number) => number.to_string(),
         Value::Integer(number) => number.to_string(),

@@ -6,7 +6,6 @@ mod arguments;
 mod check;
 mod compare;
 mod enclose;
-mod evidence;
 mod execute;
 mod failure;
 mod inspect;
@@ -17,7 +16,6 @@ mod progress;
 mod reference;
 mod rescue;
 mod run;
-mod verify;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use dovetail_report::{CsvFile, Sink};
+use dovetail::report::{CsvFile, Sink};
 
 use crate::failure::Failure;
 use crate::rescue::Rescued;
@@ -101,7 +101,7 @@ pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failu
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail_report::ParquetFile::create(path, names);
+    let file = dovetail::report::ParquetFile::create(path, names);
     let file = file.map_err(|error| {
         Failure::misuse(format!("{} cannot be written: {error}", path.display()))
     })?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dovetail_scenario::{Fleet, Placement, helpers as helpers_of, serve_worker};
+use dovetail::scenario::{Fleet, Placement, helpers as helpers_of, serve_worker};
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use dovetail_core::{Error, Exchange, Observer};
+use dovetail::core::{Error, Exchange, Observer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Communications between two looks at the clock: a bar must not cost what it shows.

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use dovetail_core::{Connections, Task};
-use dovetail_equations::{Monolithic, Solution};
-use dovetail_report::{Kind, ReferenceFile, Selection, Variable};
-use dovetail_scenario::Scenario;
+use dovetail::core::{Connections, Task};
+use dovetail::equations::{Monolithic, Solution};
+use dovetail::report::{Kind, ReferenceFile, Selection, Variable};
+use dovetail::scenario::Scenario;
 
 use crate::failure::Failure;
 

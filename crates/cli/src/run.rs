@@ -1,10 +1,11 @@
 //! `dovetail run`.
 
-use dovetail_report::{Variables, report_page};
-use dovetail_scenario::Placement;
+use dovetail::Keep;
+use dovetail::report::{Variables, report_page};
+use dovetail::scenario::Placement;
 
 use crate::arguments::RunArguments;
-use crate::execute::{Keep, execute};
+use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::{interrupt, output, processes};
 
@@ -47,15 +48,16 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
         Keep::Nothing
     };
     let file = shared.output.as_deref();
-    let done = execute(
-        &scenario,
-        (session, &options),
-        &selection,
+    let execute = Execute {
+        scenario: &scenario,
+        options: &options,
+        selection: &selection,
         keep,
         file,
         shared,
-        interrupt::listen(),
-    )?;
+        interrupted: interrupt::listen(),
+    };
+    let done = execute.run(session)?;
     if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {
         page.write(&report_page(&done.summary, trajectory))?;
     }

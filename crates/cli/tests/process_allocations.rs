@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use dovetail::scenario::{Choices, Placement, RunOptions, Scenario};
 use dovetail_cases::{AllocationWatch, Counting, LOTKA_VOLTERRA, ring};
-use dovetail_scenario::{Choices, Placement, RunOptions, Scenario};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;

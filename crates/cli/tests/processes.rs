@@ -8,10 +8,10 @@ use std::process::Child;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dovetail_core::{Expectations, MacroStep, Response, Signal, System, conformance};
+use dovetail::core::{Expectations, MacroStep, Response, Signal, System, conformance};
+use dovetail::fmi::{number_of_text, text_of_number};
+use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 use dovetail_fixtures::{Fault, Fixture, Kind, Model, Version};
-use dovetail_fmi::{number_of_text, text_of_number};
-use dovetail_scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 use support::{Done, Folder, Table, dovetail, example, lone, run_json, start};
 
 static NEVER: AtomicBool = AtomicBool::new(false);

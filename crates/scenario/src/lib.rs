@@ -3,6 +3,7 @@
 //! `source` is what systems are made from, `equations` and `fmu` two kinds of it; `file`, `structure` and `fmu::alone` read
 //! models; `run` sets runs up; `process` is what other processes are asked to do.
 
+mod assembly;
 mod bytes;
 mod catalog;
 mod connected;
@@ -26,6 +27,7 @@ mod standard;
 mod structure;
 mod times;
 
+pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
 pub use diagnostic::{BadModel, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;

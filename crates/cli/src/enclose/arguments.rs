@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use dovetail_guaranteed::{Method, Options};
-use dovetail_scenario::{Overrides, Scenario};
+use dovetail::guaranteed::{Method, Options};
+use dovetail::scenario::{Overrides, Scenario};
 
 use super::method;
 use crate::arguments::{assignment, check_interval, refuse_to_replace, thread_count};

@@ -1,9 +1,9 @@
 //! The methods of `dovetail enclose` by their names.
 
-use dovetail_core::nearest;
-use dovetail_guaranteed::{Integrator, Method};
-use dovetail_methods::AUTO;
-use dovetail_scenario::{ENCLOSURES, registry};
+use dovetail::core::nearest;
+use dovetail::guaranteed::{Integrator, Method};
+use dovetail::methods::AUTO;
+use dovetail::scenario::{ENCLOSURES, registry};
 
 use crate::failure::Failure;
 

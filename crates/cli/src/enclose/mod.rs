@@ -6,9 +6,9 @@ mod watch;
 
 use std::time::Instant;
 
-use dovetail_guaranteed::{Method, Options, Outcome, Problem};
-use dovetail_report::{EnclosureSummary, enclosure_page};
-use dovetail_scenario::Scenario;
+use dovetail::guaranteed::{Method, Options, Outcome, Problem};
+use dovetail::report::{EnclosureSummary, enclosure_page};
+use dovetail::scenario::Scenario;
 
 pub(crate) use arguments::EncloseArguments;
 
@@ -42,7 +42,7 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
         watch.keep(problem.names());
     }
     let began = Instant::now();
-    let outcome = dovetail_guaranteed::enclose(&problem, &options, &mut watch);
+    let outcome = dovetail::guaranteed::enclose(&problem, &options, &mut watch);
     let wall_seconds = began.elapsed().as_secs_f64();
     let (tubes, trouble) = watch.finish();
     let summary = summarize(&scenario, &problem, &options, outcome, trouble);

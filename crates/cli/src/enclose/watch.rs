@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_guaranteed::{Interval, Watcher};
-use dovetail_report::{TubeFile, Tubes};
+use dovetail::guaranteed::{Interval, Watcher};
+use dovetail::report::{TubeFile, Tubes};
 
 use crate::failure::Failure;
 use crate::progress::Progress;

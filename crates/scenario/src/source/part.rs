@@ -16,8 +16,13 @@ pub(crate) struct Part {
 impl Part {
     /// A system with nothing before it.
     pub fn new(source: impl SystemSource + 'static) -> Self {
+        Self::from_source(Box::new(source))
+    }
+
+    /// The same.
+    pub fn from_source(source: Box<dyn SystemSource>) -> Self {
         Self {
-            source: Box::new(source),
+            source,
             mappings: Vec::new(),
             restrictions: None,
         }

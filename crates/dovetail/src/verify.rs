@@ -1,4 +1,4 @@
-//! `--verify`: the error of a run, by running it again.
+//! The error of a run, by running it again.
 //!
 //! With fixed steps, at half and a quarter of the step: Richardson's rule with the order that shows. With steps of the method's own choice, at a
 //! tenth of the tolerance: what changes then was wrong before. That holds for any method and any system, and costs what the runs cost.
@@ -80,12 +80,12 @@ pub(crate) fn verify(
     options: &RunOptions,
     selection: &Selection,
     known: &Trajectory,
-    plan: Plan,
+    plan: &Plan,
     interrupted: &AtomicBool,
 ) -> Result<Verified, String> {
     let times: Arc<[f64]> = known.times().into();
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
-    match plan {
+    match *plan {
         Plan::Tolerance(tolerance) => {
             let tighter = again(options.with_tolerance(TIGHTER * tolerance))?;
             let errors =

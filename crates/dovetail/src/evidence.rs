@@ -32,6 +32,11 @@ impl Interfaces {
         ))
     }
 
+    /// Nothing was looked at.
+    pub fn unseen() -> Self {
+        Self(None)
+    }
+
     /// What is known of the errors.
     fn found(&self) -> Option<Found> {
         self.0.as_ref()?.found()

@@ -1,0 +1,94 @@
+//! A model by several methods, each measured against all equations solved as one system.
+
+use dovetail_equations::Monolithic;
+use dovetail_report::{ErrorMeasures, Kind, RunSummary, Trajectory, Variable, Variables, measure};
+use dovetail_scenario::{Choices, Scenario};
+
+use crate::error::Error;
+use crate::execution::{Execution, Keep};
+
+/// A run that was measured.
+#[derive(Debug)]
+pub struct Compared {
+    /// What it cost, and what is known of its quality.
+    pub summary: RunSummary,
+    /// For each state and output, `system.variable`, its error.
+    pub errors: Vec<(String, ErrorMeasures)>,
+}
+
+/// Runs a model by these methods; by all that it permits where none is named.
+pub(crate) fn compare(scenario: &Scenario, methods: &[&str]) -> Result<Vec<Compared>, Error> {
+    let usual = scenario.options(&Choices::default())?;
+    let methods: Vec<&str> = if methods.is_empty() {
+        let permitted = scenario.permitted_methods(&usual).into_iter();
+        permitted.filter(|name| *name != "monolithic").collect()
+    } else {
+        methods.to_vec()
+    };
+    methods
+        .iter()
+        .map(|method| measured(scenario, method))
+        .collect()
+}
+
+fn measured(scenario: &Scenario, method: &str) -> Result<Compared, Error> {
+    let mut choices = Choices::default();
+    choices.set("method", method);
+    let options = scenario.options(&choices)?;
+    let session = scenario.session(&options)?;
+    let outputs = session.start().iter();
+    let outputs = outputs.flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
+    let outputs: Vec<f64> = outputs.collect();
+    let variables = Variables::of(&scenario.connections);
+    let wanted = variables.all().iter().filter(|v| v.kind != Kind::Input);
+    let wanted: Vec<String> = wanted.map(|v| v.name.clone()).collect();
+    let selection = variables
+        .select(&wanted)
+        .expect("BUG: the model's own names");
+    let execution = Execution {
+        keep: Keep::Measured,
+        ..Execution::default()
+    };
+    let never = std::sync::atomic::AtomicBool::new(false);
+    let done = execution.run(scenario, session, &options, &selection, &never);
+    let rows = done.trajectory.unwrap_or_default();
+    Ok(Compared {
+        errors: errors(scenario, &outputs, selection.variables(), &rows)?,
+        summary: done.summary,
+    })
+}
+
+/// The errors of all columns of a run that started from these outputs.
+fn errors(
+    scenario: &Scenario,
+    start: &[f64],
+    variables: &[Variable],
+    rows: &Trajectory,
+) -> Result<Vec<(String, ErrorMeasures)>, Error> {
+    let none = |error: String| Error::NoReference(format!("there is no reference: {error}"));
+    let definitions = scenario
+        .definitions()
+        .map_err(|error| none(error.to_string()))?;
+    let connections = &scenario.connections;
+    let equations = Monolithic::new(&definitions, connections);
+    let equations = equations.map_err(|error| none(error.to_string()))?;
+    let mut equations = equations.starting_at(start);
+    let solution = equations.solve(rows.times(), connections.outputs());
+    let solution = solution.map_err(|error| none(error.to_string()))?;
+    let truth = |variable: &Variable| -> Vec<f64> {
+        let all = match variable.kind {
+            Kind::State => &solution.states,
+            _ => &solution.outputs,
+        };
+        let position = variable.stacked(connections);
+        all.iter().map(|row| row[position]).collect()
+    };
+    let columns = variables.iter().zip(rows.columns());
+    let error = |(variable, (name, values)): (&Variable, (&str, &[f64]))| {
+        (
+            name.to_owned(),
+            measure(rows.times(), values, &truth(variable)),
+        )
+    };
+    Ok(columns.map(error).collect())
+}

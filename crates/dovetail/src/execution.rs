@@ -1,0 +1,344 @@
+//! One run with everything that watches it: rows, the verdict, and the runs that verify it.
+
+use std::sync::atomic::AtomicBool;
+
+use dovetail_core::{CouplingResidual, Ending, Error, Observer, readable};
+use dovetail_fmi::Costs;
+use dovetail_report::{
+    Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
+    SystemWork, Trajectory, Variables, Verdict,
+};
+use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
+
+use crate::evidence::{Interfaces, pronounce};
+use crate::verify::{Plan, Thinned, verify};
+
+/// A run that chooses its steps has so many rows at least.
+const LEAST_ROWS: f64 = 500.0;
+/// What interfaces leave open is looked at so often in a run at most.
+const SAMPLES: f64 = 2400.0;
+/// So large a share of the residuals may be those of jumps.
+const OUTLIERS: f64 = 0.02;
+
+/// What is to be kept of a run in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// Nothing.
+    Nothing,
+    /// The selected variables as they are to be looked at: with rows between communication times, and both sides of events.
+    #[default]
+    Shown,
+    /// The same at communication times, where they are measured.
+    Measured,
+}
+
+/// How a run is watched.
+#[derive(Default)]
+pub struct Execution<'a> {
+    /// What is kept in memory.
+    pub keep: Keep,
+    /// Where rows are written besides.
+    pub file: Option<RowFile>,
+    /// Rows at multiples of this; none: as the run has them.
+    pub output_interval: Option<f64>,
+    /// The error is found by running again.
+    pub verify: bool,
+    /// Who else is told of every step.
+    pub observers: Vec<&'a mut dyn Observer>,
+}
+
+/// A file of rows.
+pub struct RowFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// What writes it.
+    pub sink: Box<dyn Sink>,
+}
+
+/// What a run leaves behind.
+pub struct Executed {
+    /// How it ended, what it cost and how good it is.
+    pub summary: RunSummary,
+    /// The selected variables, where they were to be kept.
+    pub trajectory: Option<Trajectory>,
+}
+
+/// The rows of a run: kept, written, or both.
+type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
+
+/// All that records a run.
+struct Recorders<'a> {
+    /// Final values and ranges of all variables.
+    last: Recorder<(LastRow, Extent)>,
+    residual: CouplingResidual<'a>,
+    /// What interfaces leave open, where the method does not know its error.
+    interfaces: Option<Recorder<Interfaces>>,
+    shown: Option<Recorder<Shown>>,
+    measured: Option<Recorder<Trajectory>>,
+    /// What the runs that verify this one are compared with.
+    sampled: Option<Recorder<Thinned>>,
+}
+
+/// What has to be known of a session when it is over.
+struct Facts {
+    tolerance: Option<f64>,
+    imposing: Option<String>,
+    plan: Plan,
+}
+
+impl Facts {
+    fn of(session: &Session<'_>) -> Self {
+        let tolerance = session.tolerance();
+        let plan = match session.step() {
+            Some(step) => Plan::Step(step),
+            None => Plan::Tolerance(tolerance.unwrap_or_default()),
+        };
+        Self {
+            tolerance,
+            imposing: session.imposing().map(str::to_owned),
+            plan,
+        }
+    }
+}
+
+impl Execution<'_> {
+    /// Runs a session of `scenario`, recording `selection`. Raising `interrupted` ends it after the step under way.
+    pub fn run(
+        mut self,
+        scenario: &Scenario,
+        session: Session<'_>,
+        options: &RunOptions,
+        selection: &Selection,
+        interrupted: &AtomicBool,
+    ) -> Executed {
+        let facts = Facts::of(&session);
+        let everything = Variables::of(&scenario.connections).everything();
+        let mut recorders = self.recorders(scenario, &session, selection, &everything);
+        let mut observers = recorders.observers();
+        for observer in &mut self.observers {
+            observers.push(*observer);
+        }
+        let end = session.run(&mut observers, interrupted);
+        drop(observers);
+        let (last, extent) = recorders.last.into_sink();
+        let values = FinalValue::of(&everything, &last.values);
+        let mut summary = summarize(scenario, end, values, &recorders.residual);
+        if self.verify {
+            let sampled = recorders.sampled.map(Recorder::into_sink);
+            let again = |known: &Trajectory| {
+                verify(
+                    scenario,
+                    options,
+                    &everything,
+                    known,
+                    &facts.plan,
+                    interrupted,
+                )
+            };
+            add_verification(&mut summary, sampled, facts.imposing, again);
+        }
+        let interfaces = recorders.interfaces.map(Recorder::into_sink);
+        let interfaces = interfaces.unwrap_or_else(Interfaces::unseen);
+        pronounce(
+            &mut summary,
+            scenario,
+            &everything,
+            &extent,
+            &interfaces,
+            facts.tolerance,
+        );
+        let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
+        let measured = recorders.measured.map(Recorder::into_sink);
+        Executed {
+            summary,
+            trajectory: measured.or(shown),
+        }
+    }
+
+    fn recorders<'a>(
+        &mut self,
+        scenario: &'a Scenario,
+        session: &Session<'_>,
+        selection: &Selection,
+        everything: &Selection,
+    ) -> Recorders<'a> {
+        let connections = &scenario.connections;
+        let extent = Extent::new(scenario.start_time, scenario.stop_time);
+        let last = (LastRow::default(), extent);
+        // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
+        let estimates = session.method_name() == "dovetail" && session.chooses_steps();
+        let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
+        let sampled = self.verify && session.imposing().is_none();
+        let sampled = sampled.then(|| Thinned::new(everything));
+        Recorders {
+            last: Recorder::new(connections, everything, last, "final values"),
+            residual: CouplingResidual::new(connections),
+            interfaces: (!estimates).then(|| interface_recorder(scenario, everything)),
+            shown: self.shown(scenario, session, selection),
+            measured: measured
+                .map(|kept| Recorder::new(connections, selection, kept, "the results")),
+            sampled: sampled.map(|kept| Recorder::new(connections, everything, kept, "memory")),
+        }
+    }
+
+    fn shown(
+        &mut self,
+        scenario: &Scenario,
+        session: &Session<'_>,
+        selection: &Selection,
+    ) -> Option<Recorder<Shown>> {
+        let kept = (self.keep == Keep::Shown).then(|| Trajectory::of(selection));
+        let file = self.file.take();
+        if kept.is_none() && file.is_none() {
+            return None;
+        }
+        let (name, written) = match file {
+            Some(file) => (file.name, Some(file.sink)),
+            None => ("the results".to_owned(), None),
+        };
+        let span = scenario.stop_time - scenario.start_time;
+        let rows = match self.output_interval {
+            Some(interval) => Rows::Every(interval),
+            None if session.chooses_steps() => Rows::AtMost(span / LEAST_ROWS),
+            None => Rows::Communications,
+        };
+        let recorder = Recorder::new(&scenario.connections, selection, (kept, written), name);
+        Some(recorder.with_rows(rows).with_both_sides())
+    }
+}
+
+fn interface_recorder(scenario: &Scenario, everything: &Selection) -> Recorder<Interfaces> {
+    let spacing = (scenario.stop_time - scenario.start_time) / SAMPLES;
+    let interfaces = Interfaces::of(scenario, everything);
+    let recorder = Recorder::new(&scenario.connections, everything, interfaces, "the verdict");
+    recorder.with_rows(Rows::Gauss(spacing))
+}
+
+impl Recorders<'_> {
+    fn observers(&mut self) -> Vec<&mut dyn Observer> {
+        let mut observers: Vec<&mut dyn Observer> = vec![&mut self.last, &mut self.residual];
+        observers.extend(self.interfaces.as_mut().map(|r| r as &mut dyn Observer));
+        observers.extend(self.shown.as_mut().map(|r| r as &mut dyn Observer));
+        observers.extend(self.measured.as_mut().map(|r| r as &mut dyn Observer));
+        observers.extend(self.sampled.as_mut().map(|r| r as &mut dyn Observer));
+        observers
+    }
+}
+
+/// Adds the error that other runs show, or why there is none.
+fn add_verification(
+    summary: &mut RunSummary,
+    sampled: Option<Thinned>,
+    imposing: Option<String>,
+    again: impl FnOnce(&Trajectory) -> Result<crate::verify::Verified, String>,
+) {
+    let quality = &mut summary.quality;
+    if let Some(system) = imposing {
+        quality.warnings.push(format!(
+            "the error could not be verified: `{system}` imposes its steps, and cannot be run with others"
+        ));
+        return;
+    }
+    if !summary.completed {
+        let warning = "the error was not verified, since the run ended early";
+        quality.warnings.push(warning.to_owned());
+        return;
+    }
+    let Some(known) = sampled.filter(|_| summary.method != "monolithic") else {
+        return;
+    };
+    match again(known.rows()) {
+        Ok(verified) => {
+            let remark = format!("the error was verified {}", verified.how);
+            quality.remarks.push(remark);
+            quality.verified_error = Some(verified.errors);
+            quality.verified_means = verified.means;
+        }
+        Err(why) => {
+            let warning = format!("the error could not be verified: {why}");
+            quality.warnings.push(warning);
+        }
+    }
+}
+
+/// Where the time of FMUs went, in the words of reports.
+fn fmi_costs(costs: &[Option<Costs>]) -> Vec<Option<FmiCosts>> {
+    let named = |costs: &Costs| FmiCosts {
+        step: costs.step,
+        values: costs.values,
+        state: costs.state,
+    };
+    costs
+        .iter()
+        .map(|costs| costs.as_ref().map(named))
+        .collect()
+}
+
+/// Why a run ended before its time, if it did.
+fn message(end: &RunEnd) -> Option<String> {
+    match &end.ending {
+        Ok(Ending::Finished | Ending::Requested { .. }) => None,
+        Ok(Ending::Interrupted) => {
+            let time = readable(end.reached);
+            Some(format!("it was interrupted at t = {time} s"))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+fn summarize(
+    scenario: &Scenario,
+    end: RunEnd,
+    final_values: Vec<FinalValue>,
+    residual: &CouplingResidual<'_>,
+) -> RunSummary {
+    let interfaces = scenario.connections.interfaces();
+    let message = message(&end);
+    let summary = RunSummary {
+        method: end.method.to_owned(),
+        reason: end.reason.clone(),
+        step: end.step,
+        start: scenario.start_time,
+        stop: scenario.stop_time,
+        reached: end.reached,
+        completed: message.is_none(),
+        message,
+        systems: SystemWork::of(interfaces, &end.work, &fmi_costs(&end.costs)),
+        wall_seconds: end.wall_seconds,
+        final_values,
+        ..RunSummary::default()
+    };
+    let summary = summary.with_statistics(end.statistics);
+    RunSummary {
+        quality: quality(scenario, end, residual),
+        ..summary
+    }
+}
+
+/// What is known of the quality of a run before it is judged.
+fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) -> Quality {
+    let interfaces = scenario.connections.interfaces();
+    let input = |(k, i): (usize, usize)| interfaces[k].qualified(&interfaces[k].inputs[i].name);
+    let usual = residual.usual(OUTLIERS);
+    let diverged = matches!(
+        end.ending,
+        Err(Error::BlowUp { .. } | Error::Diverged { .. } | Error::NotFinite { .. })
+    );
+    Quality {
+        usual_residual: usual.map(|(most, place)| (most, input(place))),
+        verdict: Verdict::Unknown,
+        verdict_reason: String::new(),
+        diverged,
+        residual: residual.largest(),
+        residual_variable: residual.worst().map(input),
+        estimated_error: end.quality.estimated_error,
+        verified_error: None,
+        verified_means: Vec::new(),
+        interface_error: end.quality.interface_error,
+        warnings: end.warnings,
+        remarks: end.remarks,
+        discrepancy: end.quality.discrepancy,
+        kept: end.quality.kept,
+        refused: end.quality.refused,
+    }
+}

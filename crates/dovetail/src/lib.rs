@@ -1,0 +1,78 @@
+//! Dovetail couples simulators (FMUs, system structures, models written as equations, systems of your own) so that their
+//! interfaces really meet.
+//!
+//! # Run a model
+//!
+//! ```
+//! # fn main() -> Result<(), dovetail::Error> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lotka-volterra/model.toml");
+//! let model = dovetail::Model::load(path)?;
+//! let run = model.run()?;
+//! println!("{} ends at {:.3}", run.summary().method, run.last("prey.x")?);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! [`Model::simulation`] has the choices: the method and its options, what is recorded, observers, where systems live.
+//!
+//! # Couple systems of your own
+//!
+//! ```
+//! use dovetail::{Coupling, Error, FnSystem};
+//!
+//! fn main() -> Result<(), Error> {
+//!     let [mut speed, mut x] = [0.0, 1.0];
+//!     let mass = FnSystem::new("mass", &["force"], &["x"], move |step, input, output| {
+//!         speed += step.size() * input[0];
+//!         x += step.size() * speed;
+//!         output[0] = x;
+//!     });
+//!     let spring = FnSystem::new("spring", &["x"], &["force"], |_, input, output| output[0] = -input[0]);
+//!     let coupling = Coupling::new().system(mass).system(spring.with_feedthrough());
+//!     let coupling = coupling.connect("mass.x", "spring.x").connect("spring.force", "mass.force");
+//!     let run = coupling.method("gauss-seidel").option("step", 0.001).run(0.0..10.0)?;
+//!     println!("after ten seconds: {}", run.last("mass.x")?);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A system that can do more (answer "what if", be linearized, follow inputs that change within a step) implements
+//! [`System`] itself: every capability it has permits better methods.
+//!
+//! # What is behind it
+//!
+//! [`core`] is the vocabulary, [`methods`] has the coupling methods, [`scenario`] reads models and sets runs up, [`report`]
+//! writes results, [`equations`], [`fmi`] and [`guaranteed`] are what their names say.
+
+mod comparison;
+mod coupling;
+mod enclosure;
+mod error;
+mod evidence;
+mod execution;
+mod fn_system;
+mod model;
+mod run;
+mod simulation;
+mod verify;
+
+pub use dovetail_core as core;
+pub use dovetail_equations as equations;
+pub use dovetail_fmi as fmi;
+pub use dovetail_guaranteed as guaranteed;
+pub use dovetail_methods as methods;
+pub use dovetail_report as report;
+pub use dovetail_scenario as scenario;
+
+pub use dovetail_core::{Interface, MacroStep, Observer, Response, Signal, System};
+pub use dovetail_report::{RunSummary, Verdict};
+
+pub use comparison::Compared;
+pub use coupling::Coupling;
+pub use enclosure::{Bounds, Enclosure};
+pub use error::Error;
+pub use execution::{Executed, Execution, Keep, RowFile};
+pub use fn_system::FnSystem;
+pub use model::{Model, ModelBuilder};
+pub use run::Run;
+pub use simulation::Simulation;

@@ -1,0 +1,100 @@
+//! Models that a program puts together, without a file.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use crate::catalog::Catalog;
+use crate::diagnostic::{BadModel, Problem, SourceText};
+use crate::file::connect::connect;
+use crate::file::toml_file::ConnectionTable;
+use crate::options::Choices;
+use crate::overrides::Overrides;
+use crate::scenario::Scenario;
+use crate::source::part::Part;
+use crate::source::system_source::SystemSource;
+use crate::times::possible;
+
+/// Systems, connected by name.
+#[derive(Debug)]
+pub struct Assembly {
+    /// The model's name.
+    pub name: String,
+    /// Start of the run.
+    pub start_time: f64,
+    /// End of the run.
+    pub stop_time: f64,
+    /// What the systems are made from.
+    pub sources: Vec<Box<dyn SystemSource>>,
+    /// For each input, `system.input`, what feeds it.
+    pub links: Vec<(String, Feed)>,
+    /// The methods that runs may choose from.
+    pub catalog: Catalog,
+}
+
+/// What feeds an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Feed {
+    /// An output, `system.output`.
+    Output(String),
+    /// A number.
+    Constant(f64),
+}
+
+/// Nothing has a place in a file here.
+const NOWHERE: Range<usize> = 0..0;
+
+impl Assembly {
+    /// The model, checked.
+    pub fn into_scenario(self) -> Result<Scenario, BadModel> {
+        let source = SourceText {
+            path: self.name.clone(),
+            text: String::new(),
+        };
+        let bad = |problems: Vec<Problem>| BadModel {
+            source: source.clone(),
+            problems: problems.into_iter().map(without_place).collect(),
+        };
+        let times = possible(self.start_time, self.stop_time);
+        let (start_time, stop_time) = times.map_err(|problem| bad(vec![problem]))?;
+        let mut parts: Vec<Part> = self.sources.into_iter().map(Part::from_source).collect();
+        let names = vec![NOWHERE; parts.len()];
+        let tables: Vec<_> = self.links.into_iter().map(table).collect();
+        let connected = connect(&parts, &names, &tables).map_err(bad)?;
+        for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
+            part.mappings = mappings;
+        }
+        Ok(Scenario {
+            name: self.name,
+            start_time,
+            stop_time,
+            connections: connected.connections,
+            warnings: connected.warnings,
+            parts,
+            proposed_step: None,
+            choices: Choices::default(),
+            source,
+            places: Vec::new(),
+            system_places: Vec::new(),
+            changes: Overrides::default(),
+            catalog: self.catalog,
+        })
+    }
+}
+
+fn without_place(problem: Problem) -> Problem {
+    Problem {
+        span: None,
+        ..problem
+    }
+}
+
+/// A link as it would stand in a file.
+fn table((to, feed): (String, Feed)) -> Spanned<ConnectionTable> {
+    let (from, value) = match feed {
+        Feed::Output(name) => (Some(Spanned::new(NOWHERE, name)), None),
+        Feed::Constant(number) => (None, Some(Spanned::new(NOWHERE, number))),
+    };
+    let to = Spanned::new(NOWHERE, to);
+    Spanned::new(NOWHERE, ConnectionTable { from, value, to })
+}
