@@ -47,3 +47,4 @@ pub use source::system_source::{
 pub use source::table::SystemTable;
 pub use source::value::Given;
 pub use standard::registry;
+pub use toml::Spanned;
