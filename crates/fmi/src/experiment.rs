@@ -7,7 +7,7 @@ use dovetail_core::{Error, Linearization, MacroStep, Nature, Response, Signal, S
 use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::instance::CallError;
+use crate::call_error::CallError;
 use crate::reactions::Reactions;
 use crate::unit::{Conditions, Prepared, UnitError};
 

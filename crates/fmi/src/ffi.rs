@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_int, c_void};
 
+use crate::description::Version;
 use crate::library::{Library, MissingSymbol};
 
 /// A unit's own handle, opaque.
@@ -11,30 +12,109 @@ pub(crate) type FmuState = *mut c_void;
 type Refs = *const u32;
 type Text = *const c_char;
 
-/// Declares a table of optional functions, each with a getter that fails by the symbol's name: many units lack what they do
-/// not need, and that matters only when it is called.
+/// A function of an FMU, which is there, and the name by which errors and the call log know it.
+#[derive(Clone, Copy)]
+pub(crate) struct Function<F> {
+    pub name: &'static str,
+    pub pointer: F,
+}
+
+/// A function that an FMU may have. Many lack what they do not need, and that matters only when it is called.
+#[derive(Clone, Copy)]
+pub(crate) struct Symbol<F> {
+    name: &'static str,
+    pub pointer: Option<F>,
+}
+
+impl<F: Copy> Symbol<F> {
+    fn look_up(library: &Library, name: &'static str) -> Self {
+        let pointer = library.symbol(name);
+        Self { name, pointer }
+    }
+
+    /// The function, or an error that names it.
+    #[inline]
+    pub fn find(&self) -> Result<Function<F>, MissingSymbol> {
+        let pointer = self.pointer.ok_or(MissingSymbol(self.name))?;
+        Ok(Function {
+            name: self.name,
+            pointer,
+        })
+    }
+}
+
+/// Declares a table of functions, by their symbols; a function that both versions have alike has two.
 macro_rules! functions {
-    ($(#[$doc:meta])* $table:ident { $($field:ident: $symbol:literal = fn($($argument:ty),* $(,)?) $(-> $answer:ty)?;)* }) => {
+    (
+        $(#[$doc:meta])*
+        $table:ident {
+            $($field:ident: $symbol:literal = fn($($argument:ty),* $(,)?) $(-> $answer:ty)?;)*
+        }
+    ) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Default)]
         pub(crate) struct $table {
-            $(pub $field: Option<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
+            $(pub $field: Symbol<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
         }
 
         impl $table {
             /// Looks all functions up.
             pub fn of(library: &Library) -> Self {
-                Self { $($field: library.symbol($symbol),)* }
+                Self { $($field: Symbol::look_up(library, $symbol),)* }
             }
-
-            $(
-                #[inline]
-                pub fn $field(&self) -> Result<unsafe extern "C" fn($($argument),*) $(-> $answer)?, MissingSymbol> {
-                    self.$field.ok_or(MissingSymbol($symbol))
-                }
-            )*
         }
     };
+    (
+        $(#[$doc:meta])*
+        $table:ident by version {
+            $($field:ident: $two:literal, $three:literal = fn($($argument:ty),*) $(-> $answer:ty)?;)*
+        }
+    ) => {
+        $(#[$doc])*
+        pub(crate) struct $table {
+            $(pub $field: Symbol<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
+        }
+
+        impl $table {
+            /// Looks all functions up.
+            pub fn of(library: &Library, version: Version) -> Self {
+                let symbol = |two: &'static str, three: &'static str| match version {
+                    Version::Two => two,
+                    Version::Three => three,
+                };
+                Self { $($field: Symbol::look_up(library, symbol($two, $three)),)* }
+            }
+        }
+    };
+}
+
+/// A function of the component alone.
+pub(crate) type PlainFunction = unsafe extern "C" fn(Component) -> c_int;
+/// A function that writes so many numbers.
+pub(crate) type NumbersFunction = unsafe extern "C" fn(Component, *mut f64, usize) -> c_int;
+
+functions! {
+    /// What both versions have, with the same arguments.
+    SharedFunctions by version {
+        free_instance: "fmi2FreeInstance", "fmi3FreeInstance" = fn(Component);
+        exit_initialization: "fmi2ExitInitializationMode", "fmi3ExitInitializationMode"
+            = fn(Component) -> c_int;
+        terminate: "fmi2Terminate", "fmi3Terminate" = fn(Component) -> c_int;
+        get_state: "fmi2GetFMUstate", "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
+        set_state: "fmi2SetFMUstate", "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
+        free_state: "fmi2FreeFMUstate", "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
+        enter_event_mode: "fmi2EnterEventMode", "fmi3EnterEventMode" = fn(Component) -> c_int;
+        enter_continuous_time_mode: "fmi2EnterContinuousTimeMode", "fmi3EnterContinuousTimeMode"
+            = fn(Component) -> c_int;
+        set_time: "fmi2SetTime", "fmi3SetTime" = fn(Component, f64) -> c_int;
+        set_continuous_states: "fmi2SetContinuousStates", "fmi3SetContinuousStates"
+            = fn(Component, *const f64, usize) -> c_int;
+        get_continuous_states: "fmi2GetContinuousStates", "fmi3GetContinuousStates"
+            = fn(Component, *mut f64, usize) -> c_int;
+        get_derivatives: "fmi2GetDerivatives", "fmi3GetContinuousStateDerivatives"
+            = fn(Component, *mut f64, usize) -> c_int;
+        get_event_indicators: "fmi2GetEventIndicators", "fmi3GetEventIndicators"
+            = fn(Component, *mut f64, usize) -> c_int;
+    }
 }
 
 /// `fmi2CallbackFunctions`.
@@ -63,11 +143,8 @@ functions! {
     /// FMI 2.0.
     Functions2 {
         instantiate: "fmi2Instantiate" = fn(Text, c_int, Text, Text, *const Callbacks2, c_int, c_int) -> Component;
-        free_instance: "fmi2FreeInstance" = fn(Component);
         setup_experiment: "fmi2SetupExperiment" = fn(Component, c_int, f64, f64, c_int, f64) -> c_int;
         enter_initialization: "fmi2EnterInitializationMode" = fn(Component) -> c_int;
-        exit_initialization: "fmi2ExitInitializationMode" = fn(Component) -> c_int;
-        terminate: "fmi2Terminate" = fn(Component) -> c_int;
         get_real: "fmi2GetReal" = fn(Component, Refs, usize, *mut f64) -> c_int;
         get_integer: "fmi2GetInteger" = fn(Component, Refs, usize, *mut i32) -> c_int;
         get_boolean: "fmi2GetBoolean" = fn(Component, Refs, usize, *mut c_int) -> c_int;
@@ -76,20 +153,10 @@ functions! {
         set_integer: "fmi2SetInteger" = fn(Component, Refs, usize, *const i32) -> c_int;
         set_boolean: "fmi2SetBoolean" = fn(Component, Refs, usize, *const c_int) -> c_int;
         set_string: "fmi2SetString" = fn(Component, Refs, usize, *const Text) -> c_int;
-        get_state: "fmi2GetFMUstate" = fn(Component, *mut FmuState) -> c_int;
-        set_state: "fmi2SetFMUstate" = fn(Component, FmuState) -> c_int;
-        free_state: "fmi2FreeFMUstate" = fn(Component, *mut FmuState) -> c_int;
         directional_derivative: "fmi2GetDirectionalDerivative"
             = fn(Component, Refs, usize, Refs, usize, *const f64, *mut f64) -> c_int;
-        enter_event_mode: "fmi2EnterEventMode" = fn(Component) -> c_int;
         new_discrete_states: "fmi2NewDiscreteStates" = fn(Component, *mut EventInfo2) -> c_int;
-        enter_continuous_time_mode: "fmi2EnterContinuousTimeMode" = fn(Component) -> c_int;
         completed_integrator_step: "fmi2CompletedIntegratorStep" = fn(Component, c_int, *mut c_int, *mut c_int) -> c_int;
-        set_time: "fmi2SetTime" = fn(Component, f64) -> c_int;
-        set_continuous_states: "fmi2SetContinuousStates" = fn(Component, *const f64, usize) -> c_int;
-        get_continuous_states: "fmi2GetContinuousStates" = fn(Component, *mut f64, usize) -> c_int;
-        get_derivatives: "fmi2GetDerivatives" = fn(Component, *mut f64, usize) -> c_int;
-        get_event_indicators: "fmi2GetEventIndicators" = fn(Component, *mut f64, usize) -> c_int;
         set_input_derivatives: "fmi2SetRealInputDerivatives" = fn(Component, Refs, usize, *const i32, *const f64) -> c_int;
         get_output_derivatives: "fmi2GetRealOutputDerivatives" = fn(Component, Refs, usize, *const i32, *mut f64) -> c_int;
         do_step: "fmi2DoStep" = fn(Component, f64, f64, c_int) -> c_int;
@@ -114,17 +181,12 @@ functions! {
             Text, Text, Text, bool, bool, bool, bool, Refs, usize, *mut c_void, LogMessage3,
             Option<IntermediateUpdate3>,
         ) -> Component;
-        free_instance: "fmi3FreeInstance" = fn(Component);
         enter_initialization: "fmi3EnterInitializationMode" = fn(Component, bool, f64, f64, bool, f64) -> c_int;
-        exit_initialization: "fmi3ExitInitializationMode" = fn(Component) -> c_int;
         enter_configuration: "fmi3EnterConfigurationMode" = fn(Component) -> c_int;
         exit_configuration: "fmi3ExitConfigurationMode" = fn(Component) -> c_int;
-        enter_event_mode: "fmi3EnterEventMode" = fn(Component) -> c_int;
         update_discrete_states: "fmi3UpdateDiscreteStates"
             = fn(Component, *mut u8, *mut u8, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
         enter_step_mode: "fmi3EnterStepMode" = fn(Component) -> c_int;
-        enter_continuous_time_mode: "fmi3EnterContinuousTimeMode" = fn(Component) -> c_int;
-        terminate: "fmi3Terminate" = fn(Component) -> c_int;
         get_float64: "fmi3GetFloat64" = fn(Component, Refs, usize, *mut f64, usize) -> c_int;
         get_float32: "fmi3GetFloat32" = fn(Component, Refs, usize, *mut f32, usize) -> c_int;
         get_int64: "fmi3GetInt64" = fn(Component, Refs, usize, *mut i64, usize) -> c_int;
@@ -150,17 +212,9 @@ functions! {
         set_boolean: "fmi3SetBoolean" = fn(Component, Refs, usize, *const bool, usize) -> c_int;
         set_string: "fmi3SetString" = fn(Component, Refs, usize, *const Text, usize) -> c_int;
         set_binary: "fmi3SetBinary" = fn(Component, Refs, usize, *const usize, *const *const u8, usize) -> c_int;
-        get_state: "fmi3GetFMUState" = fn(Component, *mut FmuState) -> c_int;
-        set_state: "fmi3SetFMUState" = fn(Component, FmuState) -> c_int;
-        free_state: "fmi3FreeFMUState" = fn(Component, *mut FmuState) -> c_int;
         directional_derivative: "fmi3GetDirectionalDerivative"
             = fn(Component, Refs, usize, Refs, usize, *const f64, usize, *mut f64, usize) -> c_int;
         completed_integrator_step: "fmi3CompletedIntegratorStep" = fn(Component, bool, *mut u8, *mut u8) -> c_int;
-        set_time: "fmi3SetTime" = fn(Component, f64) -> c_int;
-        set_continuous_states: "fmi3SetContinuousStates" = fn(Component, *const f64, usize) -> c_int;
-        get_continuous_states: "fmi3GetContinuousStates" = fn(Component, *mut f64, usize) -> c_int;
-        get_derivatives: "fmi3GetContinuousStateDerivatives" = fn(Component, *mut f64, usize) -> c_int;
-        get_event_indicators: "fmi3GetEventIndicators" = fn(Component, *mut f64, usize) -> c_int;
         get_output_derivatives: "fmi3GetOutputDerivatives" = fn(Component, Refs, usize, *const i32, *mut f64, usize) -> c_int;
         do_step: "fmi3DoStep" = fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
     }

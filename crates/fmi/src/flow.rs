@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use dovetail_core::Signal;
 use dovetail_numerics::Rhs;
 
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// Between two steps of the integrator the indicators are looked at here too: a step of high order is long.

@@ -124,20 +124,22 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    /// Writes a line into the log of calls, where there is one.
+    pub fn log_call(&self, line: std::fmt::Arguments<'_>) {
+        if let Some(log) = &self.log {
+            log.write(&self.instance, line);
+        }
+    }
+
     /// Takes in a message, from whatever thread it comes.
-    pub fn hear(&self, status: i32, text: &str) {
+    pub fn record_message(&self, status: i32, text: &str) {
         let text: String = text
             .trim()
             .chars()
             .take(LONGEST_MESSAGE)
             .map(printable)
             .collect();
-        if let Some(log) = &self.log {
-            log.write(
-                &self.instance,
-                format_args!("message with status {status}: {text}"),
-            );
-        }
+        self.log_call(format_args!("message with status {status}: {text}"));
         self.monitor.note(|notes| {
             if let Some(known) = notes
                 .messages
@@ -238,9 +240,9 @@ mod tests {
     fn messages_are_counted_and_bounded() {
         let journal = journal();
         for i in 0..100 {
-            journal.hear(1, &format!("message {}", i % 50));
+            journal.record_message(1, &format!("message {}", i % 50));
         }
-        journal.hear(3, "the \u{1b} reason");
+        journal.record_message(3, "the \u{1b} reason");
         let notes = journal.monitor.notes();
         assert_eq!(notes.messages.len(), MOST_MESSAGES);
         assert!(notes.more_messages > 0 && notes.messages[0].count == 2);

@@ -5,6 +5,8 @@
 
 mod abilities;
 pub mod archive;
+mod call_error;
+mod calls;
 mod co_simulation;
 pub mod description;
 mod environments;
@@ -13,7 +15,7 @@ mod ffi;
 mod flow;
 mod fmi2;
 mod fmi3;
-mod glider;
+mod fmu_instance;
 mod guard;
 mod instance;
 mod journal;
@@ -23,6 +25,7 @@ mod library;
 mod measures;
 mod model_exchange;
 mod numbers;
+mod prepared_step;
 mod probe;
 mod reactions;
 mod settings;
@@ -30,9 +33,9 @@ mod strings;
 mod unit;
 
 pub use abilities::{Abilities, InputWay, Slopes};
+pub use call_error::CallError;
 pub use experiment::{Course, Experiment, Mishap, Observation};
 pub use guard::{Crash, before_a_unit_ends_the_program, live_for_one_unit};
-pub use instance::CallError;
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
 pub use knowledge::Knowledge;
 pub use library::{LibraryError, MissingSymbol};

@@ -2,39 +2,84 @@
 
 use std::ffi::{CString, c_char};
 
+use crate::call_error::CallError;
 use crate::description::{Value, ValueType};
-use crate::instance::CallError;
 use crate::strings;
 
 /// Room for values on their way to and from a unit, kept so that nothing is allocated during a run.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    pub int32: Vec<i32>,
-    pub texts: Vec<*const c_char>,
+    int32: Vec<i32>,
+    texts: Vec<*const c_char>,
     /// Values of the other types of 3.0, as bytes wide enough for each.
-    pub words: Vec<u64>,
+    words: Vec<u64>,
 }
 
 impl Scratch {
     /// Room for so many integers.
-    pub fn int32(&mut self, count: usize) -> *mut i32 {
-        self.int32.clear();
-        self.int32.resize(count, 0);
-        self.int32.as_mut_ptr()
+    pub fn int32(&mut self, count: usize) -> &mut [i32] {
+        zeroed(&mut self.int32, count, 0)
     }
 
     /// Room for so many texts.
-    pub fn texts(&mut self, count: usize) -> *mut *const c_char {
-        self.texts.clear();
-        self.texts.resize(count, std::ptr::null());
-        self.texts.as_mut_ptr()
+    pub fn texts(&mut self, count: usize) -> &mut [*const c_char] {
+        zeroed(&mut self.texts, count, std::ptr::null())
     }
 
     /// Room for so many values of at most eight bytes each, aligned for all.
-    pub fn words(&mut self, count: usize) -> *mut u64 {
-        self.words.clear();
-        self.words.resize(count, 0);
-        self.words.as_mut_ptr()
+    pub fn words(&mut self, count: usize) -> &mut [u64] {
+        zeroed(&mut self.words, count, 0)
+    }
+}
+
+fn zeroed<T: Copy>(room: &mut Vec<T>, count: usize, zero: T) -> &mut [T] {
+    room.clear();
+    room.resize(count, zero);
+    room
+}
+
+/// A type of FMI 3.0 that is at most eight bytes wide and that zeros are a value of.
+pub(crate) trait Scalar: Copy {
+    fn to_number(self) -> f64;
+
+    /// The nearest value, if the type `kind` holds it.
+    fn of_number(number: f64, kind: ValueType) -> Result<Self, CallError>;
+}
+
+macro_rules! integer_scalars {
+    ($($type:ty)*) => {$(
+        impl Scalar for $type {
+            fn to_number(self) -> f64 {
+                self as f64
+            }
+
+            fn of_number(number: f64, kind: ValueType) -> Result<Self, CallError> {
+                Ok(fitting(number, kind)? as $type)
+            }
+        }
+    )*};
+}
+
+integer_scalars! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+impl Scalar for f32 {
+    fn to_number(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn of_number(number: f64, _kind: ValueType) -> Result<Self, CallError> {
+        Ok(number as f32)
+    }
+}
+
+/// Only on its way to an FMU: what an FMU writes may be any byte.
+impl Scalar for bool {
+    fn to_number(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+
+    fn of_number(number: f64, _kind: ValueType) -> Result<Self, CallError> {
+        Ok(number != 0.0)
     }
 }
 

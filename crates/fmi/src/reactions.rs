@@ -7,7 +7,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::abilities::Abilities;
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// Inputs and states beyond this number are not moved one by one.

@@ -5,7 +5,8 @@ use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
 use super::stepping::Arrival;
 use super::{CoSimulation, Phase};
 use crate::abilities::Slopes;
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 
 impl<I: Instance> CoSimulation<I> {
     /// Fills the response from what was read.

@@ -4,7 +4,8 @@ use dovetail_core::{Error, Linearization, Linearize};
 
 use super::CoSimulation;
 use crate::abilities::{InputWay, Slopes};
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 
 impl<I: Instance> Linearize for CoSimulation<I> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! A unit for Co-Simulation as a system.
 
 mod answers;
-mod gliding;
+mod fast_path;
 mod linearization;
 mod stepping;
 
@@ -13,10 +13,11 @@ use dovetail_core::{
 };
 
 use crate::abilities::{Abilities, InputWay, Slopes};
+use crate::call_error::CallError;
 use crate::description::Version;
-use crate::glider::Glider;
-use crate::instance::{CallError, Instance};
+use crate::instance::Instance;
 use crate::layout::Layout;
+use crate::prepared_step::PreparedStep;
 
 /// What a system needs to know of its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +93,7 @@ pub(crate) struct CoSimulation<I: Instance> {
     /// Trials are asked of this system.
     rolls_back: bool,
     /// Of a unit that needs nothing but set, step and get: its steps, prepared.
-    glider: Option<Glider>,
+    prepared_step: Option<PreparedStep>,
     /// Before a prepared step something is to be saved or made sure of.
     needs_preparation: bool,
     /// Why a prepared step failed.
@@ -161,8 +162,8 @@ impl<I: Instance> CoSimulation<I> {
             remembers: abilities.linearizes
                 || abilities.event_mode
                 || abilities.slopes != Slopes::Unknown,
-            glider: gliding::is_plain(&abilities, &layout)
-                .then(|| Glider::new(instance.component(), instance.environment(), &layout)),
+            prepared_step: fast_path::is_plain(&abilities, &layout)
+                .then(|| instance.prepare_step(&layout)),
             needs_preparation: abilities.inputs != InputWay::Held
                 || abilities.rollback && version == Version::Two,
             interface,
@@ -374,7 +375,7 @@ impl<I: Instance> CoSimulation<I> {
         response: &mut Response,
     ) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
-        self.instance.sample();
+        self.instance.begin_sample();
         self.rolls_back = true;
         let before = (self.next_event, self.event_pending);
         self.save()?;
@@ -412,7 +413,7 @@ impl<I: Instance> System for CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        if !step.is_instant() && self.glide(step, inputs, response) {
+        if !step.is_instant() && self.fast_step(step, inputs, response) {
             return Ok(());
         }
         self.advance_with_care(step, inputs, response)

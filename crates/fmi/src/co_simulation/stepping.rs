@@ -4,8 +4,9 @@ use dovetail_core::{MacroStep, Signal, StepRule};
 
 use super::CoSimulation;
 use crate::abilities::InputWay;
+use crate::call_error::CallError;
 use crate::description::Version;
-use crate::instance::{CallError, Instance, StepEnd, StepRequest};
+use crate::instance::{Instance, StepEnd, StepRequest};
 
 /// A step that is discarded is divided into so many parts at most.
 const MOST_PARTS: u64 = 1 << 16;
@@ -308,11 +309,13 @@ impl<I: Instance> CoSimulation<I> {
             self.polynomial |= self.buffers.slopes[..count]
                 .iter()
                 .any(|&value| value != 0.0);
-            self.instance.set_input_derivatives(
-                &self.layout.smooth_inputs,
-                &self.buffers.orders[..count],
-                &self.buffers.slopes[..count],
-            )?;
+            if let Some(instance) = self.instance.input_derivatives() {
+                instance.set_input_derivatives(
+                    &self.layout.smooth_inputs,
+                    &self.buffers.orders[..count],
+                    &self.buffers.slopes[..count],
+                )?;
+            }
         }
         Ok(())
     }
@@ -326,10 +329,19 @@ impl<I: Instance> CoSimulation<I> {
                 .iter()
                 .map(|&position| inputs[position]),
         );
-        self.instance.follow(
-            &self.layout.smooth_inputs,
-            &self.buffers.followed,
-            start - elapsed,
-        );
+        if let Some(instance) = self.instance.intermediate_inputs() {
+            instance.follow(
+                &self.layout.smooth_inputs,
+                &self.buffers.followed,
+                start - elapsed,
+            );
+        }
+    }
+
+    /// The inputs are constants that were set.
+    pub(super) fn follow_nothing(&mut self) {
+        if let Some(instance) = self.instance.intermediate_inputs() {
+            instance.follow(&[], &[], 0.0);
+        }
     }
 }

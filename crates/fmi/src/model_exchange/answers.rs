@@ -4,7 +4,8 @@ use dovetail_core::{Knot, Nature, Response, Signal};
 
 use super::stencil::Stencil;
 use super::{DIFFERENCE, ModelExchange, Phase};
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 
 impl<I: Instance> ModelExchange<I> {
     /// Puts the unit at a state under the inputs after `elapsed` and reads outputs; floats only unless `all`.

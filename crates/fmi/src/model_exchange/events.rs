@@ -4,7 +4,8 @@ use dovetail_core::{Nature, Signal};
 use dovetail_numerics::Hint;
 
 use super::ModelExchange;
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 
 impl<I: Instance> ModelExchange<I> {
     /// Notes the signs of the indicators at `end`, under these inputs or those held.

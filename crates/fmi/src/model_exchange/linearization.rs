@@ -4,7 +4,8 @@ use dovetail_core::{Error, Linearization, Linearize, Signal};
 
 use super::stencil::Stencil;
 use super::{DIFFERENCE, ModelExchange};
-use crate::instance::{CallError, Instance};
+use crate::call_error::CallError;
+use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// Where a linearisation is taken.

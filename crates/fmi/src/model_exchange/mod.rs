@@ -20,9 +20,10 @@ use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
 use self::stretch::{Stretch, Trouble};
 use crate::abilities::Abilities;
+use crate::call_error::CallError;
 use crate::co_simulation::Span;
 use crate::flow::{Flow, FlowBuffers};
-use crate::instance::{CallError, Instance};
+use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// Central differences are taken over so much of a quantity: about the cube root of the precision.
@@ -385,7 +386,7 @@ impl<I: Instance> System for ModelExchange<I> {
         let call = |unit: &Self, error: CallError| unit.failure(step.start, error.into());
         self.begin_running(step.start)
             .map_err(|error| call(self, error))?;
-        let timed = self.instance.sample().then(Instant::now);
+        let timed = self.instance.begin_sample().then(Instant::now);
         // A unit that wants to hear of completed steps hears of them only when they are taken for good.
         response.reused =
             self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
@@ -411,7 +412,7 @@ impl<I: Instance> System for ModelExchange<I> {
             .zip(&self.now.values)
             .for_each(|(size, state)| *size = size.max(state.abs()));
         if let Some(before) = timed {
-            self.instance.took(before.elapsed());
+            self.instance.end_sample(before.elapsed());
         }
         Ok(())
     }
@@ -460,7 +461,7 @@ impl<I: Instance> Trial for ModelExchange<I> {
         self.tried = None;
         self.begin_running(step.start)
             .map_err(|error| self.failure(step.start, error.into()))?;
-        let timed = self.instance.sample().then(Instant::now);
+        let timed = self.instance.begin_sample().then(Instant::now);
         let elapsed = self
             .integrate(step, inputs, false)
             .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
@@ -480,7 +481,7 @@ impl<I: Instance> Trial for ModelExchange<I> {
             response.next_event = time;
         }
         if let Some(before) = timed {
-            self.instance.took(before.elapsed());
+            self.instance.end_sample(before.elapsed());
         }
         Ok(())
     }

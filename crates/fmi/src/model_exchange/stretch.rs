@@ -2,8 +2,9 @@
 
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 
+use crate::call_error::CallError;
 use crate::flow::{Flow, Suspect};
-use crate::instance::{CallError, Instance};
+use crate::instance::Instance;
 
 /// A state event is located to so much of the step of the integrator around it.
 const EVENT_PRECISION: f64 = 1e-12;

@@ -1,20 +1,22 @@
 //! Instances and systems of a unit.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
 use super::{Conditions, Prepared, UnitError, Use};
-use crate::abilities::Abilities;
+use crate::abilities::{Abilities, InputWay};
+use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Version};
-use crate::ffi::{Functions2, Functions3};
-use crate::fmi2::{self, Instance2};
-use crate::fmi3::{self, Instance3};
-use crate::instance::{CallError, Instance};
-use crate::journal::{CallLog, Monitor};
+use crate::fmi2::Instance2;
+use crate::fmi3::{CoSimulationOptions, Instance3};
+use crate::fmu_instance::Instantiation;
+use crate::instance::Instance;
+use crate::journal::{CallLog, Journal, Monitor};
 use crate::layout;
+use crate::library::Library;
 use crate::model_exchange::{ModelExchange, Terms};
 
 impl Prepared {
@@ -187,16 +189,11 @@ impl Prepared {
         early: Option<&Vec<f64>>,
     ) -> Result<(Instance2, Arc<Monitor>), UnitError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
+        let resources = file_uri(&self.resources());
         let journal = self.unit.journal(name, log);
         let monitor = journal.monitor.clone();
-        let resources = file_uri(&self.unit.archive.folder().join("resources"));
-        let mut instance = Instance2::new(fmi2::Start {
-            functions: Functions2::of(&library),
-            co_simulation: self.used == Use::CoSimulation,
-            token: &self.unit.description.token,
-            resources: &resources,
-            journal,
-        })?;
+        let from = self.instantiation(&library, &resources, journal);
+        let mut instance = Instance2::instantiate(from)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
         Ok((instance, monitor))
@@ -208,33 +205,49 @@ impl Prepared {
         log: Option<Arc<CallLog>>,
         early: Option<&Vec<f64>>,
     ) -> Result<(Instance3, Arc<Monitor>), UnitError> {
-        let kind = self.kind();
-        let library = self.unit.library(&kind.model_identifier)?;
+        let library = self.unit.library(&self.kind().model_identifier)?;
+        // 3.0 asks for a path that ends in a separator.
+        let resources = format!("{}/", self.resources().display());
         let journal = self.unit.journal(name, log);
         let monitor = journal.monitor.clone();
-        // 3.0 asks for a path that ends in a separator.
-        let resources = format!(
-            "{}/",
-            self.unit.archive.folder().join("resources").display()
-        );
-        let follows = self.declared.inputs == crate::abilities::InputWay::Intermediate;
-        let mut instance = Instance3::new(fmi3::Start {
-            functions: Functions3::of(&library),
+        let from = self.instantiation(&library, &resources, journal);
+        let mut instance = Instance3::instantiate(from, &self.co_simulation_options())?;
+        self.set_values(&mut instance)?;
+        self.set_inputs(&mut instance, early)?;
+        Ok((instance, monitor))
+    }
+
+    fn resources(&self) -> PathBuf {
+        self.unit.archive.folder().join("resources")
+    }
+
+    fn instantiation<'a>(
+        &'a self,
+        library: &'a Library,
+        resources: &'a str,
+        journal: Arc<Journal>,
+    ) -> Instantiation<'a> {
+        Instantiation {
+            library,
             co_simulation: self.used == Use::CoSimulation,
             token: &self.unit.description.token,
-            resources: &resources,
-            event_mode: kind.event_mode && self.abilities_of_instances().event_mode,
-            early_return: self.abilities_of_instances().returns_early,
+            resources,
+            journal,
+        }
+    }
+
+    fn co_simulation_options(&self) -> CoSimulationOptions<'_> {
+        let able = self.abilities_of_instances();
+        let follows = self.declared.inputs == InputWay::Intermediate;
+        CoSimulationOptions {
+            event_mode: self.kind().event_mode && able.event_mode,
+            early_return: able.returns_early,
             intermediate: if follows {
                 &self.layout.smooth_inputs
             } else {
                 &[]
             },
-            journal,
-        })?;
-        self.set_values(&mut instance)?;
-        self.set_inputs(&mut instance, early)?;
-        Ok((instance, monitor))
+        }
     }
 
     /// What instances are made for: as declared, but for what the probe could not make them with.
@@ -256,7 +269,9 @@ impl Prepared {
             .iter()
             .partition(|(index, _)| is_structural(*index));
         if !structural.is_empty() {
-            instance.enter_configuration()?;
+            if let Some(configuration) = instance.configuration() {
+                configuration.enter_configuration()?;
+            }
             for (index, values) in structural {
                 instance.set_start(
                     variables[*index].value_type,
@@ -264,7 +279,9 @@ impl Prepared {
                     values,
                 )?;
             }
-            instance.exit_configuration()?;
+            if let Some(configuration) = instance.configuration() {
+                configuration.exit_configuration()?;
+            }
         }
         for (index, values) in plain
             .into_iter()

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay};
 use crate::archive::{Archive, ArchiveError};
+use crate::call_error::CallError;
 use crate::description::{
     Causality, Description, DescriptionError, Kind, Strictness, Value, Version, read,
 };
 use crate::experiment::{Experiment, Mishap, Observation};
-use crate::instance::CallError;
 use crate::journal::{CallLog, Journal};
 use crate::layout::{self, Layout};
 use crate::library::{Library, LibraryError, MissingSymbol};

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::{Prepared, UnitError, Use};
+use crate::call_error::CallError;
 use crate::description::Version;
 use crate::experiment::{Mishap, Observation};
-use crate::instance::{CallError, Instance};
+use crate::instance::Instance;
 use crate::probe::{self, Laboratory, Verdict};
 use crate::reactions::{Mode, Reactions, reactions};
 

@@ -4,8 +4,9 @@ use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 
 use super::{CoSimulation, Phase};
 use crate::abilities::{Abilities, InputWay, Slopes};
+use crate::calls::Status;
 use crate::description::Version;
-use crate::instance::{Instance, Status};
+use crate::instance::Instance;
 use crate::layout::Layout;
 
 /// Whether a step is set, step and get, and no more.
@@ -20,15 +21,15 @@ impl<I: Instance> CoSimulation<I> {
     /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or there is
     /// trouble.
     #[inline]
-    pub(super) fn glide(
+    pub(super) fn fast_step(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
         response: &mut Response,
     ) -> bool {
         // The question comes first and decides for every step whether it is timed.
-        let quick = self.instance.is_quick();
-        if self.glider.is_none()
+        let quick = self.instance.allows_fast_step();
+        if self.prepared_step.is_none()
             || !quick
             || self.phase != Phase::Stepping
             || self.rolls_back
@@ -36,25 +37,25 @@ impl<I: Instance> CoSimulation<I> {
         {
             return false;
         }
-        if self.needs_preparation && !self.prepare_to_glide(inputs) {
+        if self.needs_preparation && !self.prepare_fast_step(inputs) {
             return false;
         }
-        let Some(glider) = self.glider.as_mut() else {
+        let Some(prepared) = self.prepared_step.as_mut() else {
             return false;
         };
         // All inputs are continuous and in order: a plain unit has no others.
-        for (value, signal) in glider.inputs().iter_mut().zip(inputs) {
+        for (value, signal) in prepared.inputs().iter_mut().zip(inputs) {
             *value = signal.value(0.0);
         }
-        if (!self.instance.glide(glider, step) || glider.terminates())
+        if (!self.instance.fast_step(prepared, step) || prepared.terminates())
             && !self.was_done_after_all(step)
         {
             return false;
         }
-        let Some(glider) = self.glider.as_ref() else {
+        let Some(prepared) = self.prepared_step.as_ref() else {
             return false;
         };
-        let read = glider.outputs();
+        let read = prepared.outputs();
         for &(place, position) in &self.layout.read_output {
             response.outputs[position] = Knot::value_only(read[place]);
         }
@@ -72,14 +73,14 @@ impl<I: Instance> CoSimulation<I> {
     /// A unit that follows inputs gets constants as such; one of 2.0 that can be restored is saved, so that a discarded step can be
     /// repeated in parts.
     #[inline(never)]
-    pub(super) fn prepare_to_glide(&mut self, inputs: &[Signal]) -> bool {
+    pub(super) fn prepare_fast_step(&mut self, inputs: &[Signal]) -> bool {
         match self.abilities.inputs {
             InputWay::Held => {}
             _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => {
                 return false;
             }
             InputWay::Derivatives(_) => {}
-            InputWay::Intermediate => self.instance.follow(&[], &[], 0.0),
+            InputWay::Intermediate => self.follow_nothing(),
         }
         if self.abilities.rollback && self.version == Version::Two {
             self.trouble = self.save().err();
@@ -92,14 +93,14 @@ impl<I: Instance> CoSimulation<I> {
     #[cold]
     #[inline(never)]
     pub(super) fn was_done_after_all(&mut self, step: MacroStep) -> bool {
-        let Some(glider) = self.glider.as_mut() else {
+        let Some(prepared) = self.prepared_step.as_mut() else {
             return false;
         };
-        let terminates = glider.terminates();
-        self.trouble = match self.instance.not_glided(glider, step) {
+        let terminates = prepared.terminates();
+        self.trouble = match self.instance.settle_fast_step(prepared) {
             Err(error) => Some(error),
             Ok(Status::Fine) => {
-                self.ended = terminates.then(|| glider.last().clamp(step.start, step.end));
+                self.ended = terminates.then(|| prepared.last().clamp(step.start, step.end));
                 return true;
             }
             Ok(_) if self.ends_at_discard() => return self.trouble.is_none(),
@@ -136,10 +137,10 @@ impl<I: Instance> CoSimulation<I> {
         let Some(last) = self.instance.end_of_run() else {
             return false;
         };
-        let Some(glider) = self.glider.as_mut() else {
+        let Some(prepared) = self.prepared_step.as_mut() else {
             return false;
         };
-        let (references, values) = glider.reading();
+        let (references, values) = prepared.reading();
         self.trouble = self.instance.get_floats(references, values).err();
         self.ended = Some(last);
         true

@@ -15,7 +15,7 @@ use crate::guard::RawRequest;
 use crate::layout::Layout;
 
 /// Room and references for the steps of one instance.
-pub(crate) struct Glider {
+pub(crate) struct PreparedStep {
     /// Its pointers lead to what the fields below hold.
     request: RawRequest,
     /// What C answered to the last step.
@@ -26,10 +26,10 @@ pub(crate) struct Glider {
     _layout: Arc<Layout>,
 }
 
-// SAFETY: the pointers lead to what the glider itself owns, and to the component of the instance that it belongs to.
-unsafe impl Send for Glider {}
+// SAFETY: the pointers lead to what the step itself owns, and to the component of the instance that it belongs to.
+unsafe impl Send for PreparedStep {}
 
-impl Glider {
+impl PreparedStep {
     /// For a component with this environment and layout. A step that is prepared begins where the unit stands, and no state from
     /// before that is ever restored.
     pub fn new(component: *mut c_void, environment: Environment, layout: &Arc<Layout>) -> Self {
@@ -66,7 +66,7 @@ impl Glider {
     /// The values of the inputs, to be filled.
     #[inline]
     pub fn inputs(&mut self) -> &mut [f64] {
-        // SAFETY: the pointer and the number of a box that this glider owns and nobody else looks at.
+        // SAFETY: the pointer and the number of a box that this step owns and nobody else looks at.
         unsafe {
             std::slice::from_raw_parts_mut(
                 self.request.input_values.cast_mut(),
@@ -101,7 +101,7 @@ impl Glider {
             output_value_count,
             ..
         } = self.request;
-        // SAFETY: as above; the references are those of the layout that this glider holds.
+        // SAFETY: as above; the references are those of the layout that this step holds.
         unsafe {
             (
                 std::slice::from_raw_parts(outputs, output_count),

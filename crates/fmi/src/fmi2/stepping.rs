@@ -1,0 +1,207 @@
+//! Communication steps of FMI 2.0.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dovetail_core::MacroStep;
+
+use super::Instance2;
+use crate::call_error::CallError;
+use crate::calls::{Purpose, Status, StepFunctions};
+use crate::ffi::Component;
+use crate::guard::{Ended, RawRequest};
+use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
+use crate::layout::Layout;
+use crate::prepared_step::PreparedStep;
+
+type Set2 = unsafe extern "C" fn(Component, *const u32, usize, *const f64) -> c_int;
+type Step2 = unsafe extern "C" fn(Component, f64, f64, c_int) -> c_int;
+type Get2 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64) -> c_int;
+
+unsafe extern "C" {
+    fn dovetail_step2(request: *mut RawRequest, set: Set2, step: Step2, get: Get2) -> c_int;
+}
+
+/// Kinds of status that can be asked for.
+const DO_STEP_STATUS: c_int = 0;
+const LAST_SUCCESSFUL_TIME: c_int = 2;
+const TERMINATED: c_int = 3;
+
+/// How a step that goes on in the background is waited for.
+const POLLING_INTERVAL: Duration = Duration::from_micros(50);
+const PENDING: c_int = 5;
+
+impl Instance2 {
+    fn do_step(&mut self, request: &StepRequest<'_>) -> Result<Status, CallError> {
+        let function = self.version.functions.do_step.find()?;
+        let time = request.step.start;
+        let size = request.step.size();
+        let final_step = c_int::from(request.final_step);
+        let arguments = || format!("{time:?}, {size:?}, {final_step}");
+        // SAFETY: plain numbers.
+        let ended = self.calls.call(
+            function,
+            Purpose::DoStep,
+            arguments,
+            |f, component| unsafe { f(component, time, size, final_step) },
+        )?;
+        if ended == Status::Pending {
+            self.wait()
+        } else {
+            Ok(ended)
+        }
+    }
+
+    /// Waits for an FMU that steps in the background.
+    fn wait(&mut self) -> Result<Status, CallError> {
+        loop {
+            std::thread::sleep(POLLING_INTERVAL);
+            match self.step_status()? {
+                Status::Pending => {}
+                done => return Ok(done),
+            }
+        }
+    }
+
+    fn step_status(&mut self) -> Result<Status, CallError> {
+        let function = self.version.functions.get_status.find()?;
+        let arguments = || "doStepStatus".into();
+        let mut status = 0;
+        // SAFETY: `status` is a number of ours.
+        self.calls
+            .demand(function, Purpose::Step, arguments, |f, component| unsafe {
+                f(component, DO_STEP_STATUS, &raw mut status)
+            })?;
+        self.calls.judge("fmi2DoStep", Ok(status))
+    }
+
+    fn last_successful_time(&mut self) -> Result<f64, CallError> {
+        let function = self.version.functions.get_real_status.find()?;
+        let arguments = || "lastSuccessfulTime".into();
+        let mut time = f64::NAN;
+        // SAFETY: `time` is a number of ours.
+        self.calls
+            .demand(function, Purpose::Step, arguments, |f, component| unsafe {
+                f(component, LAST_SUCCESSFUL_TIME, &raw mut time)
+            })?;
+        Ok(time)
+    }
+
+    fn has_terminated(&mut self) -> Result<bool, CallError> {
+        let function = self.version.functions.get_boolean_status.find()?;
+        let arguments = || "terminated".into();
+        let mut terminated = 0;
+        // SAFETY: `terminated` is a number of ours.
+        self.calls
+            .demand(function, Purpose::Step, arguments, |f, component| unsafe {
+                f(component, TERMINATED, &raw mut terminated)
+            })?;
+        Ok(terminated != 0)
+    }
+
+    /// Where a step that was discarded has led. Outputs are read where the run ends.
+    fn end_of_discarded(
+        &mut self,
+        request: &StepRequest<'_>,
+        outputs: &mut [f64],
+    ) -> Result<StepEnd, CallError> {
+        let end_of_run = self.end_of_run();
+        let last = match end_of_run {
+            Some(last) => {
+                self.get_floats(request.output_references, outputs)?;
+                last
+            }
+            None => self.last_successful_time().unwrap_or(request.step.start),
+        };
+        Ok(StepEnd {
+            discarded: true,
+            last,
+            event: false,
+            terminate: end_of_run.is_some(),
+        })
+    }
+
+    /// The names of the functions that a prepared step calls, which must be there.
+    fn step_functions(&self) -> Result<StepFunctions, CallError> {
+        let functions = &self.version.functions;
+        Ok(StepFunctions {
+            set: functions.set_real.find()?.name,
+            step: functions.do_step.find()?.name,
+            get: functions.get_real.find()?.name,
+        })
+    }
+}
+
+impl Stepping for Instance2 {
+    fn step(
+        &mut self,
+        request: &StepRequest<'_>,
+        outputs: &mut [f64],
+    ) -> Result<StepEnd, CallError> {
+        self.set_floats(request.input_references, request.input_values)?;
+        match self.do_step(request)? {
+            Status::Discard => return self.end_of_discarded(request, outputs),
+            Status::Fine => self.get_floats(request.output_references, outputs)?,
+            Status::Pending => {}
+        }
+        Ok(StepEnd {
+            discarded: false,
+            last: request.step.end,
+            event: false,
+            terminate: false,
+        })
+    }
+
+    fn end_of_run(&mut self) -> Option<f64> {
+        if self.has_terminated().unwrap_or(false) {
+            self.last_successful_time().ok()
+        } else {
+            None
+        }
+    }
+}
+
+impl FastPath for Instance2 {
+    fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
+        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+    }
+
+    #[inline]
+    fn allows_fast_step(&mut self) -> bool {
+        self.calls.allows_fast_step()
+    }
+
+    #[inline]
+    fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool {
+        let functions = &self.version.functions;
+        let (Some(set), Some(go), Some(get), false) = (
+            functions.set_real.pointer,
+            functions.do_step.pointer,
+            functions.get_real.pointer,
+            self.calls.is_dead(),
+        ) else {
+            return false;
+        };
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by
+        // `instantiate`.
+        prepared.ended = unsafe { dovetail_step2(prepared.request(step), set, go, get) };
+        Ended::is_fine(prepared.ended)
+    }
+
+    #[cold]
+    fn settle_fast_step(&mut self, prepared: &mut PreparedStep) -> Result<Status, CallError> {
+        self.calls.check_alive()?;
+        let functions = self.step_functions()?;
+        let ended = Ended::of(prepared.ended);
+        if !matches!(ended, Ended::Step(PENDING)) {
+            return self.calls.judge_prepared(ended, &functions);
+        }
+        let done = self.wait()?;
+        if done == Status::Fine {
+            let (references, values) = prepared.reading();
+            self.get_floats(references, values)?;
+        }
+        Ok(done)
+    }
+}

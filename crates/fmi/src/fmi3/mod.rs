@@ -1,0 +1,275 @@
+//! Instances of FMI 3.0.
+
+#![allow(
+    unsafe_code,
+    reason = "every function of an FMU is foreign code behind a pointer"
+)]
+
+mod events;
+mod intermediate;
+mod stepping;
+mod values;
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use self::intermediate::{CallbackData, intermediate_update};
+use crate::call_error::CallError;
+use crate::calls::{Calls, Purpose, made_component};
+use crate::description::Version;
+use crate::environments::{self, Environment, Registered};
+use crate::ffi::{Component, Functions3, SharedFunctions};
+use crate::fmu_instance::{FmuInstance, Instantiation};
+use crate::guard::{Crash, guarded};
+use crate::instance::{Configuration, Derivatives, Instance, IntermediateInputs, Lifecycle};
+use crate::journal::Journal;
+use crate::numbers::c_text;
+
+/// What a Co-Simulation FMU of 3.0 is instantiated with.
+pub(crate) struct CoSimulationOptions<'a> {
+    pub event_mode: bool,
+    pub early_return: bool,
+    /// Inputs that may be set during intermediate update; empty where that is not used.
+    pub intermediate: &'a [u32],
+}
+
+/// What only an instance of 3.0 has.
+pub(crate) struct Fmi3 {
+    functions: Functions3,
+    co_simulation: bool,
+    callback_data: Box<CallbackData>,
+}
+
+/// An instance of 3.0.
+pub(crate) type Instance3 = FmuInstance<Fmi3>;
+
+unsafe extern "C" fn log_message(
+    environment: *mut c_void,
+    status: c_int,
+    _category: *const c_char,
+    text: *const c_char,
+) {
+    if text.is_null() {
+        return;
+    }
+    // SAFETY: the standard asks for a text that ends with a zero.
+    let text = unsafe { CStr::from_ptr(text) };
+    if let Some(journal) = environments::journal(Environment::of(environment)) {
+        journal.record_message(status, &text.to_string_lossy());
+    }
+}
+
+/// What both kinds of FMU are instantiated with.
+struct Arguments {
+    name: CString,
+    token: CString,
+    resources: CString,
+    logging: bool,
+    environment: Environment,
+}
+
+impl Arguments {
+    fn instantiate_co_simulation(
+        &self,
+        functions: &Functions3,
+        options: &CoSimulationOptions<'_>,
+    ) -> Result<Made, CallError> {
+        let function = functions.instantiate_co_simulation.find()?;
+        let intermediate = options.intermediate;
+        let callback = (!intermediate.is_empty()).then_some(intermediate_update as _);
+        // SAFETY: texts and lists outlive the call, the environment the instance.
+        let component = guarded(self.environment, || unsafe {
+            (function.pointer)(
+                self.name.as_ptr(),
+                self.token.as_ptr(),
+                self.resources.as_ptr(),
+                false,
+                self.logging,
+                options.event_mode,
+                options.early_return,
+                intermediate.as_ptr(),
+                intermediate.len(),
+                self.environment.pointer(),
+                log_message,
+                callback,
+            )
+        });
+        Ok((function.name, component))
+    }
+
+    fn instantiate_model_exchange(&self, functions: &Functions3) -> Result<Made, CallError> {
+        let function = functions.instantiate_model_exchange.find()?;
+        // SAFETY: texts outlive the call, the environment the instance.
+        let component = guarded(self.environment, || unsafe {
+            (function.pointer)(
+                self.name.as_ptr(),
+                self.token.as_ptr(),
+                self.resources.as_ptr(),
+                false,
+                self.logging,
+                self.environment.pointer(),
+                log_message,
+            )
+        });
+        Ok((function.name, component))
+    }
+}
+
+/// Which function has made a component, if it has.
+type Made = (&'static str, Result<Component, Crash>);
+
+impl Instance3 {
+    pub fn instantiate(
+        from: Instantiation<'_>,
+        options: &CoSimulationOptions<'_>,
+    ) -> Result<Self, CallError> {
+        let journal = from.journal;
+        let functions = Functions3::of(from.library);
+        let set_inputs = functions.set_float64.pointer;
+        let callback_data = Box::new(CallbackData::new(set_inputs, options.intermediate.len()));
+        let environment = Environment::of(&raw const *callback_data);
+        let registered = Registered::three(environment, journal.clone());
+        let arguments = Arguments {
+            name: c_text(&journal.instance),
+            token: c_text(from.token),
+            resources: c_text(from.resources),
+            logging: journal.log.is_some(),
+            environment,
+        };
+        let (function, made) = if from.co_simulation {
+            arguments.instantiate_co_simulation(&functions, options)?
+        } else {
+            arguments.instantiate_model_exchange(&functions)?
+        };
+        journal.log_call(format_args!(
+            "{function}({:?}, {:?})",
+            from.token, from.resources
+        ));
+        let component = made_component(function, made, &journal)?;
+        callback_data.set_component(component);
+        let version = Fmi3 {
+            functions,
+            co_simulation: from.co_simulation,
+            callback_data,
+        };
+        Ok(Self::new(
+            version,
+            Calls::new(journal, registered, component),
+            SharedFunctions::of(from.library, Version::Three),
+        ))
+    }
+}
+
+impl Instance for Instance3 {
+    fn configuration(&mut self) -> Option<&mut dyn Configuration> {
+        Some(self)
+    }
+
+    fn intermediate_inputs(&mut self) -> Option<&mut dyn IntermediateInputs> {
+        Some(self)
+    }
+}
+
+impl Lifecycle for Instance3 {
+    fn journal(&self) -> &Journal {
+        &self.calls.journal
+    }
+
+    fn enter_initialization(
+        &mut self,
+        start: f64,
+        stop: f64,
+        tolerance: Option<f64>,
+    ) -> Result<(), CallError> {
+        let function = self.version.functions.enter_initialization.find()?;
+        let given = tolerance.is_some();
+        let tolerance = tolerance.unwrap_or(0.0);
+        let arguments = || format!("{given}, {tolerance:?}, {start:?}, true, {stop:?}");
+        // SAFETY: plain numbers.
+        self.calls
+            .demand(function, Purpose::Setup, arguments, |f, component| unsafe {
+                f(component, given, tolerance, start, true, stop)
+            })
+    }
+
+    fn exit_initialization(&mut self) -> Result<(), CallError> {
+        self.exit_initialization_mode()
+    }
+
+    fn terminate(&mut self) -> Result<(), CallError> {
+        self.terminate_run()
+    }
+}
+
+impl Configuration for Instance3 {
+    fn enter_configuration(&mut self) -> Result<(), CallError> {
+        let function = self.version.functions.enter_configuration.find()?;
+        self.call_plain(function, Purpose::Setup)
+    }
+
+    fn exit_configuration(&mut self) -> Result<(), CallError> {
+        let function = self.version.functions.exit_configuration.find()?;
+        self.call_plain(function, Purpose::Setup)
+    }
+}
+
+impl Derivatives for Instance3 {
+    fn directional(
+        &mut self,
+        unknowns: &[u32],
+        knowns: &[u32],
+        seed: &[f64],
+        sensitivity: &mut [f64],
+    ) -> Result<(), CallError> {
+        if unknowns.is_empty() || knowns.is_empty() {
+            sensitivity.fill(0.0);
+            return Ok(());
+        }
+        let function = self.version.functions.directional_derivative.find()?;
+        let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
+        // SAFETY: the pointers belong to slices of these lengths.
+        self.calls.demand(
+            function,
+            Purpose::Values,
+            arguments,
+            |f, component| unsafe {
+                f(
+                    component,
+                    unknowns.as_ptr(),
+                    unknowns.len(),
+                    knowns.as_ptr(),
+                    knowns.len(),
+                    seed.as_ptr(),
+                    seed.len(),
+                    sensitivity.as_mut_ptr(),
+                    sensitivity.len(),
+                )
+            },
+        )
+    }
+
+    fn output_derivatives(
+        &mut self,
+        references: &[u32],
+        orders: &[i32],
+        values: &mut [f64],
+    ) -> Result<(), CallError> {
+        let function = self.version.functions.get_output_derivatives.find()?;
+        let arguments = || format!("{references:?}");
+        // SAFETY: the pointers belong to slices of these lengths.
+        self.calls.demand(
+            function,
+            Purpose::Values,
+            arguments,
+            |f, component| unsafe {
+                f(
+                    component,
+                    references.as_ptr(),
+                    references.len(),
+                    orders.as_ptr(),
+                    values.as_mut_ptr(),
+                    values.len(),
+                )
+            },
+        )
+    }
+}

@@ -1,0 +1,166 @@
+//! Communication steps of FMI 3.0.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use dovetail_core::MacroStep;
+
+use super::Instance3;
+use crate::call_error::CallError;
+use crate::calls::{Purpose, Status, StepFunctions};
+use crate::ffi::Component;
+use crate::guard::{Ended, RawRequest};
+use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
+use crate::layout::Layout;
+use crate::prepared_step::PreparedStep;
+
+type Set3 = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
+type Step3 =
+    unsafe extern "C" fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
+type Get3 = unsafe extern "C" fn(Component, *const u32, usize, *mut f64, usize) -> c_int;
+
+unsafe extern "C" {
+    fn dovetail_step3(request: *mut RawRequest, set: Set3, step: Step3, get: Get3) -> c_int;
+}
+
+/// What `fmi3DoStep` answers beside its status.
+struct StepFlags {
+    event: u8,
+    terminate: u8,
+    early: u8,
+    last: f64,
+}
+
+impl StepFlags {
+    /// Of a step that ends at `end`, before it is taken.
+    fn of_step_to(end: f64) -> Self {
+        Self {
+            event: 0,
+            terminate: 0,
+            early: 0,
+            last: end,
+        }
+    }
+
+    /// Where a step to `end` has ended.
+    fn end(&self, end: f64, discarded: bool) -> StepEnd {
+        let terminate = self.terminate != 0;
+        // An FMU that does not stop early need not report where it stopped.
+        let reports_last = self.early != 0 || terminate || discarded;
+        StepEnd {
+            discarded,
+            last: if reports_last { self.last } else { end },
+            event: self.event != 0,
+            terminate,
+        }
+    }
+}
+
+impl Instance3 {
+    fn do_step(
+        &mut self,
+        request: &StepRequest<'_>,
+        flags: &mut StepFlags,
+    ) -> Result<Status, CallError> {
+        let function = self.version.functions.do_step.find()?;
+        let time = request.step.start;
+        let size = request.step.size();
+        let final_step = request.final_step;
+        let arguments = || format!("{time:?}, {size:?}, {final_step}");
+        // SAFETY: the flags are ours.
+        self.calls.call(
+            function,
+            Purpose::DoStep,
+            arguments,
+            |f, component| unsafe {
+                f(
+                    component,
+                    time,
+                    size,
+                    final_step,
+                    &raw mut flags.event,
+                    &raw mut flags.terminate,
+                    &raw mut flags.early,
+                    &raw mut flags.last,
+                )
+            },
+        )
+    }
+
+    /// An error where inputs could not be set during the step.
+    fn check_intermediate_inputs(&mut self) -> Result<(), CallError> {
+        match self.version.callback_data.take_failure() {
+            Some(status) => Err(self
+                .calls
+                .not_done("fmi3SetFloat64 during the step", status)),
+            None => Ok(()),
+        }
+    }
+
+    /// The names of the functions that a prepared step calls, which must be there.
+    fn step_functions(&self) -> Result<StepFunctions, CallError> {
+        let functions = &self.version.functions;
+        Ok(StepFunctions {
+            set: functions.set_float64.find()?.name,
+            step: functions.do_step.find()?.name,
+            get: functions.get_float64.find()?.name,
+        })
+    }
+}
+
+impl Stepping for Instance3 {
+    fn step(
+        &mut self,
+        request: &StepRequest<'_>,
+        outputs: &mut [f64],
+    ) -> Result<StepEnd, CallError> {
+        let mut flags = StepFlags::of_step_to(request.step.end);
+        self.set_floats(request.input_references, request.input_values)?;
+        let ended = self.do_step(request, &mut flags)?;
+        if ended == Status::Fine {
+            self.get_floats(request.output_references, outputs)?;
+        }
+        self.check_intermediate_inputs()?;
+        Ok(flags.end(request.step.end, ended == Status::Discard))
+    }
+
+    fn end_of_run(&mut self) -> Option<f64> {
+        None
+    }
+}
+
+impl FastPath for Instance3 {
+    fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
+        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+    }
+
+    #[inline]
+    fn allows_fast_step(&mut self) -> bool {
+        self.calls.allows_fast_step()
+    }
+
+    #[inline]
+    fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool {
+        let functions = &self.version.functions;
+        let (Some(set), Some(go), Some(get), false) = (
+            functions.set_float64.pointer,
+            functions.do_step.pointer,
+            functions.get_float64.pointer,
+            self.calls.is_dead(),
+        ) else {
+            return false;
+        };
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by
+        // `instantiate`.
+        prepared.ended = unsafe { dovetail_step3(prepared.request(step), set, go, get) };
+        Ended::is_fine(prepared.ended)
+    }
+
+    #[cold]
+    fn settle_fast_step(&mut self, prepared: &mut PreparedStep) -> Result<Status, CallError> {
+        self.calls.check_alive()?;
+        let functions = self.step_functions()?;
+        let ended = Ended::of(prepared.ended);
+        self.calls.judge_prepared(ended, &functions)
+    }
+}

@@ -1,0 +1,238 @@
+//! Values of variables in FMI 3.0: of many types, and arrays with several values for one reference.
+
+use std::ffi::{CString, c_char, c_int};
+
+use super::Instance3;
+use crate::call_error::CallError;
+use crate::calls::{Calls, Purpose};
+use crate::description::{Value, ValueType};
+use crate::ffi::{Component, Function};
+use crate::fmu_instance::numbers_of_texts;
+use crate::instance::Values;
+use crate::numbers::{Scalar, as_number, c_text};
+use crate::strings;
+
+type Get<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T, usize) -> c_int;
+type Set<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T, usize) -> c_int;
+
+/// Has the FMU write the values of these variables.
+fn get<T>(
+    calls: &mut Calls,
+    function: Function<Get<T>>,
+    references: &[u32],
+    values: &mut [T],
+) -> Result<(), CallError> {
+    let arguments = || format!("{references:?}");
+    let count = references.len();
+    // SAFETY: the pointers belong to slices of these lengths.
+    calls.demand(
+        function,
+        Purpose::Values,
+        arguments,
+        |f, component| unsafe {
+            f(
+                component,
+                references.as_ptr(),
+                count,
+                values.as_mut_ptr(),
+                values.len(),
+            )
+        },
+    )
+}
+
+/// Gives the FMU values of these variables, which the log shows in this way.
+fn set<T>(
+    calls: &mut Calls,
+    function: Function<Set<T>>,
+    references: &[u32],
+    values: &[T],
+    shown: &dyn std::fmt::Debug,
+) -> Result<(), CallError> {
+    let arguments = || format!("{references:?}, {shown:?}");
+    let count = references.len();
+    // SAFETY: the pointers belong to slices of these lengths.
+    calls.demand(
+        function,
+        Purpose::Values,
+        arguments,
+        |f, component| unsafe {
+            f(
+                component,
+                references.as_ptr(),
+                count,
+                values.as_ptr(),
+                values.len(),
+            )
+        },
+    )
+}
+
+/// Zeros as values of another type.
+fn as_scalars<T: Scalar>(words: &mut [u64]) -> &mut [T] {
+    // SAFETY: words are at least as wide as a scalar and aligned for all, and zeros are a value of each type.
+    unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<T>(), words.len()) }
+}
+
+impl Instance3 {
+    /// Gets values of a type through words of ours.
+    fn get_scalars<T: Scalar>(
+        &mut self,
+        function: Function<Get<T>>,
+        references: &[u32],
+        values: &mut [f64],
+    ) -> Result<(), CallError> {
+        let scalars = as_scalars::<T>(self.scratch.words(values.len()));
+        get(&mut self.calls, function, references, scalars)?;
+        for (value, scalar) in values.iter_mut().zip(&*scalars) {
+            *value = scalar.to_number();
+        }
+        Ok(())
+    }
+
+    /// Sets values of a type through words of ours.
+    fn set_scalars<T: Scalar>(
+        &mut self,
+        function: Function<Set<T>>,
+        kind: ValueType,
+        references: &[u32],
+        values: &[f64],
+    ) -> Result<(), CallError> {
+        let scalars = as_scalars::<T>(self.scratch.words(values.len()));
+        for (scalar, &value) in scalars.iter_mut().zip(values) {
+            *scalar = T::of_number(value, kind)?;
+        }
+        set(&mut self.calls, function, references, scalars, &values)
+    }
+
+    fn get_booleans(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+        let function = self.version.functions.get_boolean.find()?;
+        self.get_scalars(function, references, values)?;
+        for value in values {
+            *value = f64::from(u8::from(*value != 0.0));
+        }
+        Ok(())
+    }
+
+    fn get_texts(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+        let function = self.version.functions.get_string.find()?;
+        let texts = self.scratch.texts(values.len());
+        get(&mut self.calls, function, references, texts)?;
+        numbers_of_texts(texts, values);
+        Ok(())
+    }
+
+    fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
+        let function = self.version.functions.set_string.find()?;
+        let text = |&value: &f64| c_text(&strings::text(value));
+        let texts: Vec<CString> = values.iter().map(text).collect();
+        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        set(&mut self.calls, function, references, &pointers, &texts)
+    }
+
+    fn set_bytes(&mut self, reference: u32, bytes: &[u8]) -> Result<(), CallError> {
+        let function = self.version.functions.set_binary.find()?;
+        let size = bytes.len();
+        let place = bytes.as_ptr();
+        let arguments = || format!("[{reference}]");
+        // SAFETY: one reference, one size, one pointer to so many bytes.
+        self.calls.demand(
+            function,
+            Purpose::Values,
+            arguments,
+            |f, component| unsafe {
+                f(
+                    component,
+                    &raw const reference,
+                    1,
+                    &raw const size,
+                    &raw const place,
+                    1,
+                )
+            },
+        )
+    }
+}
+
+impl Values for Instance3 {
+    fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
+        if references.is_empty() {
+            return Ok(());
+        }
+        let function = self.version.functions.get_float64.find()?;
+        get(&mut self.calls, function, references, values)
+    }
+
+    fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
+        if references.is_empty() {
+            return Ok(());
+        }
+        let function = self.version.functions.set_float64.find()?;
+        set(&mut self.calls, function, references, values, &values)
+    }
+
+    fn get_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &mut [f64],
+    ) -> Result<(), CallError> {
+        let f = &self.version.functions;
+        match kind {
+            ValueType::Float64 => self.get_floats(references, values),
+            ValueType::Float32 => self.get_scalars(f.get_float32.find()?, references, values),
+            ValueType::Int64 | ValueType::Enumeration => {
+                self.get_scalars(f.get_int64.find()?, references, values)
+            }
+            ValueType::Int32 => self.get_scalars(f.get_int32.find()?, references, values),
+            ValueType::Int16 => self.get_scalars(f.get_int16.find()?, references, values),
+            ValueType::Int8 => self.get_scalars(f.get_int8.find()?, references, values),
+            ValueType::UInt64 => self.get_scalars(f.get_uint64.find()?, references, values),
+            ValueType::UInt32 => self.get_scalars(f.get_uint32.find()?, references, values),
+            ValueType::UInt16 => self.get_scalars(f.get_uint16.find()?, references, values),
+            ValueType::UInt8 => self.get_scalars(f.get_uint8.find()?, references, values),
+            ValueType::Boolean => self.get_booleans(references, values),
+            ValueType::String => self.get_texts(references, values),
+            ValueType::Binary | ValueType::Clock => Ok(()), // not part of any interface
+        }
+    }
+
+    fn set_values(
+        &mut self,
+        kind: ValueType,
+        references: &[u32],
+        values: &[f64],
+    ) -> Result<(), CallError> {
+        let f = &self.version.functions;
+        match kind {
+            ValueType::Float64 => self.set_floats(references, values),
+            ValueType::Float32 => self.set_scalars(f.set_float32.find()?, kind, references, values),
+            ValueType::Int64 | ValueType::Enumeration => {
+                self.set_scalars(f.set_int64.find()?, kind, references, values)
+            }
+            ValueType::Int32 => self.set_scalars(f.set_int32.find()?, kind, references, values),
+            ValueType::Int16 => self.set_scalars(f.set_int16.find()?, kind, references, values),
+            ValueType::Int8 => self.set_scalars(f.set_int8.find()?, kind, references, values),
+            ValueType::UInt64 => self.set_scalars(f.set_uint64.find()?, kind, references, values),
+            ValueType::UInt32 => self.set_scalars(f.set_uint32.find()?, kind, references, values),
+            ValueType::UInt16 => self.set_scalars(f.set_uint16.find()?, kind, references, values),
+            ValueType::UInt8 => self.set_scalars(f.set_uint8.find()?, kind, references, values),
+            ValueType::Boolean => self.set_scalars(f.set_boolean.find()?, kind, references, values),
+            ValueType::String => self.set_texts(references, values),
+            ValueType::Binary | ValueType::Clock => Ok(()), // not part of any interface
+        }
+    }
+
+    fn set_start(
+        &mut self,
+        kind: ValueType,
+        reference: u32,
+        values: &[Value],
+    ) -> Result<(), CallError> {
+        if let (ValueType::Binary, [Value::Binary(bytes)]) = (kind, values) {
+            return self.set_bytes(reference, bytes);
+        }
+        let numbers: Vec<f64> = values.iter().map(as_number).collect();
+        self.set_values(kind, &[reference], &numbers)
+    }
+}

@@ -1,0 +1,235 @@
+//! An instance of an FMU, with the roles that both versions of the standard implement by the same functions.
+
+#![allow(
+    unsafe_code,
+    reason = "every function of an FMU is foreign code behind a pointer"
+)]
+
+use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::call_error::CallError;
+use crate::calls::{Calls, Purpose};
+use crate::ffi::{FmuState, Function, NumbersFunction, PlainFunction, SharedFunctions};
+use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
+use crate::journal::Journal;
+use crate::library::Library;
+use crate::numbers::Scratch;
+use crate::strings;
+
+/// An event iteration that is not over after so many rounds never will be.
+const MOST_EVENT_ROUNDS: usize = 1000;
+
+/// What an instance is made of.
+pub(crate) struct Instantiation<'a> {
+    pub library: &'a Library,
+    pub co_simulation: bool,
+    pub token: &'a str,
+    pub resources: &'a str,
+    pub journal: Arc<Journal>,
+}
+
+/// What an FMU answers to one round of an event iteration.
+pub(crate) struct EventRound {
+    pub again: bool,
+    pub terminate: bool,
+    pub states_changed: bool,
+    pub next_event: Option<f64>,
+}
+
+/// One instance; `V` is what only its version of the standard has.
+pub(crate) struct FmuInstance<V> {
+    pub version: V,
+    pub calls: Calls,
+    pub shared: SharedFunctions,
+    pub scratch: Scratch,
+    saved: FmuState,
+}
+
+// SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self` sees to that.
+unsafe impl<V> Send for FmuInstance<V> {}
+
+impl<V> FmuInstance<V> {
+    pub fn new(version: V, calls: Calls, shared: SharedFunctions) -> Self {
+        Self {
+            version,
+            calls,
+            shared,
+            scratch: Scratch::default(),
+            saved: null_mut(),
+        }
+    }
+
+    /// Every call of which the standard says `status f(instance)`.
+    pub fn call_plain(
+        &mut self,
+        function: Function<PlainFunction>,
+        purpose: Purpose,
+    ) -> Result<(), CallError> {
+        // SAFETY: the component is live.
+        let body = |f: PlainFunction, component| unsafe { f(component) };
+        self.calls.demand(function, purpose, String::new, body)
+    }
+
+    /// Every call of which the standard says `status f(instance, numbers, how many)`.
+    fn read_numbers(
+        &mut self,
+        function: Function<NumbersFunction>,
+        purpose: Purpose,
+        numbers: &mut [f64],
+    ) -> Result<(), CallError> {
+        // SAFETY: the pointer belongs to a slice of this length.
+        let body = |f: NumbersFunction, component| unsafe {
+            f(component, numbers.as_mut_ptr(), numbers.len())
+        };
+        self.calls.demand(function, purpose, String::new, body)
+    }
+
+    pub fn exit_initialization_mode(&mut self) -> Result<(), CallError> {
+        self.call_plain(self.shared.exit_initialization.find()?, Purpose::Setup)
+    }
+
+    /// Ends the run, unless the FMU has failed: the standard then allows nothing but freeing it.
+    pub fn terminate_run(&mut self) -> Result<(), CallError> {
+        if self.calls.has_failed() {
+            return Ok(());
+        }
+        self.call_plain(self.shared.terminate.find()?, Purpose::Setup)
+    }
+
+    /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the end of the run.
+    pub fn iterate_events(
+        &mut self,
+        function: &'static str,
+        mut round: impl FnMut(&mut Self) -> Result<EventRound, CallError>,
+    ) -> Result<Discrete, CallError> {
+        let mut states_changed = false;
+        for _ in 0..MOST_EVENT_ROUNDS {
+            let answer = round(self)?;
+            states_changed |= answer.states_changed;
+            if answer.terminate || !answer.again {
+                return Ok(Discrete {
+                    terminate: answer.terminate,
+                    states_changed,
+                    next_event: answer.next_event.unwrap_or(f64::INFINITY),
+                });
+            }
+        }
+        let status = "a wish for yet another round after a thousand of them";
+        Err(self.calls.refused(function, status))
+    }
+
+    fn free_state(&mut self) -> Result<(), CallError> {
+        let free = self.shared.free_state.find()?;
+        let place = &raw mut self.saved;
+        // SAFETY: a state of this component, freed once.
+        self.calls
+            .demand(free, Purpose::Setup, String::new, |f, component| unsafe {
+                f(component, place)
+            })
+    }
+}
+
+impl<V> Timing for FmuInstance<V> {
+    fn begin_sample(&mut self) -> bool {
+        self.calls.begin_sample()
+    }
+
+    fn end_sample(&mut self, time: Duration) {
+        self.calls.end_sample(time);
+    }
+}
+
+impl<V> Checkpoint for FmuInstance<V> {
+    fn save(&mut self) -> Result<(), CallError> {
+        let get_state = self.shared.get_state.find()?;
+        let place = &raw mut self.saved;
+        // SAFETY: the place holds null or a state of this component, as the standard asks.
+        self.calls.demand(
+            get_state,
+            Purpose::State,
+            String::new,
+            |f, component| unsafe { f(component, place) },
+        )
+    }
+
+    fn restore(&mut self) -> Result<(), CallError> {
+        let set_state = self.shared.set_state.find()?;
+        let saved = self.saved;
+        // SAFETY: the state is one of this component.
+        self.calls.demand(
+            set_state,
+            Purpose::State,
+            String::new,
+            |f, component| unsafe { f(component, saved) },
+        )
+    }
+}
+
+impl<V> ContinuousTime for FmuInstance<V> {
+    fn set_time(&mut self, time: f64) -> Result<(), CallError> {
+        let function = self.shared.set_time.find()?;
+        let arguments = || format!("{time:?}");
+        // SAFETY: a plain number.
+        self.calls.demand(
+            function,
+            Purpose::Values,
+            arguments,
+            |f, component| unsafe { f(component, time) },
+        )
+    }
+
+    fn set_states(&mut self, states: &[f64]) -> Result<(), CallError> {
+        let function = self.shared.set_continuous_states.find()?;
+        let arguments = || format!("{states:?}");
+        // SAFETY: the pointer belongs to a slice of this length.
+        self.calls.demand(
+            function,
+            Purpose::Values,
+            arguments,
+            |f, component| unsafe { f(component, states.as_ptr(), states.len()) },
+        )
+    }
+
+    fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError> {
+        let function = self.shared.get_continuous_states.find()?;
+        self.read_numbers(function, Purpose::Values, states)
+    }
+
+    fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError> {
+        let function = self.shared.get_derivatives.find()?;
+        self.read_numbers(function, Purpose::Step, derivatives)
+    }
+
+    fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError> {
+        let function = self.shared.get_event_indicators.find()?;
+        self.read_numbers(function, Purpose::Step, indicators)
+    }
+}
+
+/// What the FMU answers here does not matter any more.
+impl<V> Drop for FmuInstance<V> {
+    fn drop(&mut self) {
+        if !self.saved.is_null() {
+            let _ = self.free_state();
+        }
+        if let Some(free) = self.shared.free_instance.pointer {
+            // SAFETY: the component is live and not used after this.
+            self.calls.free(|component| unsafe { free(component) });
+        }
+    }
+}
+
+/// The numbers of texts that an FMU has just written.
+pub(crate) fn numbers_of_texts(texts: &[*const c_char], numbers: &mut [f64]) {
+    for (number, &text) in numbers.iter_mut().zip(texts) {
+        *number = if text.is_null() {
+            0.0
+        } else {
+            // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
+            strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
+        };
+    }
+}
