@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use dovetail::core::{Capabilities, Interface, Nature, StepRule};
 use dovetail::fmi::description::{Causality, Description, Variable};
-use dovetail::fmi::{Abilities, InputWay, Prepared, Slopes, Use};
+use dovetail::fmi::{Abilities, Capability, InputWay, Prepared, Slopes, Use};
 use dovetail::report::{Alignment, Table};
 use dovetail::scenario::{Choices, Overrides, Scenario};
 use serde_json::{Value, json};
@@ -97,7 +97,7 @@ impl Found<'_> {
         text.push('\n');
         text += &self.abilities();
         for finding in self.prepared.findings() {
-            match (finding.holds, finding.confirmed) {
+            match (finding.holds(), finding.confirmed()) {
                 (false, _) => {
                     writeln!(text, "Not used: {} ({}).", finding.capability, finding.what)
                 }
@@ -106,7 +106,7 @@ impl Found<'_> {
                     "Not confirmed: {} ({}).",
                     finding.capability, finding.what
                 ),
-                (true, true) if finding.capability == "linearization" => {
+                (true, true) if finding.capability == Capability::Linearization => {
                     writeln!(text, "Note: {}.", finding.what)
                 }
                 (true, true) => Ok(()),
@@ -250,7 +250,7 @@ impl Found<'_> {
             "input_degree": self.capabilities.input_degree,
             "variables": self.all.then(|| self.all_variables()),
             "precision": { "noise": self.capabilities.precision.noise, "resolution": self.capabilities.precision.resolution },
-            "findings": findings.map(|f| json!({ "capability": f.capability, "holds": f.holds, "confirmed": f.confirmed, "what": f.what })).collect::<Vec<_>>(),
+            "findings": findings.map(|f| json!({ "capability": f.capability.name(), "holds": f.holds(), "confirmed": f.confirmed(), "what": f.what })).collect::<Vec<_>>(),
         })
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::call_error::CallError;
-use crate::environments::{Environment, Registered};
+use crate::environment::Environment;
+use crate::environment_registry::Registered;
 use crate::ffi::{Component, Function};
 use crate::guard::{Crash, Ended, guarded};
 use crate::journal::{Costs, Journal, Sampler};

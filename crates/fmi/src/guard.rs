@@ -8,7 +8,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Once;
 
-use crate::environments::Environment;
+use crate::environment::Environment;
 
 unsafe extern "C" {
     fn dovetail_guard_install();

@@ -124,6 +124,14 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
+    pub fn new(instance: &str, log: Option<Arc<CallLog>>) -> Arc<Self> {
+        Arc::new(Self {
+            instance: instance.to_owned(),
+            monitor: Arc::default(),
+            log,
+        })
+    }
+
     /// Writes a line into the log of calls, where there is one.
     pub fn log_call(&self, line: std::fmt::Arguments<'_>) {
         if let Some(log) = &self.log {

@@ -6,7 +6,8 @@ use dovetail_core::Precision;
 use serde::{Deserialize, Serialize};
 
 use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::unit::{Prepared, Settings, Unit, UnitError};
+use crate::fmu::error::UnitError;
+use crate::fmu::{Prepared, Settings, Unit};
 
 /// What the probe of a unit found: enough to prepare it elsewhere in the same way, without trying it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

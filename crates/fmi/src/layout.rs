@@ -144,6 +144,24 @@ impl Layout {
         layout
     }
 
+    /// No output depends on other inputs than these.
+    pub fn keep_dependencies(&mut self, inputs: &[usize]) {
+        for output in &mut self.outputs {
+            output.depends_on.retain(|input| inputs.contains(input));
+        }
+    }
+
+    /// An output depends on an input; whether that was not known.
+    pub fn add_dependency(&mut self, output: usize, input: usize) -> bool {
+        let depends_on = &mut self.outputs[output].depends_on;
+        let is_new = !depends_on.contains(&input);
+        if is_new {
+            depends_on.push(input);
+            depends_on.sort_unstable();
+        }
+        is_new
+    }
+
     /// What to say of a unit all of whose reals are declared to jump: they may well be quantities.
     pub fn doubt(&self, description: &Description) -> Option<String> {
         let exchanged = |v: &&Variable| matches!(v.causality, Causality::Input | Causality::Output);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use dovetail_core::MacroStep;
 
-use crate::environments::Environment;
+use crate::environment::Environment;
 use crate::guard::RawRequest;
 use crate::layout::Layout;
 

@@ -101,7 +101,7 @@ fn capabilities_are_found() {
             "{found:?}"
         );
         assert!(
-            rich.findings().iter().all(|finding| finding.holds),
+            rich.findings().iter().all(|finding| finding.holds()),
             "{:?}",
             rich.findings()
         );

@@ -10,6 +10,7 @@ mod number;
 mod read;
 mod start;
 mod structure;
+mod typed_elements;
 mod units;
 mod variables;
 mod xml;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::findings::{DescriptionError, quoted};
 use super::limits::{self, LIMITS, Limits};
-use super::variables::value_type;
+use super::typed_elements::{typed_child, value_type};
 use super::xml::Element;
 use super::{UnitDefinition, ValueType, Version};
 
@@ -99,9 +99,7 @@ pub(super) fn types(
     for element in list.children() {
         let details = match version {
             // <SimpleType name=".."><Real ../></SimpleType>
-            Version::Two if element.name() == "SimpleType" => element
-                .children()
-                .find(|child| value_type(child.name(), version).is_some()),
+            Version::Two if element.name() == "SimpleType" => typed_child(element, version),
             // <Float64Type name=".." ../>
             Version::Three if element.name().ends_with("Type") => Some(element),
             _ => {

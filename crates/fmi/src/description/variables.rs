@@ -6,6 +6,7 @@ use super::dimensions::dimensions;
 use super::findings::{DescriptionError, quoted};
 use super::limits::{self, LIMITS, Limits};
 use super::start;
+use super::typed_elements::{typed_child, value_type};
 use super::units::Type;
 use super::xml::Element;
 use super::{Causality, Initial, ValueType, Variability, Variable, Version, defaults};
@@ -43,29 +44,6 @@ const CLOCK: &[&str] = &[
     "shiftCounter",
 ];
 
-/// The kind of value that an element stands for.
-pub(super) fn value_type(name: &str, version: Version) -> Option<ValueType> {
-    Some(match (name, version) {
-        ("Real", Version::Two) | ("Float64", Version::Three) => ValueType::Float64,
-        ("Integer", Version::Two) | ("Int32", Version::Three) => ValueType::Int32,
-        ("Boolean", _) => ValueType::Boolean,
-        ("String", _) => ValueType::String,
-        ("Enumeration", _) => ValueType::Enumeration,
-        (_, Version::Two) => return None,
-        ("Float32", _) => ValueType::Float32,
-        ("Int64", _) => ValueType::Int64,
-        ("Int16", _) => ValueType::Int16,
-        ("Int8", _) => ValueType::Int8,
-        ("UInt64", _) => ValueType::UInt64,
-        ("UInt32", _) => ValueType::UInt32,
-        ("UInt16", _) => ValueType::UInt16,
-        ("UInt8", _) => ValueType::UInt8,
-        ("Binary", _) => ValueType::Binary,
-        ("Clock", _) => ValueType::Clock,
-        _ => return None,
-    })
-}
-
 /// The variables, and for each of them what its attribute `derivative` says, to be resolved when all are known.
 pub(super) type Listed<'a> = Vec<(Element<'a>, Variable, Option<u32>)>;
 
@@ -79,9 +57,7 @@ pub(super) fn variables<'a>(
     for element in list.children() {
         let typed = match version {
             // <ScalarVariable name=".."><Real ../></ScalarVariable>
-            Version::Two if element.name() == "ScalarVariable" => element
-                .children()
-                .find(|child| value_type(child.name(), version).is_some()),
+            Version::Two if element.name() == "ScalarVariable" => typed_child(element, version),
             // <Float64 name=".." ../>
             Version::Three => value_type(element.name(), version).map(|_| element),
             Version::Two => None,

@@ -15,7 +15,8 @@ use std::sync::{Arc, Once};
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose, made_component};
 use crate::description::Version;
-use crate::environments::{self, Environment, Registered};
+use crate::environment::Environment;
+use crate::environment_registry::{self, Registered};
 use crate::ffi::{Callbacks2, Functions2, SharedFunctions};
 use crate::fmu_instance::{FmuInstance, Instantiation};
 use crate::guard::guarded;
@@ -53,7 +54,7 @@ unsafe extern "C" fn receive_message(
     }
     // SAFETY: a text of ours, which ends with a zero.
     let text = unsafe { CStr::from_ptr(text) };
-    if let Some(journal) = environments::journal(Environment::of(environment)) {
+    if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
         journal.record_message(status, &text.to_string_lossy());
     }
 }

@@ -7,7 +7,8 @@ use std::ptr::{null, null_mut};
 use dovetail_core::Signal;
 
 use super::Instance3;
-use crate::environments::{self, Environment};
+use crate::environment::Environment;
+use crate::environment_registry;
 use crate::ffi::Component;
 use crate::instance::IntermediateInputs;
 
@@ -84,7 +85,7 @@ pub(super) unsafe extern "C" fn intermediate_update(
         // SAFETY: a place that the FMU gives for the answer.
         unsafe { *early_return = 0 };
     }
-    if let Some(asking) = environments::asking(Environment::of(environment))
+    if let Some(asking) = environment_registry::asking(Environment::of(environment))
         && set_requested != 0
     {
         // SAFETY: the callback data of an instance of 3.0 that lives: its step is under way.

@@ -16,7 +16,8 @@ use self::intermediate::{CallbackData, intermediate_update};
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose, made_component};
 use crate::description::Version;
-use crate::environments::{self, Environment, Registered};
+use crate::environment::Environment;
+use crate::environment_registry::{self, Registered};
 use crate::ffi::{Component, Functions3, SharedFunctions};
 use crate::fmu_instance::{FmuInstance, Instantiation};
 use crate::guard::{Crash, guarded};
@@ -53,7 +54,7 @@ unsafe extern "C" fn log_message(
     }
     // SAFETY: the standard asks for a text that ends with a zero.
     let text = unsafe { CStr::from_ptr(text) };
-    if let Some(journal) = environments::journal(Environment::of(environment)) {
+    if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
         journal.record_message(status, &text.to_string_lossy());
     }
 }

@@ -160,7 +160,9 @@ impl FmuStore {
         let single = unit.choose(settings.interface)?.1.only_once_per_process;
         let mut laboratory = ChildLaboratory::new(fleet, origin, single);
         match unit.prepare(settings.clone(), step, Probing::There(&mut laboratory)) {
-            Err(UnitError::Other(why)) if self.inspecting => unit.describe(settings, step, &why),
+            Err(UnitError::NotTried(why)) if self.inspecting => {
+                unit.describe(settings, step, &why.to_string())
+            }
             prepared => prepared,
         }
     }

@@ -5,19 +5,26 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
-use super::{Conditions, Prepared, UnitError, Use};
+use super::error::{UnitError, Use};
+use super::{Conditions, Prepared};
 use crate::abilities::{Abilities, InputWay};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
-use crate::description::{Causality, Version};
+use crate::description::{Causality, Value, Version};
 use crate::fmi2::Instance2;
 use crate::fmi3::{CoSimulationOptions, Instance3};
 use crate::fmu_instance::Instantiation;
-use crate::instance::Instance;
-use crate::journal::{CallLog, Journal, Monitor};
+use crate::instance::{Instance, Values};
+use crate::journal::{Journal, Monitor};
 use crate::layout;
 use crate::library::Library;
 use crate::model_exchange::{ModelExchange, Terms};
+
+/// A system, and what can be known of it while it runs.
+type MonitoredSystem = (Box<dyn System>, Arc<Monitor>);
+
+/// A variable, as a position in the description, and the values that were given for it.
+type Given = (usize, Vec<Value>);
 
 impl Prepared {
     /// A system of this name, and what can be known of it while it runs.
@@ -99,122 +106,102 @@ impl Prepared {
         name: &str,
         abilities: &Abilities,
         conditions: &Conditions,
-    ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+    ) -> Result<MonitoredSystem, UnitError> {
+        let journal = Journal::new(name, conditions.log.clone());
+        let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
+        let early = abilities.early_inputs.then_some(&starts[..]);
+        match self.unit.description.version {
+            Version::Two => {
+                let instance = self.instance2(journal, early)?;
+                Ok(self.system_of(name, instance, abilities, conditions))
+            }
+            Version::Three => {
+                let instance = self.instance3(journal, early)?;
+                Ok(self.system_of(name, instance, abilities, conditions))
+            }
+        }
+    }
+
+    fn system_of<I: Instance + 'static>(
+        &self,
+        name: &str,
+        instance: I,
+        abilities: &Abilities,
+        conditions: &Conditions,
+    ) -> MonitoredSystem {
+        let monitor = instance.journal().monitor.clone();
+        let layout = self.layout.clone();
+        let abilities = abilities.clone();
         let version = self.unit.description.version;
-        let (layout, abilities, log) = (
-            self.layout.clone(),
-            abilities.clone(),
-            conditions.log.clone(),
-        );
         let span = Span {
             stop: self.settings.stop,
             tolerance: conditions.asked_tolerance,
         };
-        let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
-        let early = abilities.early_inputs.then_some(&starts);
-        let made: (Box<dyn System>, Arc<Monitor>) = match (version, self.used) {
-            (Version::Two, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance2(name, log, early)?;
-                (
-                    Box::new(CoSimulation::new(
-                        name, instance, layout, abilities, version, span,
-                    )),
-                    monitor,
-                )
-            }
-            (Version::Three, Use::CoSimulation) => {
-                let (instance, monitor) = self.instance3(name, log, early)?;
-                (
-                    Box::new(CoSimulation::new(
-                        name, instance, layout, abilities, version, span,
-                    )),
-                    monitor,
-                )
-            }
-            (Version::Two, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance2(name, log, early)?;
-                (
-                    Box::new(ModelExchange::new(
-                        name,
-                        instance,
-                        layout,
-                        abilities,
-                        self.terms(span, conditions),
-                    )),
-                    monitor,
-                )
-            }
-            (Version::Three, Use::ModelExchange) => {
-                let (instance, monitor) = self.instance3(name, log, early)?;
-                (
-                    Box::new(ModelExchange::new(
-                        name,
-                        instance,
-                        layout,
-                        abilities,
-                        self.terms(span, conditions),
-                    )),
-                    monitor,
-                )
+        let system: Box<dyn System> = match self.used {
+            Use::CoSimulation => Box::new(CoSimulation::new(
+                name, instance, layout, abilities, version, span,
+            )),
+            Use::ModelExchange => {
+                let terms = self.terms(span, conditions);
+                Box::new(ModelExchange::new(name, instance, layout, abilities, terms))
             }
         };
-        Ok(made)
+        (system, monitor)
     }
 
-    pub(super) fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
-        let description = &self.unit.description;
-        let indicators = match description.version {
-            Version::Two => description.structure.indicator_count,
-            Version::Three => {
-                let sizes = description.structure.event_indicators.iter().map(|&index| {
-                    let structural = layout::structural_values(description, &self.values);
-                    layout::size(description, &structural, &description.variables[index])
-                });
-                sizes.sum()
-            }
-        };
+    fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
         Terms {
             span,
             stride: conditions.step,
             tolerance: conditions.tolerance,
-            indicators,
+            indicators: self.indicators(),
             completes: self.kind().needs_completed_step,
         }
     }
 
+    /// How many event indicators it has.
+    fn indicators(&self) -> usize {
+        let description = &self.unit.description;
+        if description.version == Version::Two {
+            return description.structure.indicator_count;
+        }
+        let structural = layout::structural_values(description, &self.values);
+        let indicators = description.structure.event_indicators.iter();
+        let size =
+            |&index: &usize| layout::size(description, &structural, &description.variables[index]);
+        indicators.map(size).sum()
+    }
+}
+
+/// Instances.
+impl Prepared {
     pub(super) fn instance2(
         &self,
-        name: &str,
-        log: Option<Arc<CallLog>>,
-        early: Option<&Vec<f64>>,
-    ) -> Result<(Instance2, Arc<Monitor>), UnitError> {
+        journal: Arc<Journal>,
+        early: Option<&[f64]>,
+    ) -> Result<Instance2, UnitError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let resources = file_uri(&self.resources());
-        let journal = self.unit.journal(name, log);
-        let monitor = journal.monitor.clone();
         let from = self.instantiation(&library, &resources, journal);
         let mut instance = Instance2::instantiate(from)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
-        Ok((instance, monitor))
+        Ok(instance)
     }
 
     pub(super) fn instance3(
         &self,
-        name: &str,
-        log: Option<Arc<CallLog>>,
-        early: Option<&Vec<f64>>,
-    ) -> Result<(Instance3, Arc<Monitor>), UnitError> {
+        journal: Arc<Journal>,
+        early: Option<&[f64]>,
+    ) -> Result<Instance3, UnitError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
-        let journal = self.unit.journal(name, log);
-        let monitor = journal.monitor.clone();
         let from = self.instantiation(&library, &resources, journal);
         let mut instance = Instance3::instantiate(from, &self.co_simulation_options())?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
-        Ok((instance, monitor))
+        Ok(instance)
     }
 
     fn resources(&self) -> PathBuf {
@@ -259,69 +246,63 @@ impl Prepared {
         }
     }
 
-    /// Parameters and start values: structural ones in a mode of their own, the others before initialisation.
-    pub(super) fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
-        let variables = &self.unit.description.variables;
-        let is_structural =
-            |index: usize| variables[index].causality == Causality::StructuralParameter;
-        let (structural, plain): (Vec<_>, Vec<_>) = self
-            .values
-            .iter()
-            .partition(|(index, _)| is_structural(*index));
+    /// Parameters and start values: structural ones in a mode of their own, the others before initialization.
+    fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
+        let (structural, plain) = self.structural_and_plain_values();
         if !structural.is_empty() {
             if let Some(configuration) = instance.configuration() {
                 configuration.enter_configuration()?;
             }
-            for (index, values) in structural {
-                instance.set_start(
-                    variables[*index].value_type,
-                    variables[*index].reference,
-                    values,
-                )?;
-            }
+            self.set_starts(instance, &structural)?;
             if let Some(configuration) = instance.configuration() {
                 configuration.exit_configuration()?;
             }
         }
-        for (index, values) in plain
-            .into_iter()
-            .filter(|(index, _)| !self.layout.elements_of_inputs.contains_key(index))
-        {
-            instance.set_start(
-                variables[*index].value_type,
-                variables[*index].reference,
-                values,
-            )?;
+        self.set_starts(instance, &plain)
+    }
+
+    /// The values that were given, of structural parameters and of all others but inputs.
+    fn structural_and_plain_values(&self) -> (Vec<&Given>, Vec<&Given>) {
+        let variables = &self.unit.description.variables;
+        let is_structural =
+            |(index, _): &&Given| variables[*index].causality == Causality::StructuralParameter;
+        let is_input = |index: &usize| self.layout.elements_of_inputs.contains_key(index);
+        let (structural, mut plain): (Vec<_>, Vec<_>) = self.values.iter().partition(is_structural);
+        plain.retain(|(index, _)| !is_input(index));
+        (structural, plain)
+    }
+
+    fn set_starts(&self, instance: &mut impl Values, given: &[&Given]) -> Result<(), CallError> {
+        for (index, values) in given {
+            let variable = &self.unit.description.variables[*index];
+            instance.set_start(variable.value_type, variable.reference, values)?;
         }
         Ok(())
     }
 
     /// Inputs before initialization mode. FMI 3.0 provides for it; 2.0 does not, and many exporters count on it.
-    fn set_inputs<I: Instance>(
+    fn set_inputs(
         &self,
-        instance: &mut I,
-        values: Option<&Vec<f64>>,
+        instance: &mut impl Values,
+        values: Option<&[f64]>,
     ) -> Result<(), UnitError> {
         let Some(values) = values else { return Ok(()) };
-        let at = |positions: &[usize]| {
-            positions
-                .iter()
-                .map(|&position| values[position])
-                .collect::<Vec<f64>>()
+        match self.set_all_inputs(instance, values) {
+            Err(error @ CallError::Refused { .. }) => Err(UnitError::EarlyInputs(error)),
+            set => Ok(set?),
+        }
+    }
+
+    fn set_all_inputs(&self, instance: &mut impl Values, values: &[f64]) -> Result<(), CallError> {
+        let at = |positions: &[usize]| -> Vec<f64> {
+            positions.iter().map(|&position| values[position]).collect()
         };
         let layout = &self.layout;
-        let set = instance
-            .set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions))
-            .and_then(|()| {
-                let mut groups = layout.other_inputs.iter();
-                groups.try_for_each(|group| {
-                    instance.set_values(group.kind, &group.references, &at(&group.positions))
-                })
-            });
-        set.map_err(|error| match error {
-            CallError::Refused { .. } => UnitError::EarlyInputs(error),
-            other => other.into(),
-        })
+        instance.set_floats(&layout.smooth_inputs, &at(&layout.smooth_input_positions))?;
+        for group in &layout.other_inputs {
+            instance.set_values(group.kind, &group.references, &at(&group.positions))?;
+        }
+        Ok(())
     }
 
     /// The start values of the inputs.

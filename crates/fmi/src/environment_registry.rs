@@ -5,31 +5,11 @@
 //! that live, and never followed as a pointer. What is unknown belongs to the instance that is being called in the same thread.
 
 use std::collections::HashMap;
-use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::environment::Environment;
 use crate::guard;
 use crate::journal::Journal;
-
-/// An address that stands for an instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Environment(usize);
-
-impl Environment {
-    /// That of no instance.
-    #[cfg(test)]
-    pub const NONE: Self = Self(0);
-
-    /// What a callback was given.
-    pub fn of<T>(pointer: *const T) -> Self {
-        Self(pointer as usize)
-    }
-
-    /// What an FMU is given.
-    pub fn pointer(self) -> *mut c_void {
-        self.0 as *mut c_void
-    }
-}
 
 /// What belongs to an environment.
 #[derive(Clone)]
@@ -128,17 +108,18 @@ mod tests {
 
     #[test]
     fn an_unknown_environment_is_that_of_the_call_under_way() {
-        let ((one, known), strange) = (registered("one"), Environment(2));
+        let (one, known) = registered("one");
+        let strange = Environment::of(2 as *const u8);
         assert!(journal(strange).is_none());
-        let heard = guard::guarded(known.environment(), || {
+        let found = guard::guarded(known.environment(), || {
             journal(strange).is_some_and(|j| j.instance == "one")
         });
-        assert_eq!(heard, Ok(true));
+        assert_eq!(found, Ok(true));
         assert!(Arc::ptr_eq(&journal(known.environment()).unwrap(), &one));
     }
 
     #[test]
-    fn an_instance_that_is_gone_hears_nothing() {
+    fn an_instance_that_is_gone_is_not_found() {
         let (_, known) = registered("gone");
         let environment = known.environment();
         drop(known);

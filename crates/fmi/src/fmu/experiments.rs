@@ -1,0 +1,393 @@
+//! Experiments on an FMU that was laid out, each with an instance of its own.
+
+use dovetail_core::{
+    Input, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response, Signal, StepRule, System,
+};
+
+use super::error::UnitError;
+use super::probing::Asked;
+use super::{Conditions, Prepared};
+use crate::abilities::{Abilities, InputWay, Slopes};
+use crate::experiment::{Course, Experiment, Mishap, Observation};
+
+/// A step that is this part of an ordinary one is next to nothing.
+const HARDLY: f64 = 1e-5;
+/// Each input is moved by so much more than the one before it: an FMU may look at their difference only.
+const SPREAD: f64 = 0.37;
+
+impl Prepared {
+    /// Tries `experiment` on an instance of this process, over steps of about `conditions.step`.
+    pub(super) fn experiment(
+        &self,
+        experiment: &Experiment,
+        conditions: &Conditions,
+    ) -> Result<Observation, Mishap> {
+        let attempt = Attempt {
+            prepared: self,
+            conditions,
+            early: experiment.sets_inputs_early(),
+        };
+        match *experiment {
+            Experiment::Start { offset, .. } => attempt.start(offset),
+            Experiment::Reactions {
+                early,
+                directional,
+                comparable,
+            } => self.react(
+                early,
+                Asked {
+                    directional,
+                    comparable,
+                },
+            ),
+            Experiment::Steps {
+                course, ref sizes, ..
+            } => attempt.steps(course, sizes),
+            Experiment::ShorterSteps {
+                tried,
+                offset,
+                ref sizes,
+                ..
+            } => attempt.shorter_steps(tried, offset, sizes),
+            Experiment::Linearization { offset, .. } => attempt.linearize_and_read(offset),
+            Experiment::Rollback { .. } => attempt.roll_back(),
+            Experiment::OutputSlopes {
+                by,
+                at_start,
+                offset,
+                ..
+            } => attempt.slopes(by, at_start, offset),
+        }
+    }
+
+    /// Inputs away from their start values, those that are not quantities at them.
+    fn moved_inputs(&self, offset: f64) -> Vec<f64> {
+        let moved = |input: &Input| match input.nature {
+            Nature::Continuous if offset != 0.0 => input.start + offset * (1.0 + input.start.abs()),
+            _ => input.start,
+        };
+        self.layout.inputs.iter().map(moved).collect()
+    }
+}
+
+/// One attempt at an experiment.
+struct Attempt<'a> {
+    prepared: &'a Prepared,
+    conditions: &'a Conditions,
+    early: bool,
+}
+
+impl Attempt<'_> {
+    /// The FMU as it is without anything that has yet to be tried.
+    fn plain(&self) -> Abilities {
+        Abilities {
+            rollback: false,
+            linearizes: false,
+            slopes: Slopes::Unknown,
+            inputs: InputWay::Held,
+            early_inputs: self.early,
+            ..self.prepared.declared.clone()
+        }
+    }
+
+    /// A system with these abilities at the beginning of the run.
+    fn begun(&self, abilities: &Abilities, derivatives: usize) -> Result<TestSystem, Mishap> {
+        let mut system = TestSystem::new(self.prepared, abilities, self.conditions, derivatives)?;
+        system.begin()?;
+        Ok(system)
+    }
+
+    fn start(&self, offset: f64) -> Result<Observation, Mishap> {
+        let inputs = self.prepared.moved_inputs(offset);
+        let known = Conditions {
+            inputs: Some(inputs.clone()),
+            ..self.conditions.clone()
+        };
+        let mut system = match TestSystem::new(self.prepared, &self.plain(), &known, 0) {
+            Err(UnitError::EarlyInputs(_)) => return Ok(Observation::refusal_of_early_inputs()),
+            made => made?,
+        };
+        system.inputs = inputs.into_iter().map(Signal::constant).collect();
+        let mut seen = system.nothing_seen();
+        system.ask(self.prepared.start_time())?;
+        seen.readings.push(system.reading());
+        system.begin()?;
+        seen.readings.push(system.reading());
+        system.advance(system.steps.step(0))?;
+        seen.readings.push(system.reading());
+        Ok(seen)
+    }
+
+    fn steps(&self, course: Course, sizes: &[f64]) -> Result<Observation, Mishap> {
+        let mut able = self.plain();
+        able.inputs = match course {
+            Course::Derivatives(order) => InputWay::Derivatives(order),
+            Course::Intermediate => InputWay::Intermediate,
+            Course::Held | Course::Moved(_) => InputWay::Held,
+        };
+        let mut system = self.begun(&able, 0)?;
+        match course {
+            Course::Held => {}
+            Course::Moved(offset) => system.inputs = system.moved(offset),
+            Course::Derivatives(order) => system.bend(order, sizes[0]),
+            Course::Intermediate => system.bend(1, sizes[0]),
+        }
+        let mut seen = system.nothing_seen();
+        let mut start = self.prepared.start_time();
+        for size in sizes {
+            let step = MacroStep::new(start, start + size);
+            system.advance(step)?;
+            seen.readings.push(system.reading());
+            start = step.end;
+        }
+        Ok(seen)
+    }
+
+    /// Readings come in pairs: before each of the shorter steps, and after it.
+    fn shorter_steps(
+        &self,
+        tried: bool,
+        offset: f64,
+        sizes: &[f64],
+    ) -> Result<Observation, Mishap> {
+        let able = Abilities {
+            rollback: tried,
+            ..self.plain()
+        };
+        let mut system = self.begun(&able, 0)?;
+        let start = system.inputs.clone();
+        let mut seen = system.nothing_seen();
+        let mut from = self.prepared.start_time();
+        for (number, size) in sizes.iter().enumerate() {
+            // A little further every time.
+            system.inputs.clone_from(&start);
+            system.inputs = system.moved(offset * (1.0 + 0.001 * number as f64));
+            let step = MacroStep::new(from, from + size);
+            let before = system.reading();
+            if tried && number > 0 {
+                let after = system.trial(step, &system.inputs.clone())?;
+                // Every trial begins where the first step has ended.
+                let origin = seen.readings.first().cloned().unwrap_or(before);
+                seen.readings.extend([origin, after]);
+                continue;
+            }
+            system.advance(step)?;
+            if number > 0 {
+                seen.readings.extend([before, system.reading()]);
+            }
+            from = step.end;
+        }
+        Ok(seen)
+    }
+
+    fn linearize_and_read(&self, offset: f64) -> Result<Observation, Mishap> {
+        let able = Abilities {
+            linearizes: true,
+            ..self.plain()
+        };
+        let mut system = self.begun(&able, 0)?;
+        let step = system.steps.step(0);
+        system.inputs = system.moved(offset);
+        system.advance(step)?;
+        let mut seen = system.nothing_seen();
+        seen.readings.push(system.reading());
+        system.linearize()?;
+        system.ask(step.end)?;
+        seen.readings.push(system.reading());
+        Ok(seen)
+    }
+
+    fn roll_back(&self) -> Result<Observation, Mishap> {
+        let able = Abilities {
+            rollback: true,
+            ..self.plain()
+        };
+        let mut system = self.begun(&able, 0)?;
+        let inputs = system.inputs.clone();
+        let other = system.moved(0.1);
+        let step = system.steps.step(0);
+        let next = system.steps.step(1);
+        let mut seen = system.nothing_seen();
+        seen.readings.push(system.trial(step, &inputs)?);
+        // Other inputs may be out of the FMU's range: what matters is the way back.
+        if let Err(crash @ Mishap::Crashed(_)) = system.trial(step, &other) {
+            return Err(crash);
+        }
+        seen.readings.push(system.trial(step, &inputs)?);
+        system.advance(step)?;
+        seen.readings.push(system.trial(next, &inputs)?);
+        seen.readings.push(system.trial(next, &inputs)?);
+        Ok(seen)
+    }
+
+    fn slopes(&self, by: Slopes, at_start: bool, offset: f64) -> Result<Observation, Mishap> {
+        let able = Abilities {
+            slopes: by,
+            slopes_at_start: at_start,
+            ..self.plain()
+        };
+        let mut system = self.begun(&able, 1)?;
+        let mut seen = system.nothing_seen();
+        system.see_slopes(&mut seen);
+        if offset != 0.0 {
+            system.inputs = system.moved(offset);
+        }
+        for number in 0..3 {
+            system.advance(system.steps.step(number))?;
+            system.see_slopes(&mut seen);
+        }
+        // A step that hardly moves anything: slopes stay, and differences of what was read last do not.
+        if self.prepared.abilities.step == StepRule::Free {
+            let last = system.steps.step(2);
+            system.advance(MacroStep::new(last.end, last.end + HARDLY * last.size()))?;
+            system.see_slopes(&mut seen);
+        }
+        Ok(seen)
+    }
+}
+
+/// Steps that follow one another.
+#[derive(Clone, Copy)]
+struct TestSteps {
+    start: f64,
+    size: f64,
+}
+
+impl TestSteps {
+    fn step(self, number: usize) -> MacroStep {
+        let at = |n: usize| self.start + n as f64 * self.size;
+        MacroStep::new(at(number), at(number + 1))
+    }
+}
+
+/// A system under test, with its answers.
+struct TestSystem {
+    system: Box<dyn System>,
+    response: Response,
+    inputs: Vec<Signal>,
+    steps: TestSteps,
+}
+
+impl TestSystem {
+    fn new(
+        prepared: &Prepared,
+        abilities: &Abilities,
+        conditions: &Conditions,
+        derivatives: usize,
+    ) -> Result<Self, UnitError> {
+        let (system, _) = prepared.system_with("probe", abilities, conditions)?;
+        let interface = system.interface();
+        let start = |input: &Input| Signal::constant(input.start);
+        Ok(Self {
+            inputs: interface.inputs.iter().map(start).collect(),
+            response: Response::new(interface, derivatives),
+            steps: TestSteps {
+                start: prepared.start_time(),
+                size: prepared.probe_step(conditions.step),
+            },
+            system,
+        })
+    }
+
+    fn begin(&mut self) -> Result<(), Mishap> {
+        let instant = MacroStep::instant(self.steps.start);
+        self.system
+            .begin(instant, &self.inputs, &mut self.response)?;
+        Ok(())
+    }
+
+    /// A question about the present.
+    fn ask(&mut self, time: f64) -> Result<(), Mishap> {
+        let instant = MacroStep::instant(time);
+        self.system
+            .advance(instant, &self.inputs, &mut self.response)?;
+        Ok(())
+    }
+
+    fn advance(&mut self, step: MacroStep) -> Result<(), Mishap> {
+        self.system
+            .advance(step, &self.inputs, &mut self.response)?;
+        if self.response.ends {
+            let text = "it asks for the end of the simulation";
+            return Err(Mishap::Refused(text.to_owned()));
+        }
+        Ok(())
+    }
+
+    fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, Mishap> {
+        let trial = self.system.trial().ok_or_else(not_offered)?;
+        trial.respond(step, inputs, &mut self.response)?;
+        Ok(self.reading())
+    }
+
+    fn linearize(&mut self) -> Result<(), Mishap> {
+        let mut into = Linearization::of(self.system.interface());
+        let system = self.system.linearize().ok_or_else(not_offered)?;
+        system.linearize_into(&mut into)?;
+        Ok(())
+    }
+}
+
+/// What is read.
+impl TestSystem {
+    fn nothing_seen(&self) -> Observation {
+        Observation::new(self.response.outputs.len())
+    }
+
+    fn reading(&self) -> Vec<f64> {
+        let outputs = self.response.outputs.iter().map(|knot| knot.value);
+        let states = self.response.states.iter().copied();
+        outputs.chain(states).collect()
+    }
+
+    fn see_slopes(&self, seen: &mut Observation) {
+        let is_smooth = |output: &Output| output.nature == Nature::Continuous;
+        let outputs = &self.system.interface().outputs;
+        let all = outputs.iter().zip(&self.response.outputs);
+        let smooth = all.filter(|(output, _)| is_smooth(output));
+        let slopes = smooth.map(|(_, knot)| knot.slope).collect();
+        seen.readings.push(self.reading());
+        seen.slopes.push(slopes);
+    }
+}
+
+/// What inputs do.
+impl TestSystem {
+    /// Other values for the continuous inputs; what is not a quantity may have no other value.
+    fn moved(&self, offset: f64) -> Vec<Signal> {
+        let mut moved = self.inputs.clone();
+        for (i, signal) in moved.iter_mut().enumerate() {
+            if self.is_continuous(i) {
+                let value = 1.5 * signal.value(0.0) + offset * spread(i);
+                *signal = Signal::constant(value);
+            }
+        }
+        moved
+    }
+
+    /// Continuous inputs that leave their start values with the power `order` of time.
+    fn bend(&mut self, order: usize, size: f64) {
+        for i in 0..self.inputs.len() {
+            if self.is_continuous(i) {
+                let start = self.inputs[i].value(0.0);
+                let height = 0.5 * spread(i) * (1.0 + start.abs());
+                let mut coefficients = [0.0; MAX_DEGREE + 1];
+                coefficients[0] = start;
+                coefficients[order] = height / size.powi(order as i32);
+                self.inputs[i] = Signal::new(&coefficients);
+            }
+        }
+    }
+
+    fn is_continuous(&self, input: usize) -> bool {
+        self.system.interface().inputs[input].nature == Nature::Continuous
+    }
+}
+
+fn spread(input: usize) -> f64 {
+    1.0 + SPREAD * input as f64
+}
+
+fn not_offered() -> Mishap {
+    Mishap::Refused("it is not offered".to_owned())
+}

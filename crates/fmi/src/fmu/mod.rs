@@ -1,0 +1,297 @@
+//! A unit from its file to systems.
+
+pub mod error;
+mod experiments;
+mod making;
+mod preparing;
+mod probing;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use dovetail_core::{Interface, StepRule};
+use serde::{Deserialize, Serialize};
+
+use self::error::{UnitError, Use};
+use crate::abilities::Abilities;
+use crate::archive::Archive;
+use crate::call_error::CallError;
+use crate::description::{Description, Kind, Strictness, Value, Version, read};
+use crate::finding::Finding;
+use crate::journal::CallLog;
+use crate::layout::Layout;
+use crate::library::{Library, MissingSymbol};
+use crate::probe::Laboratory;
+
+/// A description larger than this is not one.
+const LARGEST_DESCRIPTION: u64 = 256 << 20;
+
+/// A unit, unpacked and read; its library is loaded when it is first needed.
+pub struct Unit {
+    path: PathBuf,
+    archive: Archive,
+    description: Description,
+    warnings: Vec<String>,
+    libraries: Mutex<HashMap<String, Arc<Library>>>,
+}
+
+/// How a unit is to be used.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Settings {
+    /// Which interface, if the user says; else Co-Simulation where there is one.
+    pub interface: Option<Use>,
+    /// Parameters and start values by name, all elements of an array.
+    pub values: Vec<(String, Vec<Value>)>,
+    /// Start of the run.
+    pub start: f64,
+    /// End of the run.
+    pub stop: f64,
+    /// A communication step that the user imposes.
+    pub imposed_step: Option<f64>,
+    /// Parts of a communication step, each under the mean of its inputs; 1 for none.
+    pub sub_steps: u64,
+    /// The relative tolerance that the unit's own solver is asked for while it is tried.
+    pub probe_tolerance: Option<f64>,
+    /// Event mode is not used, although the unit declares it (3.0).
+    pub without_event_mode: bool,
+    /// Reals that are declared discrete and are continuous.
+    pub continuous: Vec<String>,
+    /// Variables that are neither inputs, outputs nor states, and are to be recorded.
+    pub recorded: Vec<String>,
+}
+
+/// How a unit is tried out.
+pub enum Probing<'a> {
+    /// Not at all: what it declares is believed.
+    Declared,
+    /// In this process.
+    Here,
+    /// Elsewhere, in a child process say.
+    There(&'a mut dyn Laboratory),
+}
+
+/// What differs from run to run.
+#[derive(Clone, Debug)]
+pub struct Conditions {
+    /// The communication step of units that need a constant one, and about that of the others.
+    pub step: f64,
+    /// The relative tolerance of our integrator.
+    pub tolerance: f64,
+    /// The relative tolerance that the unit's own solver is asked for, where the user gave one.
+    pub asked_tolerance: Option<f64>,
+    /// Where all calls are written down.
+    pub log: Option<Arc<CallLog>>,
+    /// What is known of the inputs before initialization; their start values where nothing is.
+    pub inputs: Option<Vec<f64>>,
+}
+
+impl Conditions {
+    /// Those under which FMUs are tried out.
+    fn of_the_probe(step: f64, settings: &Settings) -> Self {
+        Self {
+            step,
+            tolerance: 1e-10,
+            asked_tolerance: settings.probe_tolerance,
+            log: None,
+            inputs: None,
+        }
+    }
+}
+
+/// A unit that was tried and is ready for systems to be made of it.
+pub struct Prepared {
+    unit: Arc<Unit>,
+    pub(crate) settings: Settings,
+    used: Use,
+    pub(crate) layout: Arc<Layout>,
+    values: Vec<(usize, Vec<Value>)>,
+    pub(crate) abilities: Abilities,
+    pub(crate) declared: Abilities,
+    findings: Vec<Finding>,
+    warnings: Vec<String>,
+    /// Why it cannot be run here.
+    unusable: Option<String>,
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prepared")
+            .field("unit", &self.unit.path)
+            .field("abilities", &self.abilities)
+            .finish()
+    }
+}
+
+impl Unit {
+    /// Opens a file or an unpacked folder.
+    pub fn open(path: &Path, strictness: Strictness) -> Result<Arc<Self>, UnitError> {
+        let archive = Archive::open(path)?;
+        let file = archive.folder().join("modelDescription.xml");
+        let text = read_limited(&file).map_err(UnitError::NoDescription)?;
+        let (description, warnings) = read(&text, strictness)?;
+        let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        warnings.extend(archive.warnings().iter().cloned());
+        let libraries = Mutex::default();
+        Ok(Arc::new(Self {
+            path: path.to_owned(),
+            archive,
+            description,
+            warnings,
+            libraries,
+        }))
+    }
+
+    /// What it says of itself.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// What is odd about its file.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The file it came from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The interface to use and what the unit declares for it.
+    pub fn choose(&self, asked: Option<Use>) -> Result<(Use, &Kind), UnitError> {
+        let chosen = match asked {
+            Some(used) => self.offered(used),
+            None => {
+                let first = self.offered(Use::CoSimulation);
+                first.or_else(|| self.offered(Use::ModelExchange))
+            }
+        };
+        chosen.ok_or_else(|| UnitError::NotOffered {
+            asked,
+            scheduled_execution_only: self.has_scheduled_execution_only(),
+        })
+    }
+
+    fn offered(&self, used: Use) -> Option<(Use, &Kind)> {
+        let kind = match used {
+            Use::CoSimulation => self.description.co_simulation.as_ref(),
+            Use::ModelExchange => self.description.model_exchange.as_ref(),
+        };
+        kind.map(|kind| (used, kind))
+    }
+
+    fn has_scheduled_execution_only(&self) -> bool {
+        let others = [Use::CoSimulation, Use::ModelExchange];
+        self.description.scheduled_execution
+            && others.iter().all(|&used| self.offered(used).is_none())
+    }
+
+    fn library(&self, identifier: &str) -> Result<Arc<Library>, UnitError> {
+        let mut libraries = self
+            .libraries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(library) = libraries.get(identifier) {
+            return Ok(library.clone());
+        }
+        let library = Arc::new(Library::load(
+            self.archive.folder(),
+            self.description.version,
+            identifier,
+        )?);
+        libraries.insert(identifier.to_owned(), library.clone());
+        Ok(library)
+    }
+}
+
+impl Prepared {
+    /// The face of a system of this name.
+    pub fn interface(&self, name: &str) -> Interface {
+        self.layout.interface(name)
+    }
+
+    /// The unit.
+    pub fn unit(&self) -> &Arc<Unit> {
+        &self.unit
+    }
+
+    /// The interface in use.
+    pub fn used(&self) -> Use {
+        self.used
+    }
+
+    /// What it can do.
+    pub fn abilities(&self) -> &Abilities {
+        &self.abilities
+    }
+
+    /// What it declares.
+    pub fn declared(&self) -> &Abilities {
+        &self.declared
+    }
+
+    /// What the probe found.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// What the user should know.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Why it cannot be run here, where it was laid out all the same.
+    pub fn unusable(&self) -> Option<&str> {
+        self.unusable.as_deref()
+    }
+
+    /// Whether only one system of it can live in a process, whether it says so or was found to be so.
+    pub fn only_once(&self) -> bool {
+        self.abilities.single
+    }
+
+    /// Where a run starts.
+    pub(crate) fn start_time(&self) -> f64 {
+        self.settings.start
+    }
+
+    /// The step over which it is tried.
+    pub(crate) fn probe_step(&self, step: f64) -> f64 {
+        match self.abilities.step {
+            StepRule::Imposed(size) => size,
+            StepRule::Free => step,
+        }
+    }
+
+    /// Loads the library; a unit for Co-Simulation that cannot be stepped is of no use.
+    fn check_library(&self) -> Result<(), UnitError> {
+        let library = self.unit.library(&self.kind().model_identifier)?;
+        let step = match self.unit.description.version {
+            Version::Two => "fmi2DoStep",
+            Version::Three => "fmi3DoStep",
+        };
+        let is_there = library.symbol::<*const ()>(step).is_some();
+        if is_there || self.used == Use::ModelExchange {
+            Ok(())
+        } else {
+            Err(CallError::Missing(MissingSymbol(step)).into())
+        }
+    }
+
+    fn kind(&self) -> &Kind {
+        match self.unit.choose(Some(self.used)) {
+            Ok((_, kind)) => kind,
+            Err(_) => unreachable!("BUG: the interface was chosen when the FMU was prepared"),
+        }
+    }
+}
+
+/// A file, up to one byte more than the reader takes, so that it can say that there are too many.
+fn read_limited(file: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)?
+        .take(LARGEST_DESCRIPTION + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,240 @@
+//! An FMU is laid out as it declares itself, and tried.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dovetail_core::StepRule;
+
+use super::error::{MOST_ELEMENTS, UnitError, Use};
+use super::{Conditions, Prepared, Probing, Settings, Unit};
+use crate::abilities::{Abilities, InputWay};
+use crate::description::{Causality, Kind, Value, Variable};
+use crate::experiment::{Experiment, Mishap, Observation};
+use crate::layout::{self, Layout};
+use crate::library::Library;
+use crate::probe::Laboratory;
+use crate::settings::{self, SettingError};
+
+/// Sizes of arrays that a user sets, by the references of their structural parameters.
+type StructuralValues = HashMap<u32, usize>;
+
+impl Unit {
+    /// Lays the unit out and tries it, over steps of about `step`.
+    pub fn prepare(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        probing: Probing<'_>,
+    ) -> Result<Prepared, UnitError> {
+        let mut prepared = self.lay_out(settings, step)?;
+        let remarks = self.remarks(prepared.kind())?;
+        prepared.warnings.splice(0..0, remarks);
+        match probing {
+            Probing::Declared => {}
+            Probing::There(laboratory) => prepared.probe(laboratory, step)?,
+            Probing::Here if prepared.only_once() => prepared.forgo_probe(),
+            Probing::Here => self.probe_here(&mut prepared, step)?,
+        }
+        Ok(prepared)
+    }
+
+    /// What is odd about its library, and what else it needs.
+    fn remarks(&self, kind: &Kind) -> Result<Vec<String>, UnitError> {
+        let version = self.description.version;
+        let folder = self.archive.folder();
+        let (_, odd) = Library::find(folder, version, &kind.model_identifier)?;
+        let tool = kind.needs_execution_tool.then(|| {
+            let tool = self.description.generation_tool.as_deref();
+            let tool = tool.unwrap_or("the tool that made it");
+            format!("it says that it needs {tool} on this machine")
+        });
+        Ok(odd.into_iter().chain(tool).collect())
+    }
+
+    fn probe_here(self: &Arc<Self>, prepared: &mut Prepared, step: f64) -> Result<(), UnitError> {
+        let warning = "it was tried out in this process: no program is set that could serve as \
+                       another one";
+        prepared.warnings.push(warning.to_owned());
+        let untried = self.lay_out(prepared.settings.clone(), step)?;
+        let mut laboratory = InProcess {
+            prepared: untried,
+            step,
+        };
+        prepared.probe(&mut laboratory, step)
+    }
+
+    /// Lays out a unit that could not be tried, to show what it declares; `why` it cannot be run.
+    pub fn describe(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        why: &str,
+    ) -> Result<Prepared, UnitError> {
+        let mut prepared = self.prepare(settings, step, Probing::Declared)?;
+        prepared.abilities = prepared.abilities.without_promises(true);
+        let warning = format!("it cannot be run here: {why}");
+        prepared.warnings.push(warning);
+        prepared.unusable = Some(why.to_owned());
+        Ok(prepared)
+    }
+
+    /// Tries `experiment` on an instance of this process.
+    pub fn experiment(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+        experiment: &Experiment,
+    ) -> Result<Observation, Mishap> {
+        let prepared = self.lay_out(settings, step)?;
+        prepared.try_here(experiment, step)
+    }
+
+    /// The unit as it declares itself, before it is loaded.
+    pub(crate) fn lay_out(
+        self: &Arc<Self>,
+        settings: Settings,
+        step: f64,
+    ) -> Result<Prepared, UnitError> {
+        let (used, kind) = self.choose(settings.interface)?;
+        let structural = self.structural_values(&settings)?;
+        let values = self.check_values(&settings.values, &structural)?;
+        self.check_sizes(&structural)?;
+        let mut layout = Layout::new(
+            &self.description,
+            &structural,
+            &settings.continuous,
+            &settings.recorded,
+        );
+        layout.take_starts(&values);
+        let abilities = match used {
+            Use::CoSimulation => self.co_simulation_abilities(kind, &layout, &settings, step),
+            Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
+        };
+        Ok(Prepared {
+            unit: self.clone(),
+            settings,
+            used,
+            values,
+            declared: abilities.clone(),
+            abilities,
+            findings: Vec::new(),
+            warnings: self.warnings_of(&layout),
+            layout: Arc::new(layout),
+            unusable: None,
+        })
+    }
+
+    /// What a Co-Simulation FMU can do under these settings, as it declares.
+    fn co_simulation_abilities(
+        &self,
+        kind: &Kind,
+        layout: &Layout,
+        settings: &Settings,
+        step: f64,
+    ) -> Abilities {
+        let mut abilities = Abilities::declared(&self.description, kind, layout, step);
+        if settings.without_event_mode {
+            abilities = abilities.without_event_mode(kind);
+        }
+        if let Some(size) = settings.imposed_step {
+            abilities.step = StepRule::Imposed(size);
+        }
+        if abilities.step == StepRule::Free {
+            abilities.sub_steps = settings.sub_steps.max(1);
+        }
+        if abilities.sub_steps > 1 {
+            abilities.inputs = InputWay::Held; // the parts follow the inputs, not the FMU
+        }
+        abilities
+    }
+
+    /// What is left out of a layout, and what is doubtful about it.
+    fn warnings_of(&self, layout: &Layout) -> Vec<String> {
+        let left_out = layout.left_out.iter();
+        let left_out = left_out.map(|text| format!("{text}; it is left out"));
+        left_out.chain(layout.doubt(&self.description)).collect()
+    }
+}
+
+/// Values that a user gives.
+impl Unit {
+    fn check_values(
+        &self,
+        given: &[(String, Vec<Value>)],
+        structural: &StructuralValues,
+    ) -> Result<Vec<(usize, Vec<Value>)>, SettingError> {
+        let size = |variable: &Variable| layout::size(&self.description, structural, variable);
+        settings::check(&self.description, given, size)
+    }
+
+    fn structural_values(&self, settings: &Settings) -> Result<StructuralValues, SettingError> {
+        match self.check_values(&settings.values, &HashMap::new()) {
+            Ok(values) => Ok(layout::structural_values(&self.description, &values)),
+            // A wrong count may be right once the structural parameters are known.
+            Err(_) => self.structural_alone(settings),
+        }
+    }
+
+    fn structural_alone(&self, settings: &Settings) -> Result<StructuralValues, SettingError> {
+        let given = settings.values.iter();
+        let structural = given.filter(|(name, _)| self.is_structural(name));
+        let structural: Vec<_> = structural.cloned().collect();
+        let values = settings::check(&self.description, &structural, |_| 1)?;
+        Ok(layout::structural_values(&self.description, &values))
+    }
+
+    fn is_structural(&self, name: &str) -> bool {
+        let variables = &self.description.variables;
+        let found = variables.iter().find(|variable| variable.name == name);
+        found.is_some_and(|variable| variable.causality == Causality::StructuralParameter)
+    }
+
+    /// Arrays whose sizes a user sets may grow beyond what can be connected.
+    fn check_sizes(&self, structural: &StructuralValues) -> Result<(), UnitError> {
+        for variable in &self.description.variables {
+            let size = layout::size(&self.description, structural, variable);
+            if size > MOST_ELEMENTS {
+                let name = variable.name.clone();
+                return Err(UnitError::TooManyElements { name, size });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Prepared {
+    /// There is no other process to try it in: nothing that it declares is used.
+    fn forgo_probe(&mut self) {
+        let co_simulation = self.used == Use::CoSimulation;
+        self.abilities = self.abilities.clone().without_promises(co_simulation);
+        let warning = "it may be instantiated once in a process only, and there is no other process to try it in: what it \
+                       declares is not used";
+        self.warnings.push(warning.to_owned());
+    }
+
+    /// Tries `experiment` on an instance of this process.
+    fn try_here(&self, experiment: &Experiment, step: f64) -> Result<Observation, Mishap> {
+        self.check_library()?;
+        let conditions = Conditions::of_the_probe(step, &self.settings);
+        self.experiment(experiment, &conditions)
+    }
+}
+
+/// Experiments in this process.
+struct InProcess {
+    prepared: Prepared,
+    step: f64,
+}
+
+impl Laboratory for InProcess {
+    fn avoid_event_mode(&mut self) {
+        let prepared = &mut self.prepared;
+        prepared.settings.without_event_mode = true;
+        let declared = prepared.declared.clone();
+        prepared.declared = declared.without_event_mode(prepared.kind());
+    }
+
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+        self.prepared.try_here(experiment, self.step)
+    }
+}
