@@ -58,6 +58,25 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
+    /// Positions and values of the outputs among the values that were read.
+    #[inline]
+    pub fn outputs_of<'a>(&'a self, read: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let pairs = self.read_output.iter();
+        pairs.map(|&(place, position)| (position, read[place]))
+    }
+
+    /// Positions and values of the states among the values that were read.
+    #[inline]
+    pub fn states_of<'a>(&'a self, read: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
+        let pairs = self.read_state.iter();
+        pairs.map(|&(place, position)| (position, read[place]))
+    }
+
+    /// How many numbers a directional derivative is taken by: states and continuous inputs.
+    pub fn known_values(&self) -> usize {
+        self.states.len() + self.smooth_input_positions.len()
+    }
+
     /// Puts a column of derivatives, of states' rates and then of outputs, where it belongs: those by a state, or by an input.
     pub fn place_column(&self, column: usize, values: &[f64], into: &mut Linearization) {
         let states = self.states.len();

@@ -1,11 +1,12 @@
-//! What a Co-Simulation unit answers: outputs and their slopes, at the end of a step or about the present.
+//! What a Co-Simulation FMU answers: outputs and their slopes, at the end of a step or about the present.
 
 use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
 
 use super::stepping::Arrival;
-use super::{CoSimulation, Phase};
+use super::{CoSimulation, Phase, Position};
 use crate::abilities::Slopes;
 use crate::call_error::CallError;
+use crate::exchange::{fill, read_other_outputs};
 use crate::instance::Instance;
 
 impl<I: Instance> CoSimulation<I> {
@@ -18,30 +19,15 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        for &(place, position) in &self.layout.read_output {
-            response.outputs[position] = Knot::value_only(self.buffers.read[place]);
-        }
-        for &(place, position) in &self.layout.read_state {
-            response.states[position] = self.buffers.read[place];
-        }
-        for group in &self.layout.other_outputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            self.instance
-                .get_values(group.kind, &group.references, values)?;
-            values
-                .iter()
-                .zip(&group.positions)
-                .for_each(|(&value, &at)| response.outputs[at] = Knot::value_only(value));
-        }
-        (response.reached, response.ends) = (arrival.reached, arrival.ends || self.over);
-        response.next_event = if self.event_pending {
+        self.answer_values(response)?;
+        response.reached = arrival.reached;
+        response.ends = arrival.ends || self.over;
+        response.next_event = if self.events.pending {
             arrival.reached
         } else {
-            self.next_event
+            self.events.next
         };
-        let told =
-            self.phase == Phase::Stepping && (self.stepped || self.abilities.slopes_at_start);
-        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown && told {
+        if response.derivatives() > 0 && self.has_slopes() {
             let elapsed = if arrival.reached == step.end {
                 step.size()
             } else {
@@ -52,87 +38,131 @@ impl<I: Instance> CoSimulation<I> {
         Ok(())
     }
 
-    /// Output derivatives, by whichever way the unit has.
+    fn answer_values(&mut self, response: &mut Response) -> Result<(), CallError> {
+        let read = &self.buffers.read;
+        for (position, value) in self.layout.outputs_of(read) {
+            response.outputs[position] = Knot::value_only(value);
+        }
+        for (position, value) in self.layout.states_of(read) {
+            response.states[position] = value;
+        }
+        let others = &mut self.buffers.others;
+        read_other_outputs(
+            &mut self.instance,
+            &self.layout,
+            others,
+            |position, value| {
+                response.outputs[position] = Knot::value_only(value);
+            },
+        )
+    }
+
+    /// Whether the slopes of outputs are known where the instance stands.
+    fn has_slopes(&self) -> bool {
+        self.abilities.slopes != Slopes::Unknown
+            && self.phase == Phase::Stepping
+            && self.knows_slopes_here()
+    }
+
+    pub(super) fn knows_slopes_here(&self) -> bool {
+        self.past.stepped || self.abilities.slopes_at_start
+    }
+
+    /// Output derivatives, by whichever way the FMU has.
     pub(super) fn take_slopes(
         &mut self,
         elapsed: f64,
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        let held = self.interface.outputs.iter().zip(&mut response.outputs);
-        held.filter(|(output, _)| output.nature != Nature::Continuous)
-            .for_each(|(_, knot)| *knot = Knot::from(knot.value));
-        let count = self.layout.smooth_outputs.len();
+        self.hold_discrete_outputs(response);
         match self.abilities.slopes {
-            Slopes::Unknown => {}
+            Slopes::Unknown => Ok(()),
             Slopes::Told(orders) => {
-                for order in 1..=orders.min(response.derivatives()) {
-                    self.buffers.orders[..count].fill(order as i32);
-                    let values =
-                        &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
-                    self.instance.output_derivatives(
-                        &self.layout.smooth_outputs,
-                        &self.buffers.orders[..count],
-                        values,
-                    )?;
-                    for (&value, &position) in
-                        values.iter().zip(&self.layout.smooth_output_positions)
-                    {
-                        let knot = &mut response.outputs[position];
-                        *(if order == 1 {
-                            &mut knot.slope
-                        } else {
-                            &mut knot.curvature
-                        }) = value;
-                    }
-                }
+                let most = orders.min(response.derivatives());
+                (1..=most).try_for_each(|order| self.take_reported_slopes(order, response))
             }
-            Slopes::Chained => {
-                // y' = C f + D u', one directional derivative in the direction in which the unit moves.
-                let states = self.layout.states.len();
-                let seed =
-                    &mut self.buffers.seed[..states + self.layout.smooth_input_positions.len()];
-                self.instance
-                    .get_floats(&self.layout.derivative_references, &mut seed[..states])?;
-                for (value, &position) in seed[states..]
-                    .iter_mut()
-                    .zip(&self.layout.smooth_input_positions)
-                {
-                    *value = inputs[position].derivative(1, elapsed);
-                }
-                let values = &mut self.buffers.slopes[..self.layout.asked_output_positions.len()];
-                self.instance.directional(
-                    &self.layout.asked_outputs,
-                    &self.abilities.knowns,
-                    seed,
-                    values,
-                )?;
-                for (&value, &position) in values.iter().zip(&self.layout.asked_output_positions) {
-                    response.outputs[position].slope = value;
-                }
-                for &(position, state) in &self.layout.identities {
-                    response.outputs[position].slope = seed[state];
-                }
+            Slopes::Chained => self.take_chained_slopes(elapsed, inputs, response),
+        }
+    }
+
+    /// Outputs that are not continuous do not move.
+    fn hold_discrete_outputs(&self, response: &mut Response) {
+        for (output, knot) in self.interface.outputs.iter().zip(&mut response.outputs) {
+            if output.nature != Nature::Continuous {
+                *knot = Knot::from(knot.value);
+            }
+        }
+    }
+
+    fn take_reported_slopes(
+        &mut self,
+        order: usize,
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        self.read_output_derivatives(order)?;
+        let positions = &self.layout.smooth_output_positions;
+        for (&value, &position) in self.buffers.slopes.iter().zip(positions) {
+            let knot = &mut response.outputs[position];
+            match order {
+                1 => knot.slope = value,
+                _ => knot.curvature = value,
             }
         }
         Ok(())
     }
 
-    /// A question about the present. In initialization mode, and at an event in event mode, the unit answers to these inputs; in step
-    /// mode what it has said last is read again, since nothing may be read after it was set without a step in between.
+    /// Derivatives of continuous outputs, as the FMU reports them, into the buffer of slopes.
+    pub(super) fn read_output_derivatives(&mut self, order: usize) -> Result<(), CallError> {
+        let references = &self.layout.smooth_outputs;
+        let orders = &mut self.buffers.orders[..references.len()];
+        let values = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
+        orders.fill(order as i32);
+        self.instance.output_derivatives(references, orders, values)
+    }
+
+    /// y' = C f + D u', one directional derivative in the direction in which the FMU moves.
+    fn take_chained_slopes(
+        &mut self,
+        elapsed: f64,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        let layout = &self.layout;
+        let states = layout.states.len();
+        let seed = &mut self.buffers.seed[..layout.known_values()];
+        self.instance
+            .get_floats(&layout.derivative_references, &mut seed[..states])?;
+        fill(
+            &mut seed[states..],
+            &layout.smooth_input_positions,
+            |position| inputs[position].derivative(1, elapsed),
+        );
+        let values = &mut self.buffers.slopes[..layout.asked_output_positions.len()];
+        self.instance
+            .directional(&layout.asked_outputs, &self.abilities.knowns, seed, values)?;
+        for (&value, &position) in values.iter().zip(&layout.asked_output_positions) {
+            response.outputs[position].slope = value;
+        }
+        for &(position, state) in &layout.identities {
+            response.outputs[position].slope = seed[state];
+        }
+        Ok(())
+    }
+}
+
+/// Questions about the present.
+impl<I: Instance> CoSimulation<I> {
+    /// In initialization mode, and at an event in event mode, the FMU answers to these inputs; in step mode what it has
+    /// answered last is read again, since nothing may be read after it was set without a step in between.
     pub(super) fn ask(
         &mut self,
         time: f64,
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        if self.phase == Phase::Made {
-            self.initialize(time)?;
-        }
-        if self.phase == Phase::Initializing {
-            self.apply(inputs, 0.0)?;
-            self.note_applied(inputs);
-        } else {
+        self.apply_before_the_run(time, inputs)?;
+        if self.phase == Phase::Stepping {
             self.return_to_now()?;
         }
         if self.over {
@@ -143,18 +173,26 @@ impl<I: Instance> CoSimulation<I> {
             ends = self.handle_event(inputs, 0.0)?;
             self.over |= ends;
             self.note_applied(inputs);
-            self.saved = false;
+            self.position = Position::AtNow;
         }
         self.read_present(time, ends, inputs, response)
     }
 
-    /// Leaves initialization mode under these inputs; the answer is what the unit then is.
+    /// Leaves initialization mode under these inputs; the answer is what the FMU then is.
     pub(super) fn leave_initialization(
         &mut self,
         time: f64,
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
+        self.apply_before_the_run(time, inputs)?;
+        let ends = self.begin_stepping(time)?;
+        self.over |= ends;
+        self.read_present(time, ends, inputs, response)
+    }
+
+    /// Sets inputs in initialization mode, if it was not left.
+    fn apply_before_the_run(&mut self, time: f64, inputs: &[Signal]) -> Result<(), CallError> {
         if self.phase == Phase::Made {
             self.initialize(time)?;
         }
@@ -162,22 +200,21 @@ impl<I: Instance> CoSimulation<I> {
             self.apply(inputs, 0.0)?;
             self.note_applied(inputs);
         }
-        let ends = self.begin_stepping(time)?;
-        self.over |= ends;
-        self.read_present(time, ends, inputs, response)
+        Ok(())
     }
 
-    /// Whether a question about the present is answered in event mode (3.0): where something is due, or an input has jumped.
+    /// Whether a question about the present is answered in event mode (3.0): where something is due, or an input has
+    /// jumped.
     fn meets_event(&self, time: f64, inputs: &[Signal]) -> bool {
-        let jumps = || {
-            inputs
-                .iter()
-                .zip(&self.applied)
-                .any(|(signal, applied)| signal.value(0.0) != *applied)
-        };
+        let is_due = self.events.pending || self.events.next <= time;
         self.abilities.event_mode
             && self.phase == Phase::Stepping
-            && (self.event_pending || self.next_event <= time || jumps())
+            && (is_due || self.input_jumps(inputs))
+    }
+
+    fn input_jumps(&self, inputs: &[Signal]) -> bool {
+        let mut pairs = inputs.iter().zip(&self.applied);
+        pairs.any(|(signal, applied)| signal.value(0.0) != *applied)
     }
 
     fn note_applied(&mut self, inputs: &[Signal]) {
@@ -192,27 +229,28 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        self.instance
-            .get_floats(&self.layout.read, &mut self.buffers.read)?;
+        self.read()?;
         let present = MacroStep::instant(time);
-        self.answer(
-            present,
-            Arrival {
-                reached: time,
-                ends,
-            },
-            inputs,
-            response,
-        )
+        let arrival = Arrival {
+            reached: time,
+            ends,
+        };
+        self.answer(present, arrival, inputs, response)
     }
 
-    pub(super) fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
+    /// Outputs and states where the instance stands.
+    pub(super) fn read(&mut self) -> Result<(), CallError> {
+        self.instance
+            .get_floats(&self.layout.read, &mut self.buffers.read)
+    }
+
+    fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
         for (slope, signal) in self.applied_slopes.iter_mut().zip(inputs) {
             *slope = signal.derivative(1, elapsed);
         }
     }
 
-    /// The inputs as they are at the end of a step, for whoever linearises there.
+    /// The inputs as they are at the end of a step, for whoever linearizes there.
     pub(super) fn remember_end(&mut self, step: MacroStep, inputs: &[Signal]) {
         if self.abilities.linearizes || self.abilities.event_mode {
             for (applied, signal) in self.applied.iter_mut().zip(inputs) {

@@ -1,16 +1,57 @@
-//! Steps of plain units, which are set, step and get and nothing else.
+//! The fast path: steps of plain FMUs, which are set, step and get and nothing else.
 
 use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 
-use super::{CoSimulation, Phase};
+use super::{CoSimulation, Phase, Position};
 use crate::abilities::{Abilities, InputWay, Slopes};
+use crate::call_error::CallError;
 use crate::calls::Status;
 use crate::description::Version;
 use crate::instance::Instance;
 use crate::layout::Layout;
+use crate::prepared_step::PreparedStep;
+
+use std::sync::Arc;
+
+/// What fast steps need. Their failures are kept here: returning them would cost more than the step.
+pub(super) struct FastSteps {
+    /// Of an FMU that needs nothing but set, step and get: its steps, prepared.
+    prepared: Option<PreparedStep>,
+    /// Before a prepared step something is to be saved or made sure of.
+    needs_preparation: bool,
+    /// Someone may ask for slopes or a linearization after a step.
+    remembers: bool,
+    /// Why a prepared step failed.
+    pub trouble: Option<CallError>,
+    /// Where a prepared step has ended because the FMU asks for the end of the run.
+    ended: Option<f64>,
+}
+
+impl FastSteps {
+    pub fn new(
+        instance: &impl Instance,
+        layout: &Arc<Layout>,
+        abilities: &Abilities,
+        version: Version,
+    ) -> Self {
+        let saves = abilities.rollback && version == Version::Two;
+        let has_slopes = abilities.slopes != Slopes::Unknown;
+        Self {
+            prepared: is_plain(abilities, layout).then(|| instance.prepare_step(layout)),
+            needs_preparation: abilities.inputs != InputWay::Held || saves,
+            remembers: abilities.linearizes || abilities.event_mode || has_slopes,
+            trouble: None,
+            ended: None,
+        }
+    }
+
+    fn has_no_trouble(&self) -> bool {
+        self.trouble.is_none()
+    }
+}
 
 /// Whether a step is set, step and get, and no more.
-pub(super) fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
+fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
     let simple_values = layout.other_inputs.is_empty() && layout.other_outputs.is_empty();
     let simple_steps = abilities.step == StepRule::Free && abilities.sub_steps == 1;
     let no_events = !abilities.event_mode && !abilities.returns_early;
@@ -18,8 +59,8 @@ pub(super) fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
 }
 
 impl<I: Instance> CoSimulation<I> {
-    /// A step of a plain unit: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or there is
-    /// trouble.
+    /// A step of a plain FMU: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or
+    /// there is trouble.
     #[inline]
     pub(super) fn fast_step(
         &mut self,
@@ -28,52 +69,69 @@ impl<I: Instance> CoSimulation<I> {
         response: &mut Response,
     ) -> bool {
         // The question comes first and decides for every step whether it is timed.
-        let quick = self.instance.allows_fast_step();
-        if self.prepared_step.is_none()
-            || !quick
-            || self.phase != Phase::Stepping
-            || self.rolls_back
-            || self.displaced
+        let allowed = self.instance.allows_fast_step();
+        if !allowed || self.phase != Phase::Stepping || self.is_rolled_back() {
+            return false;
+        }
+        if self.fast_path.prepared.is_none()
+            || self.fast_path.needs_preparation && !self.prepare_fast_step(inputs)
         {
             return false;
         }
-        if self.needs_preparation && !self.prepare_fast_step(inputs) {
+        if !self.take_prepared(step, inputs) && !self.was_done_after_all(step) {
             return false;
         }
-        let Some(prepared) = self.prepared_step.as_mut() else {
+        self.answer_fast_step(step, response);
+        !self.fast_path.remembers || self.finish_fast_step(step, inputs, response)
+    }
+
+    /// Whether steps begin with a restored state.
+    #[inline]
+    fn is_rolled_back(&self) -> bool {
+        self.rolls_back || self.position == Position::Displaced
+    }
+
+    /// Whether the prepared step was simply done.
+    #[inline]
+    fn take_prepared(&mut self, step: MacroStep, inputs: &[Signal]) -> bool {
+        let Some(prepared) = self.fast_path.prepared.as_mut() else {
             return false;
         };
-        // All inputs are continuous and in order: a plain unit has no others.
+        // All inputs are continuous and in order: a plain FMU has no others.
         for (value, signal) in prepared.inputs().iter_mut().zip(inputs) {
             *value = signal.value(0.0);
         }
-        if (!self.instance.fast_step(prepared, step) || prepared.terminates())
-            && !self.was_done_after_all(step)
-        {
-            return false;
-        }
-        let Some(prepared) = self.prepared_step.as_ref() else {
-            return false;
-        };
-        let read = prepared.outputs();
-        for &(place, position) in &self.layout.read_output {
-            response.outputs[position] = Knot::value_only(read[place]);
-        }
-        for &(place, position) in &self.layout.read_state {
-            response.states[position] = read[place];
-        }
-        (response.reached, response.next_event, self.now) = (step.end, f64::INFINITY, step.end);
-        (self.saved, self.stepped) = (false, true);
-        if let Some(reached) = self.ended.take() {
-            (response.reached, response.ends, self.now, self.over) = (reached, true, reached, true);
-        }
-        !self.remembers || self.finish(step, inputs, response)
+        self.instance.fast_step(prepared, step) && !prepared.terminates()
     }
 
-    /// A unit that follows inputs gets constants as such; one of 2.0 that can be restored is saved, so that a discarded step can be
-    /// repeated in parts.
+    #[inline]
+    fn answer_fast_step(&mut self, step: MacroStep, response: &mut Response) {
+        let Some(prepared) = self.fast_path.prepared.as_ref() else {
+            return;
+        };
+        for (position, value) in self.layout.outputs_of(prepared.outputs()) {
+            response.outputs[position] = Knot::value_only(value);
+        }
+        for (position, value) in self.layout.states_of(prepared.outputs()) {
+            response.states[position] = value;
+        }
+        response.reached = step.end;
+        response.next_event = f64::INFINITY;
+        self.now = step.end;
+        self.position = Position::AtNow;
+        self.past.stepped = true;
+        if let Some(reached) = self.fast_path.ended.take() {
+            response.reached = reached;
+            response.ends = true;
+            self.now = reached;
+            self.over = true;
+        }
+    }
+
+    /// An FMU that follows inputs gets constants as such; one of 2.0 that can be restored is saved, so that a discarded
+    /// step can be repeated in parts.
     #[inline(never)]
-    pub(super) fn prepare_fast_step(&mut self, inputs: &[Signal]) -> bool {
+    fn prepare_fast_step(&mut self, inputs: &[Signal]) -> bool {
         match self.abilities.inputs {
             InputWay::Held => {}
             _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => {
@@ -82,43 +140,61 @@ impl<I: Instance> CoSimulation<I> {
             InputWay::Derivatives(_) => {}
             InputWay::Intermediate => self.follow_nothing(),
         }
-        if self.abilities.rollback && self.version == Version::Two {
-            self.trouble = self.save().err();
+        if self.saves_for_discards() {
+            self.fast_path.trouble = self.save().err();
         }
-        self.trouble.is_none()
+        self.fast_path.has_no_trouble()
     }
 
-    /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there is any. A discarded step of 3.0
-    /// is none: nothing has moved.
+    /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there is any. A discarded
+    /// step of 3.0 is none: nothing has moved.
     #[cold]
     #[inline(never)]
-    pub(super) fn was_done_after_all(&mut self, step: MacroStep) -> bool {
-        let Some(prepared) = self.prepared_step.as_mut() else {
+    fn was_done_after_all(&mut self, step: MacroStep) -> bool {
+        let Some(prepared) = self.fast_path.prepared.as_mut() else {
             return false;
         };
-        let terminates = prepared.terminates();
-        self.trouble = match self.instance.settle_fast_step(prepared) {
-            Err(error) => Some(error),
+        match self.instance.settle_fast_step(prepared) {
+            Err(error) => {
+                self.fast_path.trouble = Some(error);
+                false
+            }
             Ok(Status::Fine) => {
-                self.ended = terminates.then(|| prepared.last().clamp(step.start, step.end));
-                return true;
+                let last = prepared.last().clamp(step.start, step.end);
+                self.fast_path.ended = prepared.terminates().then_some(last);
+                true
             }
-            Ok(_) if self.ends_at_discard() => return self.trouble.is_none(),
-            Ok(_) if self.version == Version::Two && !self.saved => {
-                Some(self.discard("fmi2DoStep"))
-            }
-            // What is saved is restored before the step is taken with more care.
-            Ok(_) => {
-                self.displaced = self.saved;
-                None
-            }
-        };
-        false
+            Ok(_) => self.ends_at_discard(),
+        }
     }
 
-    /// Slopes, and the inputs where someone may linearise.
+    /// Whether a step was discarded because the FMU asks for the end of the run (2.0); it is then read where it stands.
+    #[cold]
+    fn ends_at_discard(&mut self) -> bool {
+        let Some(last) = self.instance.end_of_run() else {
+            self.note_discard();
+            return false;
+        };
+        if let Some(prepared) = self.fast_path.prepared.as_mut() {
+            let (references, values) = prepared.reading();
+            self.fast_path.trouble = self.instance.get_floats(references, values).err();
+            self.fast_path.ended = Some(last);
+        }
+        self.fast_path.has_no_trouble()
+    }
+
+    /// What is saved is restored before the step is taken with more care.
+    fn note_discard(&mut self) {
+        if self.is_saved() {
+            self.position = Position::Displaced;
+        } else if self.version == Version::Two {
+            self.fast_path.trouble = Some(self.discard("fmi2DoStep"));
+        }
+    }
+
+    /// Slopes, and the inputs where someone may linearize.
     #[inline(never)]
-    pub(super) fn finish(
+    fn finish_fast_step(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
@@ -126,23 +202,8 @@ impl<I: Instance> CoSimulation<I> {
     ) -> bool {
         self.remember_end(step, inputs);
         if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
-            self.trouble = self.take_slopes(step.size(), inputs, response).err();
+            self.fast_path.trouble = self.take_slopes(step.size(), inputs, response).err();
         }
-        self.trouble.is_none()
-    }
-
-    /// Whether a step was discarded because the unit asks for the end of the run (2.0); it is then read where it stands.
-    #[cold]
-    fn ends_at_discard(&mut self) -> bool {
-        let Some(last) = self.instance.end_of_run() else {
-            return false;
-        };
-        let Some(prepared) = self.prepared_step.as_mut() else {
-            return false;
-        };
-        let (references, values) = prepared.reading();
-        self.trouble = self.instance.get_floats(references, values).err();
-        self.ended = Some(last);
-        true
+        self.fast_path.has_no_trouble()
     }
 }

@@ -1,17 +1,22 @@
-//! The linearisation of a Co-Simulation unit, by its directional derivatives.
+//! The linearization of a Co-Simulation FMU, by its directional derivatives.
 
 use dovetail_core::{Error, Linearization, Linearize};
 
-use super::CoSimulation;
+use super::{CoSimulation, Position};
 use crate::abilities::{InputWay, Slopes};
 use crate::call_error::CallError;
+use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
+use crate::linear_columns::{clear_matrices, fill_directional_columns};
+
+/// Slopes that differ by less, relative to their size, differ by rounding.
+const ROUNDING: f64 = 1e-9;
 
 impl<I: Instance> Linearize for CoSimulation<I> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let now = self.now;
         let done = self.begin_stepping(now).and_then(|_| self.fill(into));
-        done.map_err(|error| self.failure(now, error))
+        self.report(now, done)
     }
 }
 
@@ -19,117 +24,105 @@ impl<I: Instance> CoSimulation<I> {
     /// Fills the matrices, a column for each state and each continuous input.
     fn fill(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.return_to_now()?;
-        if self.abilities.derivatives_leave_traces {
-            self.save()?;
+        if !self.abilities.derivatives_leave_traces {
+            return self.fill_here(into);
         }
+        self.save()?;
         let filled = self.fill_here(into);
         // What comes next starts from the saved state.
-        self.displaced |= self.abilities.derivatives_leave_traces;
+        self.position = Position::Displaced;
         filled
     }
 
     fn fill_here(&mut self, into: &mut Linearization) -> Result<(), CallError> {
-        // Nothing is set: the unit could not be read then. Where its inputs move during a step, it tells where they have come to.
+        // Nothing is set: the FMU could not be read then.
         if self.abilities.inputs != InputWay::Held {
-            self.instance
-                .get_floats(&self.layout.smooth_inputs, &mut self.buffers.inputs)?;
-            for (&value, &position) in self
-                .buffers
-                .inputs
-                .iter()
-                .zip(&self.layout.smooth_input_positions)
-            {
-                self.applied[position] = value;
-            }
+            self.read_inputs()?;
         }
-        let (layout, states) = (&*self.layout, self.layout.states.len());
-        for matrix in [
-            &mut into.a,
-            &mut into.b,
-            &mut into.c,
-            &mut into.d,
-            &mut into.b_slope,
-            &mut into.d_slope,
-        ] {
-            matrix.fill(0.0);
-        }
+        clear_matrices(into);
         into.f_time.fill(0.0);
         into.g_time.fill(0.0);
-        self.instance
-            .get_floats(&layout.derivative_references, into.f.as_mut_slice())?;
-        self.instance
-            .get_floats(&layout.read, &mut self.buffers.read)?;
-        layout
-            .read_output
-            .iter()
-            .for_each(|&(place, at)| into.g[at] = self.buffers.read[place]);
-        layout
-            .read_state
-            .iter()
-            .for_each(|&(place, at)| into.x[at] = self.buffers.read[place]);
-        for group in &layout.other_outputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            self.instance
-                .get_values(group.kind, &group.references, values)?;
-            values
-                .iter()
-                .zip(&group.positions)
-                .for_each(|(&value, &at)| into.g[at] = value);
-        }
-        into.u.as_mut_slice().copy_from_slice(&self.applied);
-        into.u_slope
-            .as_mut_slice()
-            .copy_from_slice(&self.applied_slopes);
-        into.affine = 0;
-        let knowns = states + layout.smooth_input_positions.len();
-        let seed = &mut self.buffers.seed[..knowns];
-        seed.fill(0.0);
-        for column in 0..knowns {
-            seed[column] = 1.0;
-            self.instance.directional(
-                &self.abilities.unknowns,
-                &self.abilities.knowns,
-                seed,
-                &mut self.buffers.column,
-            )?;
-            seed[column] = 0.0;
-            layout.place_column(column, &self.buffers.column, into);
-        }
-        let told = self.stepped || self.abilities.slopes_at_start;
-        if let (Slopes::Told(_), InputWay::Held, true) =
-            (self.abilities.slopes, self.abilities.inputs, told)
-        {
+        self.fill_values(into)?;
+        let buffers = &mut self.buffers;
+        let seed = &mut buffers.seed[..self.layout.known_values()];
+        fill_directional_columns(
+            &mut self.instance,
+            &self.layout,
+            &self.abilities,
+            seed,
+            &mut buffers.column,
+            into,
+        )?;
+        if self.reports_slopes_of_held_inputs() {
             self.fill_time(into)?;
         }
         Ok(())
     }
 
-    /// What the unit tells of its outputs' slopes beyond C f is their derivative by time, where its inputs are held.
-    fn fill_time(&mut self, into: &mut Linearization) -> Result<(), CallError> {
-        let count = self.layout.smooth_outputs.len();
-        self.buffers.orders[..count].fill(1);
-        let told = &mut self.buffers.slopes[..self.layout.smooth_output_positions.len()];
-        self.instance.output_derivatives(
-            &self.layout.smooth_outputs,
-            &self.buffers.orders[..count],
-            told,
-        )?;
-        for (&slope, &at) in told.iter().zip(&self.layout.smooth_output_positions) {
-            let flow: f64 = into
-                .c
-                .row(at)
-                .iter()
-                .zip(into.f.iter())
-                .map(|(c, f)| c * f)
-                .sum();
-            let rest = if slope.is_finite() { slope - flow } else { 0.0 };
-            // Rounding is no motion.
-            into.g_time[at] = if rest.abs() <= 1e-9 * (slope.abs() + flow.abs()) {
-                0.0
-            } else {
-                rest
-            };
+    /// Where its inputs move during a step, the FMU knows where they have come to.
+    fn read_inputs(&mut self) -> Result<(), CallError> {
+        let values = &mut self.buffers.inputs;
+        self.instance
+            .get_floats(&self.layout.smooth_inputs, values)?;
+        for (&value, &position) in values.iter().zip(&self.layout.smooth_input_positions) {
+            self.applied[position] = value;
         }
         Ok(())
     }
+
+    /// The state, the inputs and what the FMU answers there.
+    fn fill_values(&mut self, into: &mut Linearization) -> Result<(), CallError> {
+        self.instance
+            .get_floats(&self.layout.derivative_references, into.f.as_mut_slice())?;
+        self.read()?;
+        for (position, value) in self.layout.outputs_of(&self.buffers.read) {
+            into.g[position] = value;
+        }
+        for (position, value) in self.layout.states_of(&self.buffers.read) {
+            into.x[position] = value;
+        }
+        let others = &mut self.buffers.others;
+        read_other_outputs(
+            &mut self.instance,
+            &self.layout,
+            others,
+            |position, value| {
+                into.g[position] = value;
+            },
+        )?;
+        into.u.as_mut_slice().copy_from_slice(&self.applied);
+        let slopes = into.u_slope.as_mut_slice();
+        slopes.copy_from_slice(&self.applied_slopes);
+        into.affine = 0;
+        Ok(())
+    }
+
+    fn reports_slopes_of_held_inputs(&self) -> bool {
+        matches!(self.abilities.slopes, Slopes::Told(_))
+            && self.abilities.inputs == InputWay::Held
+            && self.knows_slopes_here()
+    }
+
+    /// What the FMU reports of its outputs' slopes beyond C f is their derivative by time, where its inputs are held.
+    fn fill_time(&mut self, into: &mut Linearization) -> Result<(), CallError> {
+        self.read_output_derivatives(1)?;
+        let positions = &self.layout.smooth_output_positions;
+        for (&slope, &at) in self.buffers.slopes.iter().zip(positions) {
+            let row = into.c.row(at);
+            let flow: f64 = row.iter().zip(into.f.iter()).map(|(c, f)| c * f).sum();
+            into.g_time[at] = beyond(slope, flow);
+        }
+        Ok(())
+    }
+}
+
+/// What a slope has beyond a part of it that is known; rounding is no motion.
+fn beyond(slope: f64, known: f64) -> f64 {
+    let rest = if slope.is_finite() {
+        slope - known
+    } else {
+        0.0
+    };
+    let rounding = ROUNDING * (slope.abs() + known.abs());
+    if rest.abs() <= rounding { 0.0 } else { rest }
 }

@@ -12,12 +12,13 @@ use dovetail_core::{
     StepRule, System, Trial,
 };
 
-use crate::abilities::{Abilities, InputWay, Slopes};
+use self::fast_path::FastSteps;
+use crate::abilities::Abilities;
 use crate::call_error::CallError;
 use crate::description::Version;
+use crate::exchange::{fill, set_other_inputs};
 use crate::instance::Instance;
 use crate::layout::Layout;
-use crate::prepared_step::PreparedStep;
 
 /// What a system needs to know of its run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,23 +36,74 @@ enum Phase {
     Stepping,
 }
 
+/// What is known of events to come.
+#[derive(Clone, Copy)]
+struct EventOutlook {
+    /// The time of the next event; infinite where none is known.
+    next: f64,
+    /// The FMU waits for an event to be handled.
+    pending: bool,
+}
+
+impl EventOutlook {
+    const NONE: Self = Self {
+        next: f64::INFINITY,
+        pending: false,
+    };
+}
+
+/// Where the instance stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    /// At `now`; what is saved, if anything, is an older state.
+    AtNow,
+    /// At `now`, or on its way from there; the state of `now` is saved.
+    Saved,
+    /// Elsewhere, since something was tried, to its end or to a failure; the state of `now` is saved.
+    Displaced,
+}
+
 /// A step that was tried, whose end the instance stands at.
 struct Tried {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
     response: Response,
-    /// The next event, and whether one is pending, at its end.
-    events: (f64, bool),
+    /// Events as seen from its end.
+    events: EventOutlook,
 }
 
 impl Tried {
+    fn nothing(interface: &Interface) -> Self {
+        Self {
+            step: None,
+            inputs: vec![Signal::constant(0.0); interface.inputs.len()],
+            response: Response::new(interface, 2),
+            events: EventOutlook::NONE,
+        }
+    }
+
     /// Whether the instance has done this step under these inputs, to its end.
     fn is(&self, step: MacroStep, inputs: &[Signal]) -> bool {
         self.step == Some(step) && self.inputs == inputs
     }
+
+    /// Keeps what was answered.
+    fn keep(&mut self, inputs: &[Signal], response: &Response) {
+        self.inputs.copy_from_slice(inputs);
+        self.response.outputs.copy_from_slice(&response.outputs);
+        self.response.states.copy_from_slice(&response.states);
+        self.response.next_event = response.next_event;
+    }
+
+    /// Answers what was answered.
+    fn repeat(&self, response: &mut Response) {
+        response.outputs.copy_from_slice(&self.response.outputs);
+        response.states.copy_from_slice(&self.response.states);
+        response.next_event = self.response.next_event;
+    }
 }
 
-/// Room for values on their way.
+/// Scratch for values on their way.
 struct Buffers {
     /// All inputs, as they are being set.
     all: Vec<f64>,
@@ -65,10 +117,58 @@ struct Buffers {
     followed: Vec<Signal>,
 }
 
-/// A Co-Simulation unit.
+impl Buffers {
+    fn new(layout: &Layout) -> Self {
+        let inputs = layout.inputs.len();
+        let states = layout.states.len();
+        let smooth_inputs = layout.smooth_input_positions.len();
+        let smooth_outputs = layout.smooth_output_positions.len();
+        let widest = inputs
+            .max(layout.outputs.len())
+            .max(layout.read_values)
+            .max(states + smooth_outputs);
+        let variables = layout.smooth_outputs.len().max(layout.smooth_inputs.len());
+        Self {
+            all: vec![0.0; inputs],
+            inputs: vec![0.0; smooth_inputs],
+            others: vec![0.0; widest],
+            read: vec![0.0; layout.read_values],
+            slopes: vec![0.0; smooth_outputs.max(smooth_inputs)],
+            seed: vec![0.0; states + inputs],
+            column: vec![0.0; states + layout.asked_output_positions.len()],
+            orders: vec![0; variables],
+            followed: Vec::with_capacity(smooth_inputs),
+        }
+    }
+}
+
+/// Values of discrete inputs, and whether a step has led there.
+#[derive(Clone)]
+struct Past {
+    stepped: bool,
+    /// Values of the discrete inputs last set, where they need an event to be set; NaN, which differs from all values,
+    /// where none was set.
+    discrete: Vec<f64>,
+}
+
+impl Past {
+    fn none(inputs: usize) -> Self {
+        Self {
+            stepped: false,
+            discrete: vec![f64::NAN; inputs],
+        }
+    }
+
+    fn copy_from(&mut self, other: &Self) {
+        self.stepped = other.stepped;
+        self.discrete.copy_from_slice(&other.discrete);
+    }
+}
+
+/// A Co-Simulation FMU.
 ///
-/// Where trials are asked for, every step starts from a restored state, the first try as well: a unit whose inner solver starts
-/// anew after a restore would otherwise answer the same question in two ways.
+/// Where trials are asked for, every step starts from a restored state, the first try as well: an FMU whose inner
+/// solver starts anew after a restore would otherwise answer the same question in two ways.
 pub(crate) struct CoSimulation<I: Instance> {
     interface: Interface,
     instance: I,
@@ -77,38 +177,20 @@ pub(crate) struct CoSimulation<I: Instance> {
     version: Version,
     span: Span,
     phase: Phase,
-    /// A step has led to where the instance stands; and to where it was saved.
-    stepped: bool,
-    saved_stepped: bool,
     now: f64,
-    next_event: f64,
-    /// The unit waits for an event to be handled.
-    event_pending: bool,
-    /// The state that is saved is that of `now`.
-    saved: bool,
-    /// The instance is not at `now`: something was tried, to its end or to a failure.
-    displaced: bool,
-    /// The discrete inputs of the saved state.
-    saved_discrete: Vec<f64>,
+    position: Position,
+    events: EventOutlook,
+    /// Of where the instance stands, and of where it was saved.
+    past: Past,
+    saved_past: Past,
     /// Trials are asked of this system.
     rolls_back: bool,
-    /// Of a unit that needs nothing but set, step and get: its steps, prepared.
-    prepared_step: Option<PreparedStep>,
-    /// Before a prepared step something is to be saved or made sure of.
-    needs_preparation: bool,
-    /// Why a prepared step failed.
-    trouble: Option<CallError>,
-    /// Where a prepared step has ended because the unit asks for the end of the run.
-    ended: Option<f64>,
-    /// It has asked for it.
+    fast_path: FastSteps,
+    /// The FMU has asked for the end of the run.
     over: bool,
-    /// Someone may ask for slopes or a linearisation after a step.
-    remembers: bool,
     tried: Tried,
     /// Input derivatives that are in force (2.0) and must be cleared before a constant.
     polynomial: bool,
-    /// Values of the discrete inputs last set, where they need an event to be set.
-    discrete: Vec<f64>,
     /// The inputs last applied, and their slopes.
     applied: Vec<f64>,
     applied_slopes: Vec<f64>,
@@ -116,7 +198,7 @@ pub(crate) struct CoSimulation<I: Instance> {
 }
 
 impl<I: Instance> CoSimulation<I> {
-    /// A system that stands before its initialisation.
+    /// A system that stands before its initialization.
     pub fn new(
         name: &str,
         instance: I,
@@ -127,45 +209,14 @@ impl<I: Instance> CoSimulation<I> {
     ) -> Self {
         let interface = layout.interface(name);
         let inputs = interface.inputs.len();
-        let (states, outputs) = (layout.states.len(), layout.smooth_output_positions.len());
-        let signals = vec![Signal::constant(0.0); inputs];
-        let widest = inputs
-            .max(interface.outputs.len())
-            .max(layout.read_values)
-            .max(states + outputs);
         Self {
-            tried: Tried {
-                step: None,
-                inputs: signals,
-                response: Response::new(&interface, 2),
-                events: (f64::INFINITY, false),
-            },
+            fast_path: FastSteps::new(&instance, &layout, &abilities, version),
+            tried: Tried::nothing(&interface),
             applied: interface.inputs.iter().map(|input| input.start).collect(),
             applied_slopes: vec![0.0; inputs],
-            discrete: vec![f64::NAN; inputs],
-            saved_discrete: vec![f64::NAN; inputs],
-            displaced: false,
-            buffers: Buffers {
-                all: vec![0.0; inputs],
-                inputs: vec![0.0; layout.smooth_input_positions.len()],
-                others: vec![0.0; widest],
-                read: vec![0.0; layout.read_values],
-                slopes: vec![0.0; outputs.max(layout.smooth_input_positions.len())],
-                seed: vec![0.0; states + inputs],
-                column: vec![0.0; states + layout.asked_output_positions.len()],
-                orders: vec![0; layout.smooth_outputs.len().max(layout.smooth_inputs.len())],
-                followed: Vec::with_capacity(layout.smooth_input_positions.len()),
-            },
-            trouble: None,
-            ended: None,
-            over: false,
-            remembers: abilities.linearizes
-                || abilities.event_mode
-                || abilities.slopes != Slopes::Unknown,
-            prepared_step: fast_path::is_plain(&abilities, &layout)
-                .then(|| instance.prepare_step(&layout)),
-            needs_preparation: abilities.inputs != InputWay::Held
-                || abilities.rollback && version == Version::Two,
+            past: Past::none(inputs),
+            saved_past: Past::none(inputs),
+            buffers: Buffers::new(&layout),
             interface,
             instance,
             layout,
@@ -173,13 +224,11 @@ impl<I: Instance> CoSimulation<I> {
             version,
             span,
             phase: Phase::Made,
-            stepped: false,
-            saved_stepped: false,
             now: f64::NAN,
-            next_event: f64::INFINITY,
-            event_pending: false,
-            saved: false,
+            position: Position::AtNow,
+            events: EventOutlook::NONE,
             rolls_back: false,
+            over: false,
             polynomial: false,
         }
     }
@@ -192,15 +241,16 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
-    /// Into initialisation mode, at the start of the run.
+    /// Into initialization mode, at the start of the run.
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
             .enter_initialization(start, self.span.stop, self.span.tolerance)?;
-        (self.phase, self.now) = (Phase::Initializing, start);
+        self.phase = Phase::Initializing;
+        self.now = start;
         Ok(())
     }
 
-    /// Out of initialization mode, if that has not happened yet; whether the unit asks for the end of the run at once.
+    /// Out of initialization mode, if that has not happened yet; whether the FMU asks for the end of the run at once.
     fn begin_stepping(&mut self, start: f64) -> Result<bool, CallError> {
         if self.phase == Phase::Stepping {
             return Ok(false);
@@ -214,84 +264,89 @@ impl<I: Instance> CoSimulation<I> {
             return Ok(false);
         }
         // With event mode in use the run begins in it.
-        let ends = self.settle()?;
-        self.note_discrete_inputs();
-        Ok(ends)
+        self.finish_event()
     }
 
-    /// In event mode: discrete states until nothing changes, then back to step mode. Whether the unit asks for the end of the run.
-    fn settle(&mut self) -> Result<bool, CallError> {
+    /// A failure in `time`, as the engine sees it.
+    fn report<T>(&self, time: f64, done: Result<T, CallError>) -> Result<T, Error> {
+        done.map_err(|error| self.failure(time, error))
+    }
+}
+
+/// Inputs and events.
+impl<I: Instance> CoSimulation<I> {
+    /// In event mode: discrete states until nothing changes, then back to step mode. Whether the FMU asks for the end of
+    /// the run.
+    fn finish_event(&mut self) -> Result<bool, CallError> {
         let discrete = self.instance.update_discrete_states()?;
         self.instance.leave_event_mode()?;
-        (self.next_event, self.event_pending) = (discrete.next_event, false);
+        self.events = EventOutlook {
+            next: discrete.next_event,
+            pending: false,
+        };
+        self.past.discrete.copy_from_slice(&self.buffers.all);
         Ok(discrete.terminate)
     }
 
-    /// The values of discrete inputs, as they now are in the unit.
-    fn note_discrete_inputs(&mut self) {
-        self.discrete.copy_from_slice(&self.buffers.all);
+    /// Handles an event, under these inputs; whether the FMU asks for the end of the run.
+    fn handle_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
+        self.instance.enter_event_mode()?;
+        self.apply(inputs, elapsed)?;
+        self.finish_event()
     }
 
     /// Whether a discrete input is about to change, which takes an event where event mode is used.
     fn discrete_input_changes(&self, inputs: &[Signal], elapsed: f64) -> bool {
-        let natures = self.interface.inputs.iter().map(|input| input.nature);
-        let mut values = inputs.iter().zip(&self.discrete).zip(natures);
-        values.any(|((signal, &set), nature)| {
-            nature != Nature::Continuous && signal.value(elapsed) != set
-        })
-    }
-
-    /// Handles an event, under these inputs; whether the unit asks for the end of the run.
-    fn handle_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
-        self.instance.enter_event_mode()?;
-        self.apply(inputs, elapsed)?;
-        let ends = self.settle()?;
-        self.note_discrete_inputs();
-        Ok(ends)
+        let changes = |(i, signal): (usize, &Signal)| {
+            let is_discrete = self.interface.inputs[i].nature != Nature::Continuous;
+            is_discrete && signal.value(elapsed) != self.past.discrete[i]
+        };
+        inputs.iter().enumerate().any(changes)
     }
 
     /// Sets all inputs as they are after `elapsed`.
     fn apply(&mut self, inputs: &[Signal], elapsed: f64) -> Result<(), CallError> {
         self.take_inputs(inputs, elapsed);
-        self.instance
-            .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
+        self.set_smooth_inputs()?;
         self.apply_others()
+    }
+
+    fn set_smooth_inputs(&mut self) -> Result<(), CallError> {
+        self.instance
+            .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
     }
 
     /// Input values after `elapsed`, into the buffers.
     #[inline]
     fn take_inputs(&mut self, inputs: &[Signal], elapsed: f64) {
-        for (value, signal) in self.buffers.all.iter_mut().zip(inputs) {
+        let Buffers {
+            all,
+            inputs: smooth,
+            ..
+        } = &mut self.buffers;
+        for (value, signal) in all.iter_mut().zip(inputs) {
             *value = signal.value(elapsed);
         }
-        for (value, &position) in self
-            .buffers
-            .inputs
-            .iter_mut()
-            .zip(&self.layout.smooth_input_positions)
-        {
-            *value = self.buffers.all[position];
-        }
+        fill(smooth, &self.layout.smooth_input_positions, |position| {
+            all[position]
+        });
     }
 
     /// Sets the inputs that are not double-precision numbers.
     fn apply_others(&mut self) -> Result<(), CallError> {
-        for group in &self.layout.other_inputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            values
-                .iter_mut()
-                .zip(&group.positions)
-                .for_each(|(value, &position)| *value = self.buffers.all[position]);
-            self.instance
-                .set_values(group.kind, &group.references, values)?;
-        }
-        Ok(())
+        let Buffers { all, others, .. } = &mut self.buffers;
+        set_other_inputs(&mut self.instance, &self.layout, others, |position| {
+            all[position]
+        })
     }
+}
 
+/// Saving and restoring.
+impl<I: Instance> CoSimulation<I> {
     /// The instance stands at `now`, not at the end of something tried.
     fn return_to_now(&mut self) -> Result<(), CallError> {
         self.tried.step = None;
-        if self.displaced {
+        if self.position == Position::Displaced {
             self.restore()
         } else {
             Ok(())
@@ -301,23 +356,35 @@ impl<I: Instance> CoSimulation<I> {
     /// Back to the saved state. Which inputs are in force there is not known.
     fn restore(&mut self) -> Result<(), CallError> {
         self.instance.restore()?;
-        (self.polynomial, self.displaced, self.stepped) = (true, false, self.saved_stepped);
-        self.discrete.copy_from_slice(&self.saved_discrete);
+        self.polynomial = true;
+        self.position = Position::Saved;
+        self.past.copy_from(&self.saved_past);
         Ok(())
     }
 
     /// The state of `now` is saved.
     fn save(&mut self) -> Result<(), CallError> {
-        if !self.saved {
+        if self.position == Position::AtNow {
             self.instance.save()?;
-            self.saved = true;
-            self.saved_discrete.copy_from_slice(&self.discrete);
-            self.saved_stepped = self.stepped;
+            self.position = Position::Saved;
+            self.saved_past.copy_from(&self.past);
         }
         Ok(())
     }
 
-    /// Whatever is not a step of a plain unit.
+    fn is_saved(&self) -> bool {
+        self.position != Position::AtNow
+    }
+
+    /// A discarded step of 2.0 can be taken in smaller parts where it can be taken back.
+    fn saves_for_discards(&self) -> bool {
+        self.abilities.rollback && self.version == Version::Two
+    }
+}
+
+/// Steps.
+impl<I: Instance> CoSimulation<I> {
+    /// Whatever is not a step of a plain FMU.
     #[inline(never)]
     fn advance_with_care(
         &mut self,
@@ -325,12 +392,12 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        let done = match self.trouble.take() {
+        let done = match self.fast_path.trouble.take() {
             Some(error) => Err(error),
             None if step.is_instant() => self.ask(step.start, inputs, response),
             None => self.take(step, inputs, response),
         };
-        done.map_err(|error| self.failure(step.start, error))
+        self.report(step.start, done)
     }
 
     /// Takes the step for good.
@@ -342,29 +409,41 @@ impl<I: Instance> CoSimulation<I> {
     ) -> Result<(), CallError> {
         self.begin_stepping(step.start)?;
         if self.tried.is(step, inputs) {
-            (self.tried.step, self.displaced) = (None, false);
-            response
-                .outputs
-                .copy_from_slice(&self.tried.response.outputs);
-            response.states.copy_from_slice(&self.tried.response.states);
-            (response.reached, response.next_event) = (step.end, self.tried.response.next_event);
-            (self.next_event, self.event_pending) = self.tried.events;
-            response.reused = true;
+            self.take_tried(step, response);
         } else {
-            self.return_to_now()?;
-            if self.rolls_back {
-                self.save()?;
-                self.restore()?;
-            } else if self.abilities.rollback && self.version == Version::Two {
-                self.save()?; // a discarded step can then be taken in smaller parts
-            }
-            let arrival = self.integrate(step, inputs)?;
-            self.over |= arrival.ends;
-            self.answer(step, arrival, inputs, response)?;
+            self.take_anew(step, inputs, response)?;
         }
         self.remember_end(step, inputs);
-        (self.now, self.saved) = (response.reached, false);
+        self.now = response.reached;
+        self.position = Position::AtNow;
         Ok(())
+    }
+
+    /// Stays at the end of the step that was tried.
+    fn take_tried(&mut self, step: MacroStep, response: &mut Response) {
+        self.tried.step = None;
+        self.tried.repeat(response);
+        self.events = self.tried.events;
+        response.reached = step.end;
+        response.reused = true;
+    }
+
+    fn take_anew(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        self.return_to_now()?;
+        if self.rolls_back {
+            self.save()?;
+            self.restore()?;
+        } else if self.saves_for_discards() {
+            self.save()?;
+        }
+        let arrival = self.integrate(step, inputs)?;
+        self.over |= arrival.ends;
+        self.answer(step, arrival, inputs, response)
     }
 
     /// Tries the step from the saved state.
@@ -377,28 +456,33 @@ impl<I: Instance> CoSimulation<I> {
         self.begin_stepping(step.start)?;
         self.instance.begin_sample();
         self.rolls_back = true;
-        let before = (self.next_event, self.event_pending);
+        let before = self.events;
         self.save()?;
         self.tried.step = None;
         self.restore()?;
-        self.displaced = true;
-        let tried = self
-            .integrate(step, inputs)
-            .and_then(|arrival| self.answer(step, arrival, inputs, response));
-        self.tried.events = (self.next_event, self.event_pending);
-        (self.next_event, self.event_pending) = before;
+        self.position = Position::Displaced;
+        let tried = self.integrate_and_answer(step, inputs, response);
+        self.tried.events = self.events;
+        self.events = before;
         tried?;
-        let kept = &mut self.tried.response;
-        kept.outputs.copy_from_slice(&response.outputs);
-        kept.states.copy_from_slice(&response.states);
-        kept.next_event = response.next_event;
-        self.tried.inputs.copy_from_slice(inputs);
+        self.tried.keep(inputs, response);
         // One that did not come to its end is made again when it is taken.
-        self.tried.step = Some(step).filter(|_| response.reached == step.end && !response.ends);
+        let is_whole = response.reached == step.end && !response.ends;
+        self.tried.step = is_whole.then_some(step);
         if response.ends {
             response.next_event = response.reached;
         }
         Ok(())
+    }
+
+    fn integrate_and_answer(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        let arrival = self.integrate(step, inputs)?;
+        self.answer(step, arrival, inputs, response)
     }
 }
 
@@ -425,8 +509,8 @@ impl<I: Instance> System for CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.leave_initialization(step.start, inputs, response)
-            .map_err(|error| self.failure(step.start, error))
+        let done = self.leave_initialization(step.start, inputs, response);
+        self.report(step.start, done)
     }
 
     /// In step mode the standard forbids to read what was set without a step in between; event mode of 3.0 allows it.
@@ -477,8 +561,8 @@ impl<I: Instance> Trial for CoSimulation<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.attempt(step, inputs, response)
-            .map_err(|error| self.failure(step.start, error))
+        let done = self.attempt(step, inputs, response);
+        self.report(step.start, done)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Communication steps: as one, or in the parts that a unit insists on.
+//! Communication steps: as one, or in the parts that an FMU insists on.
 
 use dovetail_core::{MacroStep, Signal, StepRule};
 
@@ -6,6 +6,7 @@ use super::CoSimulation;
 use crate::abilities::InputWay;
 use crate::call_error::CallError;
 use crate::description::Version;
+use crate::exchange::fill;
 use crate::instance::{Instance, StepEnd, StepRequest};
 
 /// A step that is discarded is divided into so many parts at most.
@@ -18,58 +19,127 @@ const MOST_HALTS: usize = 100;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Arrival {
     pub reached: f64,
-    /// The unit asks for the end of the run there.
+    /// The FMU asks for the end of the run there.
     pub ends: bool,
 }
 
 /// What came of a part of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Covered {
+enum Covered {
     Whole,
-    /// The unit has discarded it (2.0), and says that it was done up to this time.
+    /// The FMU has discarded it (2.0), and reports that it was done up to this time.
     Discarded(f64),
-    /// The unit asks for the end of the run, at this time.
+    /// The FMU asks for the end of the run, at this time.
     Ended(f64),
 }
 
+/// How far a communication step has come that an FMU makes in parts.
+struct Progress {
+    step: MacroStep,
+    /// The part that is due.
+    start: f64,
+    end: f64,
+    /// How far the FMU goes in one part, once it has discarded a longer one (3.0).
+    stride: f64,
+    /// How often in a row it has stopped where it was.
+    halts: usize,
+}
+
+impl Progress {
+    fn new(step: MacroStep) -> Self {
+        Self {
+            step,
+            start: step.start,
+            end: step.end,
+            stride: f64::INFINITY,
+            halts: 0,
+        }
+    }
+
+    /// The part that is due. The whole step is as it was given: its size is not always the difference of its ends, to
+    /// the last bit.
+    fn part(&self) -> MacroStep {
+        if self.start == self.step.start && self.end == self.step.end {
+            self.step
+        } else {
+            MacroStep::new(self.start, self.end)
+        }
+    }
+
+    /// The time since the step began.
+    fn elapsed(&self) -> f64 {
+        self.start - self.step.start
+    }
+
+    /// Parts end here from now on.
+    fn shorten(&mut self, end: f64) {
+        self.end = end;
+        self.stride = end - self.start;
+    }
+
+    /// Whether the end of the step is reached; a few units in the last place short of it is the end.
+    fn is_whole(&self, reached: f64) -> bool {
+        reached >= self.step.end - 4.0 * f64::EPSILON * self.step.end.abs()
+    }
+
+    /// Goes on from where a part has led.
+    fn go_on(&mut self, reached: f64) -> Result<(), CallError> {
+        self.halts = if reached > self.start {
+            0
+        } else {
+            self.halts + 1
+        };
+        if self.halts > MOST_HALTS || !reached.is_finite() || reached < self.start {
+            return Err(self.no_progress(reached));
+        }
+        self.start = reached;
+        self.end = if self.step.end - reached > self.stride * (1.0 + 1e-9) {
+            reached + self.stride
+        } else {
+            self.step.end
+        };
+        Ok(())
+    }
+
+    fn no_progress(&self, reached: f64) -> CallError {
+        let end = self.end;
+        CallError::Refused {
+            function: "doStep",
+            status: "no progress",
+            message: Some(format!(
+                "it stopped at {reached} on its way to {end} and goes no further"
+            )),
+        }
+    }
+}
+
 impl<I: Instance> CoSimulation<I> {
-    /// From `now` over `step`, in as many parts as the unit insists on.
+    /// From `now` over `step`, in as many parts as the FMU insists on.
     pub(super) fn integrate(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
     ) -> Result<Arrival, CallError> {
-        self.stepped = true;
+        self.past.stepped = true;
         let mut parts = match self.abilities.step {
             StepRule::Imposed(size) => (step.size() / size).round().max(1.0) as u64,
             StepRule::Free => self.abilities.sub_steps,
         };
         loop {
-            match self.cover(step, inputs, parts)? {
-                Covered::Whole => {
-                    return Ok(Arrival {
-                        reached: step.end,
-                        ends: false,
-                    });
+            let (reached, ends) = match self.cover(step, inputs, parts)? {
+                Covered::Whole => (step.end, false),
+                Covered::Ended(reached) => (reached, true),
+                Covered::Discarded(last) => {
+                    parts = self.divide(step, parts, last)?;
+                    continue;
                 }
-                Covered::Ended(reached) => {
-                    return Ok(Arrival {
-                        reached,
-                        ends: true,
-                    });
-                }
-                Covered::Discarded(last) => parts = self.divide(step, parts, last)?,
-            }
+            };
+            return Ok(Arrival { reached, ends });
         }
     }
 
-    /// The unit discarded a part of the step (2.0): back to the start, and smaller parts.
-    pub(super) fn divide(
-        &mut self,
-        step: MacroStep,
-        parts: u64,
-        last: f64,
-    ) -> Result<u64, CallError> {
+    /// The FMU discarded a part of the step (2.0): back to the start, and smaller parts.
+    fn divide(&mut self, step: MacroStep, parts: u64, last: f64) -> Result<u64, CallError> {
         let smaller = 2 * parts;
         let done = last - step.start;
         let fitting = if done > 0.0 && done < step.size() {
@@ -78,41 +148,45 @@ impl<I: Instance> CoSimulation<I> {
             0
         };
         let parts = smaller.max(fitting.min(4 * smaller));
-        if !self.saved || parts > MOST_PARTS || self.abilities.step != StepRule::Free {
+        if !self.is_saved() || parts > MOST_PARTS || self.abilities.step != StepRule::Free {
             return Err(self.discard("fmi2DoStep"));
         }
         self.restore()?;
-        self.instance
-            .journal()
-            .monitor
-            .note(|notes| notes.discarded += 1);
+        self.count_discard();
         Ok(parts)
     }
 
+    fn count_discard(&self) {
+        let monitor = &self.instance.journal().monitor;
+        monitor.note(|notes| notes.discarded += 1);
+    }
+
+    fn count_event(&self) {
+        let monitor = &self.instance.journal().monitor;
+        monitor.note(|notes| notes.events += 1);
+    }
+
     /// The step in `parts` equal parts, up to the first that is not done as a whole.
-    pub(super) fn cover(
+    fn cover(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
         parts: u64,
     ) -> Result<Covered, CallError> {
         if parts == 1 {
-            return self.stretch(step, 0.0, inputs);
+            return self.communicate_in_parts(step, 0.0, inputs);
         }
         let size = step.size() / parts as f64;
+        // The ends of the step are copied, not computed.
+        let edge = |number: u64| match number {
+            0 => step.start,
+            number if number == parts => step.end,
+            number => step.start + number as f64 * size,
+        };
         for part in 0..parts {
             let offset = part as f64 * size;
-            let start = if part == 0 {
-                step.start
-            } else {
-                step.start + offset
-            };
-            let end = if part + 1 == parts {
-                step.end
-            } else {
-                step.start + (part + 1) as f64 * size
-            };
-            let covered = self.stretch(MacroStep::new(start, end), offset, inputs)?;
+            let part = MacroStep::new(edge(part), edge(part + 1));
+            let covered = self.communicate_in_parts(part, offset, inputs)?;
             if covered != Covered::Whole {
                 return Ok(covered);
             }
@@ -120,88 +194,63 @@ impl<I: Instance> CoSimulation<I> {
         Ok(Covered::Whole)
     }
 
-    /// One communication step, `offset` after the beginning of the inputs: with the stops that the unit makes on the way.
-    pub(super) fn stretch(
+    /// One communication step, `offset` after the beginning of the inputs: with the stops that the FMU makes on the
+    /// way.
+    fn communicate_in_parts(
         &mut self,
         step: MacroStep,
         offset: f64,
         inputs: &[Signal],
     ) -> Result<Covered, CallError> {
-        let (mut start, mut end, mut halts) = (step.start, step.end, 0);
-        // How far the unit goes in one part, once it has discarded a longer one (3.0).
-        let mut stride = f64::INFINITY;
+        let mut progress = Progress::new(step);
         loop {
-            // The whole step as it was given: its size is not always the difference of its ends, to the last bit.
-            let part = if start == step.start && end == step.end {
-                step
-            } else {
-                MacroStep::new(start, end)
-            };
-            let ended = self.communicate(part, offset + (start - step.start), inputs)?;
+            let elapsed = offset + progress.elapsed();
+            let ended = self.communicate(progress.part(), elapsed, inputs)?;
             if ended.terminate {
-                return Ok(Covered::Ended(ended.last.clamp(start, end)));
+                let last = ended.last.clamp(progress.start, progress.end);
+                return Ok(Covered::Ended(last));
             }
             if ended.discarded {
                 if self.version == Version::Two {
                     return Ok(Covered::Discarded(ended.last));
                 }
                 // 3.0 leaves the state as it was: half the way may be possible.
-                end = self.shorten(step, start, end)?;
-                stride = end - start;
+                progress.shorten(self.half_way(&progress)?);
                 continue;
             }
-            self.event_pending |= ended.event;
-            let reached = if ended.last < end { ended.last } else { end };
-            halts = if reached > start { 0 } else { halts + 1 };
-            // A few units in the last place short of the end is the end.
-            if reached >= step.end - 4.0 * f64::EPSILON * step.end.abs() {
+            self.events.pending |= ended.event;
+            let reached = if ended.last < progress.end {
+                ended.last
+            } else {
+                progress.end
+            };
+            if progress.is_whole(reached) {
                 return Ok(Covered::Whole);
             }
-            if halts > MOST_HALTS || !reached.is_finite() || reached < start {
-                let message = Some(format!(
-                    "it stopped at {reached} on its way to {end} and goes no further"
-                ));
-                return Err(CallError::Refused {
-                    function: "doStep",
-                    status: "no progress",
-                    message,
-                });
-            }
-            start = reached;
-            end = if step.end - start > stride * (1.0 + 1e-9) {
-                start + stride
-            } else {
-                step.end
-            };
-            if self.event_pending {
-                self.instance
-                    .journal()
-                    .monitor
-                    .note(|notes| notes.events += 1);
-                if self.handle_event(inputs, offset + (start - step.start))? {
-                    self.instance
-                        .get_floats(&self.layout.read, &mut self.buffers.read)?;
-                    return Ok(Covered::Ended(start));
-                }
+            progress.go_on(reached)?;
+            if self.events.pending && self.ends_at_event(inputs, offset + progress.elapsed())? {
+                return Ok(Covered::Ended(progress.start));
             }
         }
     }
 
-    pub(super) fn shorten(
-        &mut self,
-        step: MacroStep,
-        start: f64,
-        end: f64,
-    ) -> Result<f64, CallError> {
-        let half = start + 0.5 * (end - start);
-        self.instance
-            .journal()
-            .monitor
-            .note(|notes| notes.discarded += 1);
-        if half > start
-            && end - start > step.size() / MOST_PARTS as f64
-            && self.abilities.step == StepRule::Free
-        {
+    /// Handles an event on the way; whether the FMU asks for the end of the run there, where it is then read.
+    fn ends_at_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
+        self.count_event();
+        let ends = self.handle_event(inputs, elapsed)?;
+        if ends {
+            self.read()?;
+        }
+        Ok(ends)
+    }
+
+    /// The end of half the part that was discarded (3.0).
+    fn half_way(&mut self, progress: &Progress) -> Result<f64, CallError> {
+        let size = progress.end - progress.start;
+        let half = progress.start + 0.5 * size;
+        self.count_discard();
+        let is_long = size > progress.step.size() / MOST_PARTS as f64;
+        if half > progress.start && is_long && self.abilities.step == StepRule::Free {
             return Ok(half);
         }
         Err(self.discard("fmi3DoStep"))
@@ -214,20 +263,19 @@ impl<I: Instance> CoSimulation<I> {
             message: self.instance.journal().explanation(),
         }
     }
+}
 
+/// One call of the FMU's step, with its inputs.
+impl<I: Instance> CoSimulation<I> {
     /// Sets inputs, steps, reads outputs and states.
-    pub(super) fn communicate(
+    fn communicate(
         &mut self,
         step: MacroStep,
         elapsed: f64,
         inputs: &[Signal],
     ) -> Result<StepEnd, CallError> {
-        if self.abilities.event_mode
-            && (self.event_pending || self.discrete_input_changes(inputs, elapsed))
-            && self.handle_event(inputs, elapsed)?
-        {
-            self.instance
-                .get_floats(&self.layout.read, &mut self.buffers.read)?;
+        if self.needs_event(inputs, elapsed) && self.handle_event(inputs, elapsed)? {
+            self.read()?;
             return Ok(StepEnd {
                 discarded: false,
                 last: step.start,
@@ -242,99 +290,96 @@ impl<I: Instance> CoSimulation<I> {
         if !self.abilities.event_mode {
             self.apply_others()?; // with event mode they are set in events only
         }
-        // Values first, then their derivatives: a unit may take a new value for a new constant.
-        let mut already_set = false;
+        let already_set = self.set_moving_inputs(step, elapsed, inputs)?;
+        self.step(step, already_set)
+    }
+
+    /// Whether an event is to be handled before a step.
+    fn needs_event(&self, inputs: &[Signal], elapsed: f64) -> bool {
+        self.abilities.event_mode
+            && (self.events.pending || self.discrete_input_changes(inputs, elapsed))
+    }
+
+    /// Inputs that move during the step. Whether their values are set already: values first, then their derivatives,
+    /// since an FMU may take a new value for a new constant.
+    fn set_moving_inputs(
+        &mut self,
+        step: MacroStep,
+        elapsed: f64,
+        inputs: &[Signal],
+    ) -> Result<bool, CallError> {
         match self.abilities.inputs {
             InputWay::Held => {}
             InputWay::Derivatives(degree) => {
-                already_set = self.polynomial || inputs.iter().any(|signal| signal.degree() > 0);
-                if already_set {
-                    self.instance
-                        .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)?;
+                if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) {
+                    self.set_smooth_inputs()?;
                     self.set_derivatives(inputs, elapsed, degree)?;
+                    return Ok(true);
                 }
             }
             InputWay::Intermediate => self.follow(inputs, elapsed, step.start),
         }
-        let request = StepRequest {
+        Ok(false)
+    }
+
+    fn step(&mut self, step: MacroStep, already_set: bool) -> Result<StepEnd, CallError> {
+        let mut request = StepRequest {
             step,
             // Whoever tries a step goes back to where it began, but never further: that is the flag of the standard.
-            final_step: !self.saved || step.start <= self.now,
-            input_references: if already_set {
-                &[]
-            } else {
-                &self.layout.smooth_inputs
-            },
-            input_values: if already_set {
-                &[]
-            } else {
-                &self.buffers.inputs
-            },
+            final_step: !self.is_saved() || step.start <= self.now,
+            input_references: &self.layout.smooth_inputs,
+            input_values: &self.buffers.inputs,
             output_references: &self.layout.read,
         };
+        if already_set {
+            request.input_references = &[];
+            request.input_values = &[];
+        }
         self.instance.step(&request, &mut self.buffers.read)
     }
 
     /// Sub-steps take the mean of each input over their part.
-    pub(super) fn take_means(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
-        for (value, &position) in self
-            .buffers
-            .inputs
-            .iter_mut()
-            .zip(&self.layout.smooth_input_positions)
-        {
-            *value = inputs[position].shifted(elapsed).mean(size);
-        }
+    fn take_means(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
+        let positions = &self.layout.smooth_input_positions;
+        fill(&mut self.buffers.inputs, positions, |position| {
+            inputs[position].shifted(elapsed).mean(size)
+        });
     }
 
-    /// Input derivatives of all orders that the unit takes (2.0).
-    pub(super) fn set_derivatives(
+    /// Input derivatives of all orders that the FMU takes (2.0).
+    fn set_derivatives(
         &mut self,
         inputs: &[Signal],
         elapsed: f64,
         degree: usize,
     ) -> Result<(), CallError> {
-        let count = self.layout.smooth_inputs.len();
+        let layout = &self.layout;
+        let count = layout.smooth_inputs.len();
+        let orders = &mut self.buffers.orders[..count];
         self.polynomial = false;
         for order in 1..=degree {
-            self.buffers.orders[..count].fill(order as i32);
-            for (value, &position) in self
-                .buffers
-                .slopes
-                .iter_mut()
-                .zip(&self.layout.smooth_input_positions)
-            {
-                *value = inputs[position].derivative(order, elapsed);
-            }
-            self.polynomial |= self.buffers.slopes[..count]
-                .iter()
-                .any(|&value| value != 0.0);
+            orders.fill(order as i32);
+            let slopes = &mut self.buffers.slopes;
+            fill(slopes, &layout.smooth_input_positions, |position| {
+                inputs[position].derivative(order, elapsed)
+            });
+            let slopes = &slopes[..count];
+            self.polynomial |= slopes.iter().any(|&slope| slope != 0.0);
             if let Some(instance) = self.instance.input_derivatives() {
-                instance.set_input_derivatives(
-                    &self.layout.smooth_inputs,
-                    &self.buffers.orders[..count],
-                    &self.buffers.slopes[..count],
-                )?;
+                instance.set_input_derivatives(&layout.smooth_inputs, orders, slopes)?;
             }
         }
         Ok(())
     }
 
-    /// The inputs are there whenever the unit asks for them (3.0).
-    pub(super) fn follow(&mut self, inputs: &[Signal], elapsed: f64, start: f64) {
-        self.buffers.followed.clear();
-        self.buffers.followed.extend(
-            self.layout
-                .smooth_input_positions
-                .iter()
-                .map(|&position| inputs[position]),
-        );
+    /// The inputs are there whenever the FMU asks for them (3.0).
+    fn follow(&mut self, inputs: &[Signal], elapsed: f64, start: f64) {
+        let positions = self.layout.smooth_input_positions.iter();
+        let followed = &mut self.buffers.followed;
+        followed.clear();
+        followed.extend(positions.map(|&position| inputs[position]));
         if let Some(instance) = self.instance.intermediate_inputs() {
-            instance.follow(
-                &self.layout.smooth_inputs,
-                &self.buffers.followed,
-                start - elapsed,
-            );
+            instance.follow(&self.layout.smooth_inputs, followed, start - elapsed);
         }
     }
 
