@@ -52,49 +52,27 @@ fn platform(version: Version) -> &'static str {
 }
 
 impl Library {
-    /// The library named by the description or, where the name is another and there is only one, that one, and what is odd about it.
+    /// The library named by the description or, where the name is another and there is only one, that one, and what is
+    /// odd about it.
     pub fn find(
         folder: &Path,
         version: Version,
         identifier: &str,
     ) -> Result<(PathBuf, Option<String>), LibraryError> {
-        let expected = Path::new("binaries")
-            .join(platform(version))
-            .join(format!("{identifier}.so"));
-        // The name comes from the unit: it must not lead elsewhere.
+        let binaries = Path::new("binaries").join(platform(version));
+        let expected = binaries.join(format!("{identifier}.so"));
+        // The name comes from the FMU: it must not lead elsewhere.
         let inside = Path::new(identifier).components().count() == 1 && !identifier.contains('/');
         if inside && folder.join(&expected).is_file() {
             return Ok((folder.join(&expected), None));
         }
-        let all = list(&folder.join("binaries").join(platform(version)));
-        let libraries: Vec<&PathBuf> = all
-            .iter()
-            .filter(|path| path.extension().is_some_and(|e| e == "so"))
-            .collect();
-        if let [only] = libraries[..] {
+        let all = list(&folder.join(binaries));
+        if let Some(only) = only_library(&all) {
             let name = only.file_name().unwrap_or_default().display();
             let warning = format!("its library is named {name} instead of {identifier}.so");
             return Ok((only.clone(), Some(warning)));
         }
-        let names = |paths: &[PathBuf]| -> Vec<String> {
-            paths
-                .iter()
-                .filter_map(|path| Some(path.file_name()?.display().to_string()))
-                .collect()
-        };
-        let present = match (names(&all), names(&list(&folder.join("binaries")))) {
-            (files, _) if !files.is_empty() => format!("{} there", files.join(", ")),
-            (_, platforms) if platforms.iter().any(|name| name == platform(version)) => {
-                format!("an empty folder binaries/{}", platform(version))
-            }
-            (_, platforms) if !platforms.is_empty() => {
-                format!("binaries for {} only", platforms.join(", "))
-            }
-            _ if folder.join("sources").is_dir() => {
-                "sources only, which would have to be compiled first".to_owned()
-            }
-            _ => "no binaries at all".to_owned(),
-        };
+        let present = present(folder, version, &all);
         Err(LibraryError::Absent { expected, present })
     }
 
@@ -122,6 +100,36 @@ impl Library {
     }
 }
 
+/// The library among these files, if there is one and no other.
+fn only_library(files: &[PathBuf]) -> Option<&PathBuf> {
+    let is_library = |path: &&PathBuf| path.extension().is_some_and(|e| e == "so");
+    let mut libraries = files.iter().filter(is_library);
+    let first = libraries.next()?;
+    libraries.next().is_none().then_some(first)
+}
+
+/// What there is instead of a library for this machine, whose folder has these files.
+fn present(folder: &Path, version: Version, files: &[PathBuf]) -> String {
+    let wanted = platform(version);
+    let platforms = names(&list(&folder.join("binaries")));
+    if !names(files).is_empty() {
+        format!("{} there", names(files).join(", "))
+    } else if platforms.iter().any(|name| name == wanted) {
+        format!("an empty folder binaries/{wanted}")
+    } else if !platforms.is_empty() {
+        format!("binaries for {} only", platforms.join(", "))
+    } else if folder.join("sources").is_dir() {
+        "sources only, which would have to be compiled first".to_owned()
+    } else {
+        "no binaries at all".to_owned()
+    }
+}
+
+fn names(paths: &[PathBuf]) -> Vec<String> {
+    let names = paths.iter().filter_map(|path| path.file_name());
+    names.map(|name| name.display().to_string()).collect()
+}
+
 fn list(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
@@ -140,18 +148,26 @@ fn explain(file: &Path, error: &libloading::Error) -> String {
         source = error.source();
     }
     let text = text.replace(&format!("{}: ", file.display()), "");
-    let advice = if text.contains("cannot open shared object file") {
-        "; install the package that has this file, or add its folder to LD_LIBRARY_PATH (`ldd` on the library shows all)"
-    } else if text.contains("wrong ELF class") || text.contains("invalid ELF header") {
+    let advice = advice(&text);
+    format!("{text}{advice}")
+}
+
+/// What the loader's message calls for. It has no other form than a text.
+fn advice(message: &str) -> &'static str {
+    if message.contains("cannot open shared object file") {
+        "; install the package that has this file, or add its folder to LD_LIBRARY_PATH (`ldd` on \
+         the library shows all)"
+    } else if message.contains("wrong ELF class") || message.contains("invalid ELF header") {
         "; it was built for another machine"
-    } else if text.contains("undefined symbol: _Py") || text.contains("undefined symbol: Py") {
-        "; it needs Python in the process: start with LD_PRELOAD=libpython3.so (the full path of your Python's shared library)"
-    } else if text.contains("undefined symbol") {
+    } else if message.contains("undefined symbol: _Py") || message.contains("undefined symbol: Py")
+    {
+        "; it needs Python in the process: start with LD_PRELOAD=libpython3.so (the full path of \
+         your Python's shared library)"
+    } else if message.contains("undefined symbol") {
         "; it expects this function from a library or a host that is not here"
-    } else if text.contains("GLIBC") {
+    } else if message.contains("GLIBC") {
         "; it was built on a newer system than this one"
     } else {
         ""
-    };
-    format!("{text}{advice}")
+    }
 }

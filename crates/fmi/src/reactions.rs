@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::abilities::Abilities;
 use crate::call_error::CallError;
+use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
 use crate::layout::Layout;
 
@@ -54,50 +55,11 @@ pub(crate) fn reactions<I: Instance>(
 ) -> Result<Reactions, CallError> {
     let mut look = Look::new(instance, layout, mode)?;
     let mut seen = Reactions::default();
+    look.move_inputs(&mut seen, abilities, directional)?;
+    if directional && layout.state_references.len() == layout.states.len() {
+        look.move_states(&mut seen, abilities)?;
+    }
     let inputs = layout.smooth_input_positions.len();
-    for place in 0..inputs.min(MOST_MOVED) {
-        let position = layout.smooth_input_positions[place];
-        let column = look.move_input(place)?;
-        if column.moved_states {
-            seen.unclear.push(position);
-        } else {
-            seen.feedthrough
-                .extend(column.reacting.iter().map(|&output| (output, position)));
-        }
-        if directional {
-            let sound = !column.moved_states;
-            let name = &layout.inputs[position].name;
-            look.compare(
-                &mut seen,
-                abilities,
-                layout.states.len() + place,
-                name,
-                sound.then_some(column),
-            )?;
-        }
-    }
-    let scalar = layout.state_references.len() == layout.states.len();
-    for known in 0..layout.states.len().min(MOST_MOVED) {
-        if !directional || !scalar {
-            break;
-        }
-        let Some(column) = look.move_state(known)? else {
-            seen.incomparable
-                .extend(layout.states[known..].iter().cloned());
-            break; // a unit that has refused something is not asked any further
-        };
-        let sound = !column.moved_states;
-        let name = &layout.states[known];
-        match look.compare(&mut seen, abilities, known, name, sound.then_some(column)) {
-            // In initialization mode states need not be knowns.
-            Err(CallError::Refused { .. }) if mode == Mode::Initialization => {
-                seen.incomparable
-                    .extend(layout.states[known..].iter().cloned());
-                break;
-            }
-            compared => compared?,
-        }
-    }
     seen.complete = inputs <= MOST_MOVED && inputs == layout.inputs.len();
     Ok(seen)
 }
@@ -133,7 +95,14 @@ struct Column {
     moved_states: bool,
 }
 
-/// What the unit says at one place.
+impl Column {
+    /// The column, where nothing has moved but what was meant to.
+    fn sound(self) -> Option<Self> {
+        (!self.moved_states).then_some(self)
+    }
+}
+
+/// What the FMU answers at one place.
 struct Reading {
     unknowns: Vec<f64>,
     outputs: Vec<f64>,
@@ -163,44 +132,96 @@ impl<'a, I: Instance> Look<'a, I> {
         })
     }
 
+    /// Moves every continuous input.
+    fn move_inputs(
+        &mut self,
+        seen: &mut Reactions,
+        abilities: &Abilities,
+        directional: bool,
+    ) -> Result<(), CallError> {
+        let layout = self.layout;
+        let positions = layout.smooth_input_positions.iter().take(MOST_MOVED);
+        for (place, &position) in positions.enumerate() {
+            let column = self.move_input(place)?;
+            if column.moved_states {
+                seen.unclear.push(position);
+            } else {
+                let reacting = column.reacting.iter();
+                seen.feedthrough
+                    .extend(reacting.map(|&output| (output, position)));
+            }
+            if directional {
+                let known = layout.states.len() + place;
+                let name = &layout.inputs[position].name;
+                self.compare(seen, abilities, known, name, column.sound())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves every state. An FMU that has refused something is not asked any further.
+    fn move_states(
+        &mut self,
+        seen: &mut Reactions,
+        abilities: &Abilities,
+    ) -> Result<(), CallError> {
+        let states = &self.layout.states;
+        for (known, name) in states.iter().enumerate().take(MOST_MOVED) {
+            let compared = match self.move_state(known)? {
+                Some(column) => self.compare(seen, abilities, known, name, column.sound()),
+                None => {
+                    seen.incomparable.extend_from_slice(&states[known..]);
+                    return Ok(());
+                }
+            };
+            match compared {
+                // In initialization mode states need not be knowns.
+                Err(CallError::Refused { .. }) if self.mode == Mode::Initialization => {
+                    seen.incomparable.extend_from_slice(&states[known..]);
+                    return Ok(());
+                }
+                compared => compared?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What the FMU answers where it stands.
     fn read(&mut self) -> Result<Reading, CallError> {
         let layout = self.layout;
-        let mut unknowns = vec![0.0; layout.states.len()];
-        if self.mode == Mode::ContinuousTime && !unknowns.is_empty() {
-            self.instance.get_derivatives(&mut unknowns)?;
-        } else {
-            self.instance
-                .get_floats(&layout.derivative_references, &mut unknowns)?;
-        }
-        let (mut outputs, mut read) = (
-            vec![0.0; layout.outputs.len()],
-            vec![0.0; layout.read_values],
-        );
+        let mut unknowns = self.read_rates()?;
+        let mut read = vec![0.0; layout.read_values];
         self.instance.get_floats(&layout.read, &mut read)?;
-        layout
-            .read_output
-            .iter()
-            .for_each(|&(place, at)| outputs[at] = read[place]);
-        let mut states = vec![0.0; layout.states.len()];
-        layout
-            .read_state
-            .iter()
-            .for_each(|&(place, at)| states[at] = read[place]);
-        for group in &layout.other_outputs {
-            let mut values = vec![0.0; group.positions.len()];
-            self.instance
-                .get_values(group.kind, &group.references, &mut values)?;
-            values
-                .iter()
-                .zip(&group.positions)
-                .for_each(|(&value, &at)| outputs[at] = value);
+        let mut outputs = vec![0.0; layout.outputs.len()];
+        for (position, value) in layout.outputs_of(&read) {
+            outputs[position] = value;
         }
+        let mut states = vec![0.0; layout.states.len()];
+        for (position, value) in layout.states_of(&read) {
+            states[position] = value;
+        }
+        let mut scratch = vec![0.0; layout.outputs.len()];
+        read_other_outputs(self.instance, layout, &mut scratch, |position, value| {
+            outputs[position] = value;
+        })?;
         unknowns.extend(layout.asked_output_positions.iter().map(|&at| outputs[at]));
         Ok(Reading {
             unknowns,
             outputs,
             states,
         })
+    }
+
+    /// Derivatives of the states.
+    fn read_rates(&mut self) -> Result<Vec<f64>, CallError> {
+        let mut rates = vec![0.0; self.layout.states.len()];
+        if self.mode == Mode::ContinuousTime && !rates.is_empty() {
+            self.instance.get_derivatives(&mut rates)?;
+        } else {
+            let references = &self.layout.derivative_references;
+            self.instance.get_floats(references, &mut rates)?;
+        }
+        Ok(rates)
     }
 
     fn move_input(&mut self, place: usize) -> Result<Column, CallError> {
@@ -241,14 +262,8 @@ impl<'a, I: Instance> Look<'a, I> {
                 return Ok(None);
             }
             let side = self.read()?;
-            let others = side
-                .states
-                .iter()
-                .zip(&before.states)
-                .enumerate()
-                .filter(|(j, _)| *j != known);
-            alone &= side.states[known] == moved
-                && others.into_iter().all(|(_, (now, then))| now == then);
+            let stays = |j: usize| j == known || side.states[j] == before.states[j];
+            alone &= side.states[known] == moved && (0..side.states.len()).all(stays);
             sides.push(side);
         }
         self.place_state(known, start)?;
@@ -287,27 +302,7 @@ impl<'a, I: Instance> Look<'a, I> {
         name: &str,
         column: Option<Column>,
     ) -> Result<(), CallError> {
-        let mut told = vec![f64::NAN; abilities.unknowns.len()];
-        let scalar = abilities.knowns.len() == self.seed.len();
-        if scalar {
-            // Alone: in initialization mode the others need not be knowns.
-            self.instance.directional(
-                &abilities.unknowns,
-                &abilities.knowns[known..=known],
-                &[1.0],
-                &mut told,
-            )?;
-        } else {
-            self.seed[known] = 1.0;
-            let asked = self.instance.directional(
-                &abilities.unknowns,
-                &abilities.knowns,
-                &self.seed,
-                &mut told,
-            );
-            self.seed[known] = 0.0;
-            asked?;
-        }
+        let told = self.directional(abilities, known)?;
         let Some(column) = column else {
             seen.incomparable.push(name.to_owned());
             return Ok(());
@@ -318,6 +313,29 @@ impl<'a, I: Instance> Look<'a, I> {
                 .get_or_insert_with(|| self.describe(at, name, &told, &column.slopes));
         }
         Ok(())
+    }
+
+    /// The derivatives by a known, as the FMU gives them.
+    fn directional(&mut self, abilities: &Abilities, known: usize) -> Result<Vec<f64>, CallError> {
+        let Abilities {
+            knowns, unknowns, ..
+        } = abilities;
+        let mut given = vec![f64::NAN; unknowns.len()];
+        let scalar = knowns.len() == self.seed.len();
+        if scalar {
+            // Alone: in initialization mode the others need not be knowns.
+            let one = &knowns[known..=known];
+            self.instance
+                .directional(unknowns, one, &[1.0], &mut given)?;
+        } else {
+            self.seed[known] = 1.0;
+            let asked = self
+                .instance
+                .directional(unknowns, knowns, &self.seed, &mut given);
+            self.seed[known] = 0.0;
+            asked?;
+        }
+        Ok(given)
     }
 
     fn describe(&self, at: usize, known: &str, told: &[f64], seen: &[f64]) -> String {

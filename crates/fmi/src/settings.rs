@@ -72,51 +72,56 @@ pub(crate) fn check(
     given: &[(String, Vec<Value>)],
     size: impl Fn(&Variable) -> usize,
 ) -> Result<Vec<(usize, Vec<Value>)>, SettingError> {
-    let places: HashMap<&str, usize> = description
-        .variables
-        .iter()
-        .enumerate()
-        .map(|(i, v)| (v.name.as_str(), i))
-        .collect();
+    let variables = description.variables.iter().enumerate();
+    let places: HashMap<&str, usize> = variables.map(|(i, v)| (v.name.as_str(), i)).collect();
     let mut checked: Vec<(usize, Vec<Value>)> = Vec::new();
     for (name, values) in given {
         let Some(&index) = places.get(name.as_str()) else {
-            let settable = description
-                .variables
-                .iter()
-                .filter(|v| obstacle(v).is_none());
-            let near = nearest(name, settable.map(|v| v.name.as_str())).map(str::to_owned);
-            return Err(SettingError::Unknown {
-                name: name.clone(),
-                near,
-            });
+            return Err(unknown(description, name));
         };
         let variable = &description.variables[index];
-        if let Some(why) = obstacle(variable) {
-            return Err(SettingError::NotSettable {
-                name: name.clone(),
-                why,
-            });
-        }
-        let values = values
-            .iter()
-            .map(|value| coerce(variable, value))
-            .collect::<Result<Vec<_>, _>>()?;
-        let expected = size(variable);
-        if values.len() != expected && variable.causality != Causality::StructuralParameter {
-            return Err(SettingError::WrongCount {
-                name: name.clone(),
-                expected,
-                given: values.len(),
-            });
-        }
-        values
-            .iter()
-            .try_for_each(|value| within(variable, value).and_then(|()| listed(variable, value)))?;
+        let values = check_variable(variable, values, &size)?;
         checked.retain(|(known, _)| *known != index);
         checked.push((index, values));
     }
     Ok(checked)
+}
+
+fn unknown(description: &Description, name: &str) -> SettingError {
+    let variables = description.variables.iter();
+    let settable = variables.filter(|variable| obstacle(variable).is_none());
+    let near = nearest(name, settable.map(|variable| variable.name.as_str()));
+    SettingError::Unknown {
+        name: name.to_owned(),
+        near: near.map(str::to_owned),
+    }
+}
+
+/// The values of one variable, in its type.
+fn check_variable(
+    variable: &Variable,
+    values: &[Value],
+    size: impl Fn(&Variable) -> usize,
+) -> Result<Vec<Value>, SettingError> {
+    if let Some(why) = obstacle(variable) {
+        let name = variable.name.clone();
+        return Err(SettingError::NotSettable { name, why });
+    }
+    let coerced = values.iter().map(|value| coerce(variable, value));
+    let values = coerced.collect::<Result<Vec<Value>, SettingError>>()?;
+    let expected = size(variable);
+    if values.len() != expected && variable.causality != Causality::StructuralParameter {
+        return Err(SettingError::WrongCount {
+            name: variable.name.clone(),
+            expected,
+            given: values.len(),
+        });
+    }
+    for value in &values {
+        within(variable, value)?;
+        listed(variable, value)?;
+    }
+    Ok(values)
 }
 
 /// Why a variable cannot be given a value before the run, if it cannot.
@@ -136,64 +141,88 @@ fn obstacle(variable: &Variable) -> Option<&'static str> {
 
 /// A value in the type of the variable.
 fn coerce(variable: &Variable, value: &Value) -> Result<Value, SettingError> {
-    let wrong = |expected: &str| SettingError::WrongType {
+    let (coerced, expected) = match variable.value_type {
+        kind if kind.is_float() => (float(value), "a number"),
+        ValueType::Boolean => (truth(value), "a truth value (true or false)"),
+        ValueType::String => (Some(text(value)), "a text"),
+        ValueType::Binary => (binary(value), "bytes, written as hexadecimal digits"),
+        ValueType::Clock => (None, "a clock, which cannot be set"),
+        ValueType::Enumeration => return enumeration(variable, value),
+        _ => (whole(value), "a whole number"),
+    };
+    coerced.ok_or_else(|| wrong_type(variable, value, expected))
+}
+
+fn wrong_type(variable: &Variable, value: &Value, expected: &str) -> SettingError {
+    SettingError::WrongType {
         name: variable.name.clone(),
         expected: expected.to_owned(),
         given: shown(value),
-    };
-    match (variable.value_type, value) {
-        (kind, Value::Float(_)) if kind.is_float() => Ok(value.clone()),
-        (kind, Value::Integer(number)) if kind.is_float() => Ok(Value::Float(*number as f64)),
-        (kind, Value::String(text)) if kind.is_float() => text
-            .trim()
-            .parse()
-            .map(Value::Float)
-            .map_err(|_| wrong("a number")),
-        (kind, _) if kind.is_float() => Err(wrong("a number")),
-        (ValueType::Boolean, Value::Boolean(_)) => Ok(value.clone()),
-        (ValueType::Boolean, Value::Integer(number @ 0..=1)) => Ok(Value::Boolean(*number == 1)),
-        (ValueType::Boolean, Value::Float(number)) if *number == 0.0 || *number == 1.0 => {
-            Ok(Value::Boolean(*number == 1.0))
-        }
-        (ValueType::Boolean, Value::String(text))
-            if matches!(text.trim(), "true" | "false" | "0" | "1") =>
-        {
-            Ok(Value::Boolean(matches!(text.trim(), "true" | "1")))
-        }
-        (ValueType::Boolean, _) => Err(wrong("a truth value (true or false)")),
-        (ValueType::String, Value::String(_)) => Ok(value.clone()),
-        (ValueType::String, _) => Ok(Value::String(shown(value))),
-        (ValueType::Binary, Value::Binary(_)) => Ok(value.clone()),
-        (ValueType::Binary, Value::String(text)) => bytes(text)
-            .map(Value::Binary)
-            .ok_or_else(|| wrong("bytes, written as hexadecimal digits")),
-        (ValueType::Binary, _) => Err(wrong("bytes, written as hexadecimal digits")),
-        (ValueType::Clock, _) => Err(wrong("a clock, which cannot be set")),
-        (ValueType::Enumeration, Value::String(text)) => {
-            let item = variable
-                .items
-                .iter()
-                .find(|(name, _)| name == text)
-                .map(|(_, value)| i128::from(*value));
-            let number = item.or_else(|| text.trim().parse().ok());
-            let names: Vec<&str> = variable
-                .items
-                .iter()
-                .map(|(name, _)| name.as_str())
-                .collect();
-            number
-                .map(Value::Integer)
-                .ok_or_else(|| wrong(&format!("one of {}", names.join(", "))))
-        }
-        (_, Value::Integer(_)) => Ok(value.clone()),
-        (_, Value::Float(number)) if number.fract() == 0.0 => Ok(Value::Integer(*number as i128)),
-        (_, Value::String(text)) => text
-            .trim()
-            .parse()
-            .map(Value::Integer)
-            .map_err(|_| wrong("a whole number")),
-        _ => Err(wrong("a whole number")),
     }
+}
+
+fn float(value: &Value) -> Option<Value> {
+    match value {
+        Value::Float(number) => Some(Value::Float(*number)),
+        Value::Integer(number) => Some(Value::Float(*number as f64)),
+        Value::String(text) => text.trim().parse().map(Value::Float).ok(),
+        _ => None,
+    }
+}
+
+fn truth(value: &Value) -> Option<Value> {
+    let truth = match value {
+        Value::Boolean(truth) => *truth,
+        Value::Integer(number @ 0..=1) => *number == 1,
+        Value::Float(number) if *number == 0.0 || *number == 1.0 => *number == 1.0,
+        Value::String(text) => match text.trim() {
+            "true" | "1" => true,
+            "false" | "0" => false,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Value::Boolean(truth))
+}
+
+fn text(value: &Value) -> Value {
+    match value {
+        Value::String(_) => value.clone(),
+        _ => Value::String(shown(value)),
+    }
+}
+
+fn binary(value: &Value) -> Option<Value> {
+    match value {
+        Value::Binary(_) => Some(value.clone()),
+        Value::String(text) => bytes(text).map(Value::Binary),
+        _ => None,
+    }
+}
+
+fn whole(value: &Value) -> Option<Value> {
+    match value {
+        Value::Integer(_) => Some(value.clone()),
+        Value::Float(number) if number.fract() == 0.0 => Some(Value::Integer(*number as i128)),
+        Value::String(text) => text.trim().parse().map(Value::Integer).ok(),
+        _ => None,
+    }
+}
+
+/// An item by its name, or any whole number.
+fn enumeration(variable: &Variable, value: &Value) -> Result<Value, SettingError> {
+    let Value::String(text) = value else {
+        return whole(value).ok_or_else(|| wrong_type(variable, value, "a whole number"));
+    };
+    let item = variable.items.iter().find(|(name, _)| name == text);
+    let number = match item {
+        Some((_, number)) => Some(i128::from(*number)),
+        None => text.trim().parse().ok(),
+    };
+    number.map(Value::Integer).ok_or_else(|| {
+        let names: Vec<&str> = variable.items.iter().map(|(name, _)| &**name).collect();
+        wrong_type(variable, value, &format!("one of {}", names.join(", ")))
+    })
 }
 
 fn within(variable: &Variable, value: &Value) -> Result<(), SettingError> {
@@ -202,53 +231,41 @@ fn within(variable: &Variable, value: &Value) -> Result<(), SettingError> {
         Value::Integer(number) => *number as f64,
         _ => return Ok(()),
     };
-    let (min, max) = (
-        variable.min.unwrap_or(f64::NEG_INFINITY),
-        variable.max.unwrap_or(f64::INFINITY),
-    );
+    let min = variable.min.unwrap_or(f64::NEG_INFINITY);
+    let max = variable.max.unwrap_or(f64::INFINITY);
     if number >= min && number <= max {
         return Ok(());
     }
-    let (min, max) = (min.to_string(), max.to_string());
     Err(SettingError::OutOfRange {
         name: variable.name.clone(),
         value: number.to_string(),
-        min,
-        max,
+        min: min.to_string(),
+        max: max.to_string(),
     })
 }
 
 /// An enumeration has the values of its items and no others; a number of single precision is not beyond them all.
 fn listed(variable: &Variable, value: &Value) -> Result<(), SettingError> {
-    let wrong = |expected: String| {
-        Err(SettingError::WrongType {
-            name: variable.name.clone(),
-            expected,
-            given: shown(value),
-        })
-    };
     match (variable.value_type, value) {
-        (ValueType::Enumeration, Value::Integer(number))
-            if !variable.items.is_empty()
-                && !variable
-                    .items
-                    .iter()
-                    .any(|(_, item)| i128::from(*item) == *number) =>
-        {
-            let items: Vec<String> = variable
-                .items
-                .iter()
-                .map(|(name, value)| format!("{name} ({value})"))
-                .collect();
-            wrong(format!("one of {}", items.join(", ")))
+        (ValueType::Enumeration, Value::Integer(number)) if !is_item(variable, *number) => {
+            let item = |(name, value): &(String, i64)| format!("{name} ({value})");
+            let items: Vec<String> = variable.items.iter().map(item).collect();
+            let expected = format!("one of {}", items.join(", "));
+            Err(wrong_type(variable, value, &expected))
         }
         (ValueType::Float32, Value::Float(number))
             if number.is_finite() && !(*number as f32).is_finite() =>
         {
-            wrong("a number of single precision".to_owned())
+            Err(wrong_type(variable, value, "a number of single precision"))
         }
         _ => Ok(()),
     }
+}
+
+/// Whether an enumeration has an item of this value; one without items has all.
+fn is_item(variable: &Variable, number: i128) -> bool {
+    let mut items = variable.items.iter();
+    items.len() == 0 || items.any(|(_, item)| i128::from(*item) == number)
 }
 
 fn shown(value: &Value) -> String {

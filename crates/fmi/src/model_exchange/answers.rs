@@ -3,12 +3,21 @@
 use dovetail_core::{Knot, Nature, Response, Signal};
 
 use super::stencil::Stencil;
-use super::{DIFFERENCE, ModelExchange, Phase};
+use super::{Buffers, DIFFERENCE, ModelExchange, Phase};
 use crate::call_error::CallError;
+use crate::exchange::{fill, read_other_outputs};
 use crate::instance::Instance;
 
+/// Where slopes are taken: a state, and inputs some time after they began.
+struct Moment<'a> {
+    time: f64,
+    elapsed: f64,
+    state: &'a [f64],
+    inputs: &'a [Signal],
+}
+
 impl<I: Instance> ModelExchange<I> {
-    /// Puts the unit at a state under the inputs after `elapsed` and reads outputs; floats only unless `all`.
+    /// Puts the FMU at a state under the inputs after `elapsed` and reads its outputs into one of the buffers.
     pub(super) fn outputs_at(
         &mut self,
         time: f64,
@@ -20,20 +29,31 @@ impl<I: Instance> ModelExchange<I> {
         self.flow(time - elapsed, inputs, false)
             .place(elapsed, state)?;
         self.instance.set_time(time)?;
-        self.instance
-            .get_floats(&self.layout.read, &mut self.buffers.read)?;
-        let read = self.layout.read_output.iter();
-        read.for_each(|&(place, at)| self.buffers.outputs[into][at] = self.buffers.read[place]);
-        for group in &self.layout.other_outputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            self.instance
-                .get_values(group.kind, &group.references, values)?;
-            values
-                .iter()
-                .zip(&group.positions)
-                .for_each(|(&value, &at)| self.buffers.outputs[into][at] = value);
+        self.read()?;
+        let Buffers {
+            read,
+            others,
+            outputs,
+            ..
+        } = &mut self.buffers;
+        let outputs = &mut outputs[into];
+        for (position, value) in self.layout.outputs_of(read) {
+            outputs[position] = value;
         }
-        Ok(())
+        read_other_outputs(
+            &mut self.instance,
+            &self.layout,
+            others,
+            |position, value| {
+                outputs[position] = value;
+            },
+        )
+    }
+
+    /// Double-precision outputs and states, where the FMU was put.
+    fn read(&mut self) -> Result<(), CallError> {
+        self.instance
+            .get_floats(&self.layout.read, &mut self.buffers.read)
     }
 
     /// Fills the response with the outputs at `end`, `elapsed` after the inputs began.
@@ -47,16 +67,9 @@ impl<I: Instance> ModelExchange<I> {
         let state = std::mem::take(&mut self.end.values);
         let done = self.answer_at(time, elapsed, &state, inputs, response);
         self.end.values = state;
-        let (values, slopes) = (&mut self.end.inputs, &mut self.end.slopes);
-        values
-            .iter_mut()
-            .zip(inputs)
-            .for_each(|(value, signal)| *value = signal.value(elapsed));
-        slopes
-            .iter_mut()
-            .zip(inputs)
-            .for_each(|(slope, signal)| *slope = signal.derivative(1, elapsed));
-        (response.reached, response.ends) = (time, self.ends);
+        self.end.note_inputs(inputs, elapsed);
+        response.reached = time;
+        response.ends = self.ends;
         response.next_event = if self.event_pending {
             time
         } else {
@@ -65,7 +78,7 @@ impl<I: Instance> ModelExchange<I> {
         done
     }
 
-    pub(super) fn answer_at(
+    fn answer_at(
         &mut self,
         time: f64,
         elapsed: f64,
@@ -74,108 +87,122 @@ impl<I: Instance> ModelExchange<I> {
         response: &mut Response,
     ) -> Result<(), CallError> {
         self.outputs_at(time, elapsed, state, inputs, 0)?;
-        let natures = self.interface.outputs.iter().map(|output| output.nature);
-        for ((knot, &value), nature) in response
-            .outputs
-            .iter_mut()
-            .zip(&self.buffers.outputs[0])
-            .zip(natures)
-        {
-            *knot = if nature == Nature::Continuous {
+        self.answer_values(response);
+        response.states.copy_from_slice(state);
+        if response.derivatives() == 0 || !self.has_slopes() {
+            return Ok(());
+        }
+        let mut rates = std::mem::take(&mut self.buffers.rates[0]);
+        let moment = Moment {
+            time,
+            elapsed,
+            state,
+            inputs,
+        };
+        let taken = self.take_slopes(&moment, &mut rates, response);
+        for (motion, &rate) in response.motion.iter_mut().zip(&rates) {
+            *motion = [rate, f64::NAN];
+        }
+        self.buffers.rates[0] = rates;
+        taken
+    }
+
+    /// The outputs of the first buffer. Those that are not continuous do not move.
+    fn answer_values(&self, response: &mut Response) {
+        let outputs = self.interface.outputs.iter();
+        let values = self.buffers.outputs[0].iter();
+        for (knot, (output, &value)) in response.outputs.iter_mut().zip(outputs.zip(values)) {
+            *knot = if output.nature == Nature::Continuous {
                 Knot::value_only(value)
             } else {
                 Knot::from(value)
             };
         }
-        response.states.copy_from_slice(state);
-        if response.derivatives() == 0
-            || self.layout.smooth_output_positions.is_empty()
-            || self.phase != Phase::Running
-        {
-            return Ok(());
-        }
-        let mut rates = std::mem::take(&mut self.buffers.rates[0]);
-        let taken = self.take_slopes(time, elapsed, state, &mut rates, inputs, response);
-        response
-            .motion
-            .iter_mut()
-            .zip(&rates)
-            .for_each(|(state, &slope)| *state = [slope, f64::NAN]);
-        self.buffers.rates[0] = rates;
-        taken
     }
 
-    /// Slopes of the outputs: C f + D u' + ∂g/∂t, exactly where the unit has directional derivatives, otherwise by differences
-    /// along the flow.
-    pub(super) fn take_slopes(
+    fn has_slopes(&self) -> bool {
+        self.phase == Phase::Running && !self.layout.smooth_output_positions.is_empty()
+    }
+
+    /// Slopes of the outputs: C f + D u' + ∂g/∂t, exactly where the FMU has directional derivatives, otherwise by
+    /// differences along the flow.
+    fn take_slopes(
         &mut self,
-        time: f64,
-        elapsed: f64,
-        state: &[f64],
+        moment: &Moment<'_>,
         rates: &mut [f64],
-        inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        if !state.is_empty() {
+        if !moment.state.is_empty() {
             self.instance.get_derivatives(rates)?;
         }
         let exact = self.abilities.directional;
         if exact {
-            let (seed, states) = (&mut self.buffers.seed, state.len());
-            seed[..states].copy_from_slice(rates);
-            for (value, &position) in seed[states..]
-                .iter_mut()
-                .zip(&self.layout.smooth_input_positions)
-            {
-                *value = inputs[position].derivative(1, elapsed);
-            }
-            let slopes = &mut self.buffers.column[..self.layout.asked_output_positions.len()];
-            self.instance.directional(
-                &self.layout.asked_outputs,
-                &self.abilities.knowns,
-                seed,
-                slopes,
-            )?;
-            for (&slope, &position) in slopes.iter().zip(&self.layout.asked_output_positions) {
-                response.outputs[position].slope = slope;
-            }
-            for &(position, state) in &self.layout.identities {
-                response.outputs[position].slope = rates[state];
-            }
+            self.take_exact_slopes(moment, rates, response)?;
         }
-        let gap = self.gap(time, state, rates);
-        let stencil = self.stencil(time, gap);
-        let mut moved = std::mem::take(&mut self.buffers.moved);
-        let mut look = |side: f64, into: usize| {
-            let along = if exact { 0.0 } else { side };
-            moved
-                .iter_mut()
-                .zip(state)
-                .zip(&*rates)
-                .for_each(|((m, &x), &f)| *m = x + along * gap * f);
-            // The inputs move with time, unless only the unit's own time is meant.
-            self.outputs_at(
-                time + side * gap,
-                elapsed + along * gap,
-                &moved,
-                inputs,
-                into,
-            )
-        };
-        let looked = look(stencil.places[0], 1).and_then(|()| look(stencil.places[1], 2));
-        self.buffers.moved = moved;
-        looked?;
+        let gap = self.gap(moment.time, moment.state, rates);
+        let stencil = self.stencil(moment.time, gap);
+        for (place, into) in stencil.places.into_iter().zip(1..) {
+            self.look_along(moment, rates, place, gap, into)?;
+        }
         for &position in &self.layout.smooth_output_positions {
-            let rate = stencil.slope(
-                self.buffers
-                    .outputs
-                    .each_ref()
-                    .map(|values| values[position]),
-            ) / gap;
+            let outputs = self.buffers.outputs.each_ref();
+            let rate = stencil.slope(outputs.map(|values| values[position])) / gap;
             let slope = &mut response.outputs[position].slope;
             *slope = if exact { *slope + rate } else { rate };
         }
         Ok(())
+    }
+
+    /// C f + D u', one directional derivative in the direction in which the FMU moves.
+    fn take_exact_slopes(
+        &mut self,
+        moment: &Moment<'_>,
+        rates: &[f64],
+        response: &mut Response,
+    ) -> Result<(), CallError> {
+        let layout = &self.layout;
+        let seed = &mut self.buffers.seed;
+        let (states, inputs) = seed.split_at_mut(rates.len());
+        states.copy_from_slice(rates);
+        fill(inputs, &layout.smooth_input_positions, |position| {
+            moment.inputs[position].derivative(1, moment.elapsed)
+        });
+        let slopes = &mut self.buffers.column[..layout.asked_output_positions.len()];
+        self.instance
+            .directional(&layout.asked_outputs, &self.abilities.knowns, seed, slopes)?;
+        for (&slope, &position) in slopes.iter().zip(&layout.asked_output_positions) {
+            response.outputs[position].slope = slope;
+        }
+        for &(position, state) in &layout.identities {
+            response.outputs[position].slope = rates[state];
+        }
+        Ok(())
+    }
+
+    /// Outputs a little earlier or later. State and inputs move with time, unless only the FMU's own time is meant:
+    /// where the rest is known exactly.
+    fn look_along(
+        &mut self,
+        moment: &Moment<'_>,
+        rates: &[f64],
+        place: f64,
+        gap: f64,
+        into: usize,
+    ) -> Result<(), CallError> {
+        let along = if self.abilities.directional {
+            0.0
+        } else {
+            place
+        };
+        let mut moved = std::mem::take(&mut self.buffers.moved);
+        for (value, (&state, &rate)) in moved.iter_mut().zip(moment.state.iter().zip(rates)) {
+            *value = state + along * gap * rate;
+        }
+        let time = moment.time + place * gap;
+        let elapsed = moment.elapsed + along * gap;
+        let looked = self.outputs_at(time, elapsed, &moved, moment.inputs, into);
+        self.buffers.moved = moved;
+        looked
     }
 
     /// Where to look for a derivative by time: on both sides, unless one of them is out of the run or beyond an event.
@@ -206,7 +233,7 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        self.tried = None;
+        self.tried.step = None;
         if self.phase == Phase::Made {
             self.initialize(time)?;
         }
@@ -232,46 +259,32 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        for (value, &position) in self
-            .flow
-            .inputs
-            .iter_mut()
-            .zip(&self.layout.smooth_input_positions)
-        {
-            *value = inputs[position].value(0.0);
-        }
+        let positions = &self.layout.smooth_input_positions;
+        fill(&mut self.flow.inputs, positions, |position| {
+            inputs[position].value(0.0)
+        });
         self.instance
             .set_floats(&self.layout.smooth_inputs, &self.flow.inputs)?;
         self.set_discrete(inputs, 0.0)?;
-        self.instance
-            .get_floats(&self.layout.read, &mut self.buffers.read)?;
-        self.layout.read_output.iter().for_each(|&(place, at)| {
-            response.outputs[at] = Knot::value_only(self.buffers.read[place]);
-        });
-        self.layout
-            .read_state
-            .iter()
-            .for_each(|&(place, at)| response.states[at] = self.buffers.read[place]);
-        for group in &self.layout.other_outputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            self.instance
-                .get_values(group.kind, &group.references, values)?;
-            values
-                .iter()
-                .zip(&group.positions)
-                .for_each(|(&value, &at)| response.outputs[at] = Knot::from(value));
+        self.read()?;
+        for (position, value) in self.layout.outputs_of(&self.buffers.read) {
+            response.outputs[position] = Knot::value_only(value);
         }
-        self.now
-            .inputs
-            .iter_mut()
-            .zip(inputs)
-            .for_each(|(value, signal)| *value = signal.value(0.0));
-        self.now
-            .slopes
-            .iter_mut()
-            .zip(inputs)
-            .for_each(|(slope, signal)| *slope = signal.derivative(1, 0.0));
-        (response.reached, response.next_event) = (time, self.next_event);
+        for (position, value) in self.layout.states_of(&self.buffers.read) {
+            response.states[position] = value;
+        }
+        let others = &mut self.buffers.others;
+        read_other_outputs(
+            &mut self.instance,
+            &self.layout,
+            others,
+            |position, value| {
+                response.outputs[position] = Knot::from(value);
+            },
+        )?;
+        self.now.note_inputs(inputs, 0.0);
+        response.reached = time;
+        response.next_event = self.next_event;
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use dovetail_numerics::Hint;
 
 use super::ModelExchange;
 use crate::call_error::CallError;
+use crate::exchange::set_other_inputs;
 use crate::instance::Instance;
 
 impl<I: Instance> ModelExchange<I> {
@@ -15,14 +16,13 @@ impl<I: Instance> ModelExchange<I> {
         elapsed: f64,
         inputs: Option<&[Signal]>,
     ) -> Result<(), CallError> {
-        let (state, held) = (
-            std::mem::take(&mut self.end.values),
-            std::mem::take(&mut self.buffers.held),
-        );
+        let state = std::mem::take(&mut self.end.values);
+        let held = std::mem::take(&mut self.buffers.held);
         let noted = self
             .flow(start, inputs.unwrap_or(&held), false)
             .note_signs(elapsed, &state);
-        (self.end.values, self.buffers.held) = (state, held);
+        self.end.values = state;
+        self.buffers.held = held;
         noted
     }
 
@@ -50,7 +50,8 @@ impl<I: Instance> ModelExchange<I> {
                 self.now.values.copy_from_slice(&self.end.values);
             }
         }
-        (self.next_event, self.event_pending) = (discrete.next_event, false);
+        self.next_event = discrete.next_event;
+        self.event_pending = false;
         Ok(())
     }
 
@@ -86,27 +87,22 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         elapsed: f64,
     ) -> Result<(), CallError> {
-        for group in &self.layout.other_inputs {
-            let values = &mut self.buffers.others[..group.positions.len()];
-            values
-                .iter_mut()
-                .zip(&group.positions)
-                .for_each(|(v, &at)| *v = inputs[at].value(elapsed));
-            self.instance
-                .set_values(group.kind, &group.references, values)?;
+        let others = &mut self.buffers.others;
+        set_other_inputs(&mut self.instance, &self.layout, others, |position| {
+            inputs[position].value(elapsed)
+        })?;
+        for (value, signal) in self.discrete.iter_mut().zip(inputs) {
+            *value = signal.value(elapsed);
         }
-        self.discrete
-            .iter_mut()
-            .zip(inputs)
-            .for_each(|(value, signal)| *value = signal.value(elapsed));
         Ok(())
     }
 
     pub(super) fn discrete_input_changes(&self, inputs: &[Signal]) -> bool {
-        let mut all = self.interface.inputs.iter().zip(inputs).zip(&self.discrete);
-        all.any(|((input, signal), &known)| {
-            input.nature != Nature::Continuous && signal.value(0.0) != known
-        })
+        let changes = |(i, signal): (usize, &Signal)| {
+            let is_discrete = self.interface.inputs[i].nature != Nature::Continuous;
+            is_discrete && signal.value(0.0) != self.discrete[i]
+        };
+        inputs.iter().enumerate().any(changes)
     }
 
     /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever step is then taken, it

@@ -6,7 +6,7 @@ use super::stencil::Stencil;
 use super::{DIFFERENCE, ModelExchange};
 use crate::call_error::CallError;
 use crate::instance::Instance;
-use crate::layout::Layout;
+use crate::linear_columns::{clear_matrices, fill_directional_columns};
 
 /// Where a linearisation is taken.
 struct Point<'a> {
@@ -27,7 +27,7 @@ impl<I: Instance> Linearize for ModelExchange<I> {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
         let now = self.now.time;
         let done = self.begin_running(now).and_then(|()| self.fill(into));
-        done.map_err(|error| self.failure(now, error.into()))
+        self.report(now, done)
     }
 
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
@@ -35,36 +35,34 @@ impl<I: Instance> Linearize for ModelExchange<I> {
         let done = self
             .begin_running(now)
             .and_then(|()| self.look_elsewhere(time, into));
-        done.map_err(|error| self.failure(now, error.into()))
+        self.report(now, done)
     }
 }
 
 impl<I: Instance> ModelExchange<I> {
-    /// A column of the linearisation by differences of `f` and `g`, whose values here are in the first buffers.
+    /// A column of the linearization by differences of `f` and `g`, whose values here are in the first buffers.
     fn difference(
         &mut self,
         point: &Point<'_>,
         moved: Moved,
-        into: (&mut [f64], &mut [f64]),
+        f: &mut [f64],
+        g: &mut [f64],
     ) -> Result<(), CallError> {
-        let scale = match moved {
-            Moved::State(k) => point.state[k].abs() + 1.0,
-            Moved::Input(k) => self.now.inputs[k].abs() + 1.0,
-            Moved::Time => 1.0,
-        };
         let (gap, stencil) = match moved {
+            Moved::State(k) => (gap_at(point.state[k]), Stencil::CENTRAL),
+            Moved::Input(k) => (gap_at(self.now.inputs[k]), Stencil::CENTRAL),
             Moved::Time => (point.gap, self.stencil(point.time, point.gap)),
-            _ => (DIFFERENCE * scale, Stencil::CENTRAL),
         };
         for (place, into) in stencil.places.into_iter().zip(1..) {
             self.look(point, moved, place * gap, into)?;
         }
-        let (f, g) = into;
         for (k, entry) in f.iter_mut().enumerate() {
-            *entry = stencil.slope(self.buffers.rates.each_ref().map(|rates| rates[k])) / gap;
+            let rates = self.buffers.rates.each_ref();
+            *entry = stencil.slope(rates.map(|rates| rates[k])) / gap;
         }
         for &at in &self.layout.smooth_output_positions {
-            g[at] = stencil.slope(self.buffers.outputs.each_ref().map(|outputs| outputs[at])) / gap;
+            let outputs = self.buffers.outputs.each_ref();
+            g[at] = stencil.slope(outputs.map(|outputs| outputs[at])) / gap;
         }
         Ok(())
     }
@@ -90,13 +88,28 @@ impl<I: Instance> ModelExchange<I> {
         if let Moved::Input(k) = moved {
             inputs[k] = Signal::constant(self.now.inputs[k]);
         }
-        (self.buffers.moved, self.buffers.held) = (state, inputs);
+        self.buffers.moved = state;
+        self.buffers.held = inputs;
         looked?;
-        if point.state.is_empty() {
+        self.read_rates(into)
+    }
+
+    /// Derivatives of the states, where the FMU was put, into one of the buffers.
+    fn read_rates(&mut self, into: usize) -> Result<(), CallError> {
+        let rates = &mut self.buffers.rates[into];
+        if rates.is_empty() {
             Ok(())
         } else {
-            self.instance.get_derivatives(&mut self.buffers.rates[into])
+            self.instance.get_derivatives(rates)
         }
+    }
+
+    /// `f` and `g` from the first buffers.
+    fn take_values(&self, into: &mut Linearization) {
+        let rates = &self.buffers.rates[0];
+        let outputs = &self.buffers.outputs[0];
+        into.f.as_mut_slice().copy_from_slice(rates);
+        into.g.as_mut_slice().copy_from_slice(outputs);
     }
 
     /// `f` and `g` at another time, in another state and under other inputs.
@@ -109,15 +122,8 @@ impl<I: Instance> ModelExchange<I> {
         let looked = self.outputs_at(time, 0.0, into.x.as_slice(), &held, 0);
         self.buffers.held = held;
         looked?;
-        if !into.x.is_empty() {
-            self.instance.get_derivatives(&mut self.buffers.rates[0])?;
-        }
-        into.f
-            .as_mut_slice()
-            .copy_from_slice(&self.buffers.rates[0]);
-        into.g
-            .as_mut_slice()
-            .copy_from_slice(&self.buffers.outputs[0]);
+        self.read_rates(0)?;
+        self.take_values(into);
         Ok(())
     }
 
@@ -130,91 +136,69 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn fill_at(&mut self, state: &[f64], into: &mut Linearization) -> Result<(), CallError> {
-        let layout = self.layout.clone();
-        for matrix in [
-            &mut into.a,
-            &mut into.b,
-            &mut into.c,
-            &mut into.d,
-            &mut into.b_slope,
-            &mut into.d_slope,
-        ] {
-            matrix.fill(0.0);
+        clear_matrices(into);
+        self.fill_values(state, into)?;
+        let point = Point {
+            time: self.now.time,
+            state,
+            gap: self.gap(self.now.time, state, into.f.as_slice()),
+        };
+        if self.abilities.directional {
+            fill_directional_columns(
+                &mut self.instance,
+                &self.layout,
+                &self.abilities,
+                &mut self.buffers.seed,
+                &mut self.buffers.column,
+                into,
+            )?;
+        } else {
+            self.difference_columns(&point, into)?;
         }
+        into.g_time.fill(0.0);
+        let f_time = into.f_time.as_mut_slice();
+        let g_time = into.g_time.as_mut_slice();
+        self.difference(&point, Moved::Time, f_time, g_time)
+    }
+
+    /// State, inputs, `f` and `g` at `now`.
+    fn fill_values(&mut self, state: &[f64], into: &mut Linearization) -> Result<(), CallError> {
         self.hold_inputs();
         let held = std::mem::take(&mut self.buffers.held);
         let here = self.outputs_at(self.now.time, 0.0, state, &held, 0);
         self.buffers.held = held;
         here?;
-        if !state.is_empty() {
-            self.instance.get_derivatives(&mut self.buffers.rates[0])?;
-        }
-        into.f
-            .as_mut_slice()
-            .copy_from_slice(&self.buffers.rates[0]);
-        into.g
-            .as_mut_slice()
-            .copy_from_slice(&self.buffers.outputs[0]);
+        self.read_rates(0)?;
+        self.take_values(into);
         into.x.as_mut_slice().copy_from_slice(state);
         into.u.as_mut_slice().copy_from_slice(&self.now.inputs);
-        into.u_slope
-            .as_mut_slice()
-            .copy_from_slice(&self.now.slopes);
+        let slopes = into.u_slope.as_mut_slice();
+        slopes.copy_from_slice(&self.now.slopes);
         into.affine = 0;
-        let gap = self.gap(self.now.time, state, into.f.as_slice());
-        let point = Point {
-            time: self.now.time,
-            state,
-            gap,
-        };
-        if self.abilities.directional {
-            self.directional_columns(&layout, into)?;
-        } else {
-            for k in 0..state.len() {
-                let columns = (&mut into.a.column_mut(k), &mut into.c.column_mut(k));
-                self.difference(
-                    &point,
-                    Moved::State(k),
-                    (columns.0.as_mut_slice(), columns.1.as_mut_slice()),
-                )?;
-            }
-            for &k in &layout.smooth_input_positions {
-                let columns = (&mut into.b.column_mut(k), &mut into.d.column_mut(k));
-                self.difference(
-                    &point,
-                    Moved::Input(k),
-                    (columns.0.as_mut_slice(), columns.1.as_mut_slice()),
-                )?;
-            }
-        }
-        into.g_time.fill(0.0);
-        self.difference(
-            &point,
-            Moved::Time,
-            (into.f_time.as_mut_slice(), into.g_time.as_mut_slice()),
-        )
+        Ok(())
     }
 
-    fn directional_columns(
+    fn difference_columns(
         &mut self,
-        layout: &Layout,
+        point: &Point<'_>,
         into: &mut Linearization,
     ) -> Result<(), CallError> {
-        let states = layout.states.len();
-        let knowns = states + layout.smooth_input_positions.len();
-        self.buffers.seed.fill(0.0);
-        for column in 0..knowns {
-            self.buffers.seed[column] = 1.0;
-            let (unknowns, knowns) = (&self.abilities.unknowns, &self.abilities.knowns);
-            self.instance.directional(
-                unknowns,
-                knowns,
-                &self.buffers.seed,
-                &mut self.buffers.column,
-            )?;
-            self.buffers.seed[column] = 0.0;
-            layout.place_column(column, &self.buffers.column, into);
+        for k in 0..point.state.len() {
+            let mut a = into.a.column_mut(k);
+            let mut c = into.c.column_mut(k);
+            self.difference(point, Moved::State(k), a.as_mut_slice(), c.as_mut_slice())?;
+        }
+        let layout = self.layout.clone();
+        for &k in &layout.smooth_input_positions {
+            let mut b = into.b.column_mut(k);
+            let mut d = into.d.column_mut(k);
+            self.difference(point, Moved::Input(k), b.as_mut_slice(), d.as_mut_slice())?;
         }
         Ok(())
     }
+}
+
+/// How far a quantity is moved for a difference.
+fn gap_at(value: f64) -> f64 {
+    DIFFERENCE * (value.abs() + 1.0)
 }

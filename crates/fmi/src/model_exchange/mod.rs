@@ -69,7 +69,52 @@ struct State {
     slopes: Vec<f64>,
 }
 
-/// Room for values on their way.
+impl State {
+    /// Before the run.
+    fn of_start(interface: &Interface) -> Self {
+        Self {
+            time: f64::NAN,
+            values: vec![0.0; interface.states.len()],
+            hint: Hint::default(),
+            inputs: interface.inputs.iter().map(|input| input.start).collect(),
+            slopes: vec![0.0; interface.inputs.len()],
+        }
+    }
+
+    /// Notes the inputs as they are after `elapsed`.
+    fn note_inputs(&mut self, inputs: &[Signal], elapsed: f64) {
+        for (value, signal) in self.inputs.iter_mut().zip(inputs) {
+            *value = signal.value(elapsed);
+        }
+        for (slope, signal) in self.slopes.iter_mut().zip(inputs) {
+            *slope = signal.derivative(1, elapsed);
+        }
+    }
+}
+
+/// The last step that was tried.
+struct Tried {
+    step: Option<MacroStep>,
+    inputs: Vec<Signal>,
+    /// There is an event at its end.
+    event: bool,
+}
+
+impl Tried {
+    fn nothing(inputs: usize) -> Self {
+        Self {
+            step: None,
+            inputs: vec![Signal::constant(0.0); inputs],
+            event: false,
+        }
+    }
+
+    fn is(&self, step: MacroStep, inputs: &[Signal]) -> bool {
+        self.step == Some(step) && self.inputs == inputs
+    }
+}
+
+/// Scratch for values on their way.
 struct Buffers {
     others: Vec<f64>,
     read: Vec<f64>,
@@ -82,7 +127,42 @@ struct Buffers {
     column: Vec<f64>,
 }
 
-/// A Model Exchange unit.
+impl Buffers {
+    fn new(layout: &Layout) -> Self {
+        let inputs = layout.inputs.len();
+        let outputs = layout.outputs.len();
+        let states = layout.states.len();
+        Self {
+            others: vec![0.0; inputs.max(outputs)],
+            read: vec![0.0; layout.read_values],
+            outputs: std::array::from_fn(|_| vec![0.0; outputs]),
+            rates: std::array::from_fn(|_| vec![0.0; states]),
+            moved: vec![0.0; states],
+            held: vec![Signal::constant(0.0); inputs],
+            seed: vec![0.0; layout.known_values()],
+            column: vec![0.0; states + layout.asked_output_positions.len()],
+        }
+    }
+}
+
+/// A way without time events, in elapsed time.
+#[derive(Clone, Copy)]
+struct Leg {
+    from: f64,
+    target: f64,
+    /// No evaluation is later than this time: a time event belongs to the other side.
+    latest: f64,
+}
+
+impl Leg {
+    /// The largest magnitude of an input at the ends.
+    fn largest(&self, inputs: &[Signal]) -> f64 {
+        let at_ends = |signal: &Signal| [self.from, self.target].map(|at| signal.value(at).abs());
+        inputs.iter().flat_map(at_ends).fold(0.0, f64::max)
+    }
+}
+
+/// A Model Exchange FMU.
 pub(crate) struct ModelExchange<I: Instance> {
     interface: Interface,
     instance: I,
@@ -106,10 +186,7 @@ pub(crate) struct ModelExchange<I: Instance> {
     now: State,
     /// The end of the step last taken or tried, until it becomes `now`.
     end: State,
-    tried: Option<MacroStep>,
-    tried_inputs: Vec<Signal>,
-    /// There is an event at the end of the step that was tried.
-    tried_event: bool,
+    tried: Tried,
     /// The unit has asked for the end of the run.
     ends: bool,
     /// Discrete inputs as the unit knows them.
@@ -139,25 +216,12 @@ impl<I: Instance> ModelExchange<I> {
         terms: Terms,
     ) -> Self {
         let interface = layout.interface(name);
-        let (states, inputs, outputs) = (
-            layout.states.len(),
-            interface.inputs.len(),
-            interface.outputs.len(),
-        );
-        let now = State {
-            time: f64::NAN,
-            values: vec![0.0; states],
-            hint: Hint::default(),
-            inputs: interface.inputs.iter().map(|input| input.start).collect(),
-            slopes: vec![0.0; inputs],
-        };
+        let states = layout.states.len();
+        let inputs = interface.inputs.len();
+        let smooth_inputs = layout.smooth_input_positions.len();
         Self {
             integrator: Integrator::new(states),
-            flow: FlowBuffers::new(
-                states,
-                layout.smooth_input_positions.len(),
-                terms.indicators,
-            ),
+            flow: FlowBuffers::new(states, smooth_inputs, terms.indicators),
             tolerance: terms.tolerance,
             sizes: vec![0.0; states],
             span: terms.span,
@@ -167,23 +231,12 @@ impl<I: Instance> ModelExchange<I> {
             phase: Phase::Made,
             next_event: f64::INFINITY,
             event_pending: false,
-            end: now.clone(),
-            now,
-            tried: None,
-            tried_inputs: vec![Signal::constant(0.0); inputs],
-            tried_event: false,
+            now: State::of_start(&interface),
+            end: State::of_start(&interface),
+            tried: Tried::nothing(inputs),
             ends: false,
             discrete: vec![f64::NAN; inputs],
-            buffers: Buffers {
-                others: vec![0.0; inputs.max(outputs)],
-                read: vec![0.0; layout.read_values],
-                outputs: std::array::from_fn(|_| vec![0.0; outputs]),
-                rates: std::array::from_fn(|_| vec![0.0; states]),
-                moved: vec![0.0; states],
-                held: vec![Signal::constant(0.0); inputs],
-                seed: vec![0.0; states + layout.smooth_input_positions.len()],
-                column: vec![0.0; states + layout.asked_output_positions.len()],
-            },
+            buffers: Buffers::new(&layout),
             interface,
             instance,
             layout,
@@ -219,7 +272,9 @@ impl<I: Instance> ModelExchange<I> {
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
             .enter_initialization(start, self.span.stop, self.span.tolerance)?;
-        (self.phase, self.now.time, self.start) = (Phase::Initializing, start, start);
+        self.phase = Phase::Initializing;
+        self.now.time = start;
+        self.start = start;
         Ok(())
     }
 
@@ -241,11 +296,10 @@ impl<I: Instance> ModelExchange<I> {
 
     /// The present inputs as constants, in a buffer.
     fn hold_inputs(&mut self) {
-        self.buffers
-            .held
-            .iter_mut()
-            .zip(&self.now.inputs)
-            .for_each(|(held, &value)| *held = Signal::constant(value));
+        let held = self.buffers.held.iter_mut();
+        for (signal, &value) in held.zip(&self.now.inputs) {
+            *signal = Signal::constant(value);
+        }
     }
 
     /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or up to where the unit asks for the end of the
@@ -259,26 +313,17 @@ impl<I: Instance> ModelExchange<I> {
         self.enter_step(step.start, inputs)
             .map_err(|error| (0.0, error.into()))?;
         self.end.values.copy_from_slice(&self.now.values);
-        (self.end.hint, self.stride) = (self.now.hint, step.size());
-        let (size, mut elapsed, mut events) = (step.size(), 0.0, 0);
+        self.end.hint = self.now.hint;
+        self.stride = step.size();
+        let size = step.size();
+        let mut elapsed = 0.0;
+        let mut events = 0;
         loop {
-            let time_event = self.next_event - step.start;
-            let target = if time_event < size {
-                time_event.max(elapsed)
-            } else {
-                size
-            };
-            let latest = if time_event <= size {
-                self.next_event.next_down()
-            } else {
-                f64::INFINITY
-            };
-            let (reached, event) =
-                self.run(step.start, elapsed, target, latest, inputs, for_good)?;
+            let leg = self.next_leg(step, elapsed);
+            let (reached, event) = self.run(step.start, leg, inputs, for_good)?;
             elapsed = reached;
-            let event = event || (reached == target && target < size);
-            self.tried_event = event;
-            if !event {
+            self.tried.event = event || (reached == leg.target && leg.target < size);
+            if !self.tried.event {
                 self.end.time = step.end;
                 return Ok(elapsed);
             }
@@ -292,7 +337,8 @@ impl<I: Instance> ModelExchange<I> {
             }
             if elapsed >= size {
                 // At the very end: whoever asks next, an instant or a step, handles it.
-                (self.event_pending, self.end.time) = (true, step.end);
+                self.event_pending = true;
+                self.end.time = step.end;
                 return Ok(size);
             }
             self.handle_event(step.start, elapsed, inputs)
@@ -304,43 +350,58 @@ impl<I: Instance> ModelExchange<I> {
         }
     }
 
-    /// From `from` to `target`, in elapsed time, or to the first event: where it came to, and whether that is one.
+    /// The way to the next time event, or to the end of the step.
+    fn next_leg(&self, step: MacroStep, from: f64) -> Leg {
+        let size = step.size();
+        let time_event = self.next_event - step.start;
+        Leg {
+            from,
+            target: if time_event < size {
+                time_event.max(from)
+            } else {
+                size
+            },
+            latest: if time_event <= size {
+                self.next_event.next_down()
+            } else {
+                f64::INFINITY
+            },
+        }
+    }
+
+    /// Over a leg, or to the first event: the elapsed time it came to, and whether there is an event.
     fn run(
         &mut self,
         start: f64,
-        from: f64,
-        target: f64,
-        latest: f64,
+        leg: Leg,
         inputs: &[Signal],
         for_good: bool,
     ) -> Result<(f64, bool), (f64, Failure)> {
-        let (mut state, hint) = (std::mem::take(&mut self.end.values), self.end.hint);
+        let mut state = std::mem::take(&mut self.end.values);
         let mut integrator = std::mem::replace(&mut self.integrator, Integrator::new(0));
         let sizes = std::mem::take(&mut self.sizes);
-        let largest = inputs
-            .iter()
-            .flat_map(|u| [u.value(from).abs(), u.value(target).abs()])
-            .fold(0.0, f64::max);
         let tolerance = Tolerance {
             relative: self.tolerance,
             absolute: 0.0,
             sizes: &sizes,
-            largest,
+            largest: leg.largest(inputs),
         };
-        let completes = self.completes && for_good;
-        let mut flow = self.flow(start, inputs, completes);
-        flow.latest = latest;
+        let hint = self.end.hint;
+        let mut flow = self.flow(start, inputs, self.completes && for_good);
+        flow.latest = leg.latest;
         let mut stretch = Stretch {
             flow: &mut flow,
             integrator: &mut integrator,
             tolerance,
             hint,
         };
-        let done = stretch.go(from, target, &mut state);
+        let done = stretch.go(leg.from, leg.target, &mut state);
         let hint = stretch.hint;
         let ends = flow.ends;
         self.ends |= ends;
-        (self.integrator, self.end.values, self.end.hint) = (integrator, state, hint);
+        self.integrator = integrator;
+        self.end.values = state;
+        self.end.hint = hint;
         self.sizes = sizes;
         done.map_err(|(elapsed, error)| (elapsed, self.in_words(error)))
     }
@@ -367,6 +428,55 @@ impl<I: Instance> ModelExchange<I> {
     }
 }
 
+/// Steps.
+impl<I: Instance> ModelExchange<I> {
+    /// The elapsed time to which a step leads that was tried, or is made now.
+    fn reuse_or_integrate(
+        &mut self,
+        step: MacroStep,
+        inputs: &[Signal],
+        response: &mut Response,
+    ) -> Result<f64, Error> {
+        // An FMU that is notified of completed steps is notified only of those that are taken for good.
+        response.reused = self.tried.is(step, inputs) && !self.completes;
+        self.tried.step = None;
+        if response.reused {
+            self.event_pending |= self.tried.event;
+            return Ok(step.size());
+        }
+        let integrated = self.integrate(step, inputs, true);
+        self.report_integration(step, integrated)
+    }
+
+    /// The end of the step is where the system now stands.
+    fn arrive(&mut self, reached: f64) {
+        std::mem::swap(&mut self.now, &mut self.end);
+        self.now.time = reached;
+        for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
+            *size = size.max(state.abs());
+        }
+    }
+
+    fn end_sample(&mut self, timed: Option<Instant>) {
+        if let Some(before) = timed {
+            self.instance.end_sample(before.elapsed());
+        }
+    }
+
+    /// A failure at `time`, as the engine sees it.
+    fn report<T>(&self, time: f64, done: Result<T, CallError>) -> Result<T, Error> {
+        done.map_err(|error| self.failure(time, error.into()))
+    }
+
+    fn report_integration(
+        &self,
+        step: MacroStep,
+        integrated: Result<f64, (f64, Failure)>,
+    ) -> Result<f64, Error> {
+        integrated.map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))
+    }
+}
+
 impl<I: Instance> System for ModelExchange<I> {
     fn interface(&self) -> &Interface {
         &self.interface
@@ -379,41 +489,22 @@ impl<I: Instance> System for ModelExchange<I> {
         response: &mut Response,
     ) -> Result<(), Error> {
         if step.is_instant() {
-            return self
-                .ask(step.start, inputs, response)
-                .map_err(|error| self.failure(step.start, error.into()));
+            let done = self.ask(step.start, inputs, response);
+            return self.report(step.start, done);
         }
-        let call = |unit: &Self, error: CallError| unit.failure(step.start, error.into());
-        self.begin_running(step.start)
-            .map_err(|error| call(self, error))?;
+        let begun = self.begin_running(step.start);
+        self.report(step.start, begun)?;
         let timed = self.instance.begin_sample().then(Instant::now);
-        // A unit that wants to hear of completed steps hears of them only when they are taken for good.
-        response.reused =
-            self.tried == Some(step) && self.tried_inputs == inputs && !self.completes;
-        self.tried = None;
-        let elapsed = if response.reused {
-            self.event_pending |= self.tried_event;
-            step.size()
-        } else {
-            self.integrate(step, inputs, true)
-                .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?
-        };
+        let elapsed = self.reuse_or_integrate(step, inputs, response)?;
         let reached = if self.ends {
             step.start + elapsed
         } else {
             step.end
         };
-        self.answer(reached, elapsed, inputs, response)
-            .map_err(|error| self.failure(reached, error.into()))?;
-        std::mem::swap(&mut self.now, &mut self.end);
-        self.now.time = reached;
-        self.sizes
-            .iter_mut()
-            .zip(&self.now.values)
-            .for_each(|(size, state)| *size = size.max(state.abs()));
-        if let Some(before) = timed {
-            self.instance.end_sample(before.elapsed());
-        }
+        let answered = self.answer(reached, elapsed, inputs, response);
+        self.report(reached, answered)?;
+        self.arrive(reached);
+        self.end_sample(timed);
         Ok(())
     }
 
@@ -423,8 +514,8 @@ impl<I: Instance> System for ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.leave_initialization(step.start, inputs, response)
-            .map_err(|error| self.failure(step.start, error.into()))
+        let done = self.leave_initialization(step.start, inputs, response);
+        self.report(step.start, done)
     }
 
     fn presence(&self) -> Presence {
@@ -458,31 +549,28 @@ impl<I: Instance> Trial for ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.tried = None;
-        self.begin_running(step.start)
-            .map_err(|error| self.failure(step.start, error.into()))?;
+        self.tried.step = None;
+        let begun = self.begin_running(step.start);
+        self.report(step.start, begun)?;
         let timed = self.instance.begin_sample().then(Instant::now);
-        let elapsed = self
-            .integrate(step, inputs, false)
-            .map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))?;
+        let integrated = self.integrate(step, inputs, false);
+        let elapsed = self.report_integration(step, integrated)?;
         let whole = elapsed >= step.size();
         let time = if whole {
             step.end
         } else {
             step.start + elapsed
         };
-        self.answer(time, elapsed, inputs, response)
-            .map_err(|error| self.failure(time, error.into()))?;
+        let answered = self.answer(time, elapsed, inputs, response);
+        self.report(time, answered)?;
         if whole {
-            self.tried = Some(step);
-            self.tried_inputs.copy_from_slice(inputs);
+            self.tried.step = Some(step);
+            self.tried.inputs.copy_from_slice(inputs);
         }
-        if self.tried_event {
+        if self.tried.event {
             response.next_event = time;
         }
-        if let Some(before) = timed {
-            self.instance.end_sample(before.elapsed());
-        }
+        self.end_sample(timed);
         Ok(())
     }
 }
