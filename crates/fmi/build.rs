@@ -1,4 +1,5 @@
-//! Compiles the few lines of C that Rust cannot say: a variadic callback, and the guard against crashing units.
+//! Compiles the few lines of C that Rust cannot say: a variadic callback, and the guard against
+//! crashing units.
 
 fn main() {
     println!("cargo::rerun-if-changed=c/guard.c");

@@ -1,4 +1,4 @@
-//! What a unit can really do: what it declares, less what did not stand the probe.
+//! What an FMU can really do: what it declares, less what did not stand the probe.
 
 use dovetail_core::{MAX_DEGREE, Precision, StepRule};
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::description::{Description, Kind, Version};
 use crate::layout::Layout;
 
-/// How inputs reach a unit during a communication step.
+/// How inputs reach an FMU during a communication step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InputWay {
     /// Held.
     Held,
     /// As polynomials of this degree, through their derivatives (2.0).
     Derivatives(usize),
-    /// Whenever the unit asks for them (3.0).
+    /// Whenever the FMU asks for them (3.0).
     Intermediate,
 }
 
@@ -22,18 +22,18 @@ pub enum InputWay {
 pub enum Slopes {
     /// They are not.
     Unknown,
-    /// The unit tells so many.
+    /// The FMU tells so many.
     Told(usize),
     /// From directional derivatives and the derivatives of the states.
     Chained,
 }
 
-/// What a unit can do.
+/// What an FMU can do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Abilities {
     /// Its state can be saved and restored.
     pub rollback: bool,
-    /// It can be linearised.
+    /// It can be linearized.
     pub linearizes: bool,
     /// How it takes inputs.
     pub inputs: InputWay,
@@ -51,11 +51,12 @@ pub struct Abilities {
     pub sub_steps: u64,
     /// Directional derivatives can be asked for.
     pub directional: bool,
-    /// They leave the unit other than it was: its state is restored after them.
+    /// They leave the FMU other than it was: its state is restored after them.
     pub derivatives_leave_traces: bool,
     /// Inputs may be set before initialization mode, and not only in it.
     pub early_inputs: bool,
-    /// It matters there: what the unit starts from depends on the inputs that it knows before it enters.
+    /// It matters there: what the FMU starts from depends on the inputs that it knows before it
+    /// enters.
     pub enters_with_inputs: bool,
     /// Outputs have their values only once initialization mode is left.
     pub late_outputs: bool,
@@ -70,7 +71,7 @@ pub struct Abilities {
 }
 
 impl Abilities {
-    /// The degree of the input polynomials that a system of the unit follows.
+    /// The degree of the input polynomials that a system of the FMU follows.
     pub(crate) fn input_degree(&self) -> usize {
         match self.inputs {
             _ if self.sub_steps > 1 => MAX_DEGREE,
@@ -89,7 +90,7 @@ impl Abilities {
         }
     }
 
-    /// What a Co-Simulation unit declares.
+    /// What a Co-Simulation FMU declares.
     pub(crate) fn declared(
         description: &Description,
         kind: &Kind,
@@ -98,7 +99,7 @@ impl Abilities {
     ) -> Self {
         let three = description.version == Version::Three;
         let has_states = !layout.state_references.is_empty();
-        // A unit without states has nothing hidden: its outputs alone are linearised.
+        // An FMU without states has nothing hidden: its outputs alone are linearized.
         let stateless = description.structure.derivatives.is_empty();
         let directional = kind.directional_derivatives && !layout.smooth_outputs.is_empty();
         let told = kind.output_derivatives.min(2);
@@ -132,7 +133,7 @@ impl Abilities {
         }
     }
 
-    /// What is left of a unit that is used without event mode.
+    /// What is left of an FMU that is used without event mode.
     pub(crate) fn without_event_mode(self, kind: &Kind) -> Self {
         Self {
             event_mode: false,
@@ -141,7 +142,8 @@ impl Abilities {
         }
     }
 
-    /// What is left of a unit that nobody could try. Of one for Model Exchange we hold the state ourselves.
+    /// What is left of an FMU that nobody could try. Of one for Model Exchange we hold the state
+    /// ourselves.
     pub(crate) fn without_promises(self, co_simulation: bool) -> Self {
         let (inputs, slopes) = (InputWay::Held, Slopes::Unknown);
         match co_simulation {
@@ -160,7 +162,7 @@ impl Abilities {
         }
     }
 
-    /// What a Model Exchange unit offers through our integrator.
+    /// What a Model Exchange FMU offers through our integrator.
     pub(crate) fn of_model_exchange(kind: &Kind, layout: &Layout) -> Self {
         Self {
             rollback: true,

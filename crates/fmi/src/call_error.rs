@@ -4,7 +4,7 @@ use crate::description::ValueType;
 use crate::guard::Crash;
 use crate::library::MissingSymbol;
 
-/// Why a call of a unit's function did not do what it should.
+/// Why a call of an FMU's function did not do what it should.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CallError {
     /// It said so.
@@ -14,23 +14,25 @@ pub enum CallError {
         function: &'static str,
         /// The name of the status.
         status: &'static str,
-        /// What the unit said last.
+        /// What the FMU said last.
         message: Option<String>,
     },
     /// It crashed.
-    #[error("{function} crashed the unit by {crash}{}; nothing more can be asked of it", said(.message))]
+    #[error(
+        "{function} crashed the unit by {crash}{}; nothing more can be asked of it", said(.message)
+    )]
     Crashed {
         /// The function.
         function: &'static str,
         /// How.
         crash: Crash,
-        /// What the unit said last.
+        /// What the FMU said last.
         message: Option<String>,
     },
     /// It is not there.
     #[error("{0}")]
     Missing(#[from] MissingSymbol),
-    /// An earlier call left the unit unusable.
+    /// An earlier call left the FMU unusable.
     #[error("{cause}")]
     Dead {
         /// What happened then.
@@ -44,7 +46,7 @@ pub enum CallError {
     NotInstantiated {
         /// The function.
         function: &'static str,
-        /// What the unit said last.
+        /// What the FMU said last.
         message: Option<String>,
     },
     /// A value that the type of a variable cannot hold.

@@ -1,8 +1,10 @@
 //! The environments that callbacks of FMUs are given, looked up when they come back.
 //!
-//! An FMU hands its environment back with every message. Some hand back something else: their component, the number 2, nothing; and
-//! threads of an FMU may still log when its instance is gone. So what comes back is compared with the environments of the instances
-//! that live, and never followed as a pointer. What is unknown belongs to the instance that is being called in the same thread.
+//! An FMU hands its environment back with every message. Some hand back something else: their
+//! component, the number 2, nothing; and threads of an FMU may still log when its instance is gone.
+//! So what comes back is compared with the environments of the instances that live, and never
+//! followed as a pointer. What is unknown belongs to the instance that is being called in the same
+//! thread.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,7 +74,8 @@ fn with_live<T>(body: impl FnOnce(&mut HashMap<Environment, Live>) -> T) -> T {
     )
 }
 
-/// The live environment that is meant by what a callback was given: that one, or else that of the call under way.
+/// The live environment that is meant by what a callback was given: that one, or else that of the
+/// call under way.
 fn meant(given: Environment) -> Option<(Environment, Live)> {
     let known = |environment: Environment| {
         with_live(|live| live.get(&environment).cloned()).map(|l| (environment, l))

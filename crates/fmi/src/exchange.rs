@@ -4,7 +4,8 @@ use crate::call_error::CallError;
 use crate::instance::Values;
 use crate::layout::Layout;
 
-/// Reads the outputs that are not double-precision numbers; `put` takes the position and the value of each.
+/// Reads the outputs that are not double-precision numbers; `put` takes the position and the value
+/// of each.
 pub(crate) fn read_other_outputs(
     instance: &mut impl Values,
     layout: &Layout,

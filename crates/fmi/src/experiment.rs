@@ -1,7 +1,8 @@
-//! What is done with one fresh instance of a unit while it is tried out.
+//! What is done with one fresh instance of an FMU while it is tried out.
 //!
-//! Every experiment makes one instance, asks it a few things and frees it: units that live once in a process can be tried so, each
-//! experiment in a process of its own. What the answers mean is decided elsewhere (`probe`).
+//! Every experiment makes one instance, asks it a few things and frees it: FMUs that live once in a
+//! process can be tried so, each experiment in a process of its own. What the answers mean is
+//! decided elsewhere (`probe`).
 
 use dovetail_core::Error;
 use serde::{Deserialize, Serialize};
@@ -14,14 +15,16 @@ use crate::reactions::Reactions;
 /// One thing to try.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Experiment {
-    /// From the values of inputs that are known before initialization mode, or in it only, to the end of a step.
+    /// From the values of inputs that are known before initialization mode, or in it only, to the
+    /// end of a step.
     Start {
         /// Whether inputs are set before initialization mode as well as in it.
         early: bool,
         /// How far continuous inputs are from their start values, in units of their size.
         offset: f64,
     },
-    /// Inputs and states are moved one by one: what reacts, and whether directional derivatives agree.
+    /// Inputs and states are moved one by one: what reacts, and whether directional derivatives
+    /// agree.
     Reactions {
         /// As above.
         early: bool,
@@ -39,7 +42,8 @@ pub enum Experiment {
         /// The steps.
         sizes: Vec<f64>,
     },
-    /// After a step, shorter and shorter ones under inputs that change every time: an inner solver then starts anew, as in a coupled run.
+    /// After a step, shorter and shorter ones under inputs that change every time: an inner solver
+    /// then starts anew, as in a coupled run.
     ShorterSteps {
         /// As above.
         early: bool,
@@ -50,23 +54,25 @@ pub enum Experiment {
         /// The steps, the first one included.
         sizes: Vec<f64>,
     },
-    /// After a step the unit is linearised by its directional derivatives, and read again.
+    /// After a step the FMU is linearized by its directional derivatives, and read again.
     Linearization {
         /// As above.
         early: bool,
         /// How far inputs are away, as in [`Course::Moved`].
         offset: f64,
     },
-    /// A step is tried, also under other inputs, and tried again; then taken, and the next one tried twice.
+    /// A step is tried, also under other inputs, and tried again; then taken, and the next one
+    /// tried twice.
     Rollback {
         /// As above.
         early: bool,
     },
-    /// Slopes of outputs, after the start, over three steps under inputs that have moved, and after one that is next to nothing.
+    /// Slopes of outputs, after the start, over three steps under inputs that have moved, and after
+    /// one that is next to nothing.
     OutputSlopes {
         /// As above.
         early: bool,
-        /// Who knows them: the unit itself, or its directional derivatives.
+        /// Who knows them: the FMU itself, or its directional derivatives.
         by: Slopes,
         /// Whether they are asked for before the first step too.
         at_start: bool,
@@ -112,7 +118,7 @@ pub struct Observation {
     pub outputs: usize,
     /// Slopes of continuous outputs, one reading after the other, where they were asked for.
     pub slopes: Vec<Vec<f64>>,
-    /// The unit does not let its inputs be set before initialization mode.
+    /// The FMU does not let its inputs be set before initialization mode.
     pub refused_early: bool,
     /// What reacts to what.
     pub reactions: Option<Reactions>,
@@ -145,7 +151,7 @@ impl Observation {
 /// Why nothing was seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 pub enum Mishap {
-    /// The unit said no.
+    /// The FMU said no.
     #[error("{0}")]
     Refused(String),
     /// There is no instance.
@@ -171,7 +177,7 @@ impl From<CallError> for Mishap {
 }
 
 impl From<Error> for Mishap {
-    /// What a unit itself says of a failure, without our frame.
+    /// What an FMU itself says of a failure, without our frame.
     fn from(error: Error) -> Self {
         let Error::System { reason, .. } = error else {
             return Self::Refused(error.to_string());

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_void};
 use crate::description::Version;
 use crate::library::{Library, MissingSymbol};
 
-/// A unit's own handle, opaque.
+/// An FMU's own handle, opaque.
 pub(crate) type Component = *mut c_void;
 /// A saved state, opaque.
 pub(crate) type FmuState = *mut c_void;
@@ -19,7 +19,8 @@ pub(crate) struct Function<F> {
     pub pointer: F,
 }
 
-/// A function that an FMU may have. Many lack what they do not need, and that matters only when it is called.
+/// A function that an FMU may have. Many lack what they do not need, and that matters only when it
+/// is called.
 #[derive(Clone, Copy)]
 pub(crate) struct Symbol<F> {
     name: &'static str,
@@ -43,7 +44,8 @@ impl<F: Copy> Symbol<F> {
     }
 }
 
-/// Declares a table of functions, by their symbols; a function that both versions have alike has two.
+/// Declares a table of functions, by their symbols; a function that both versions have alike has
+/// two.
 macro_rules! functions {
     (
         $(#[$doc:meta])*
@@ -66,7 +68,10 @@ macro_rules! functions {
     (
         $(#[$doc:meta])*
         $table:ident by version {
-            $($field:ident: $two:literal, $three:literal = fn($($argument:ty),*) $(-> $answer:ty)?;)*
+            $(
+                $field:ident: $two:literal, $three:literal
+                    = fn($($argument:ty),*) $(-> $answer:ty)?;
+            )*
         }
     ) => {
         $(#[$doc])*
@@ -142,8 +147,10 @@ pub(crate) struct EventInfo2 {
 functions! {
     /// FMI 2.0.
     Functions2 {
-        instantiate: "fmi2Instantiate" = fn(Text, c_int, Text, Text, *const Callbacks2, c_int, c_int) -> Component;
-        setup_experiment: "fmi2SetupExperiment" = fn(Component, c_int, f64, f64, c_int, f64) -> c_int;
+        instantiate: "fmi2Instantiate"
+            = fn(Text, c_int, Text, Text, *const Callbacks2, c_int, c_int) -> Component;
+        setup_experiment: "fmi2SetupExperiment"
+            = fn(Component, c_int, f64, f64, c_int, f64) -> c_int;
         enter_initialization: "fmi2EnterInitializationMode" = fn(Component) -> c_int;
         get_real: "fmi2GetReal" = fn(Component, Refs, usize, *mut f64) -> c_int;
         get_integer: "fmi2GetInteger" = fn(Component, Refs, usize, *mut i32) -> c_int;
@@ -156,9 +163,12 @@ functions! {
         directional_derivative: "fmi2GetDirectionalDerivative"
             = fn(Component, Refs, usize, Refs, usize, *const f64, *mut f64) -> c_int;
         new_discrete_states: "fmi2NewDiscreteStates" = fn(Component, *mut EventInfo2) -> c_int;
-        completed_integrator_step: "fmi2CompletedIntegratorStep" = fn(Component, c_int, *mut c_int, *mut c_int) -> c_int;
-        set_input_derivatives: "fmi2SetRealInputDerivatives" = fn(Component, Refs, usize, *const i32, *const f64) -> c_int;
-        get_output_derivatives: "fmi2GetRealOutputDerivatives" = fn(Component, Refs, usize, *const i32, *mut f64) -> c_int;
+        completed_integrator_step: "fmi2CompletedIntegratorStep"
+            = fn(Component, c_int, *mut c_int, *mut c_int) -> c_int;
+        set_input_derivatives: "fmi2SetRealInputDerivatives"
+            = fn(Component, Refs, usize, *const i32, *const f64) -> c_int;
+        get_output_derivatives: "fmi2GetRealOutputDerivatives"
+            = fn(Component, Refs, usize, *const i32, *mut f64) -> c_int;
         do_step: "fmi2DoStep" = fn(Component, f64, f64, c_int) -> c_int;
         get_status: "fmi2GetStatus" = fn(Component, c_int, *mut c_int) -> c_int;
         get_real_status: "fmi2GetRealStatus" = fn(Component, c_int, *mut f64) -> c_int;
@@ -173,7 +183,7 @@ pub(crate) type IntermediateUpdate3 =
     unsafe extern "C" fn(*mut c_void, f64, u8, u8, u8, u8, *mut u8, *mut f64);
 
 functions! {
-    /// FMI 3.0. What a unit writes into a `bool` may be any byte, hence `u8`.
+    /// FMI 3.0. What an FMU writes into a `bool` may be any byte, hence `u8`.
     Functions3 {
         instantiate_model_exchange: "fmi3InstantiateModelExchange"
             = fn(Text, Text, Text, bool, bool, *mut c_void, LogMessage3) -> Component;
@@ -181,7 +191,8 @@ functions! {
             Text, Text, Text, bool, bool, bool, bool, Refs, usize, *mut c_void, LogMessage3,
             Option<IntermediateUpdate3>,
         ) -> Component;
-        enter_initialization: "fmi3EnterInitializationMode" = fn(Component, bool, f64, f64, bool, f64) -> c_int;
+        enter_initialization: "fmi3EnterInitializationMode"
+            = fn(Component, bool, f64, f64, bool, f64) -> c_int;
         enter_configuration: "fmi3EnterConfigurationMode" = fn(Component) -> c_int;
         exit_configuration: "fmi3ExitConfigurationMode" = fn(Component) -> c_int;
         update_discrete_states: "fmi3UpdateDiscreteStates"
@@ -211,11 +222,15 @@ functions! {
         set_uint8: "fmi3SetUInt8" = fn(Component, Refs, usize, *const u8, usize) -> c_int;
         set_boolean: "fmi3SetBoolean" = fn(Component, Refs, usize, *const bool, usize) -> c_int;
         set_string: "fmi3SetString" = fn(Component, Refs, usize, *const Text, usize) -> c_int;
-        set_binary: "fmi3SetBinary" = fn(Component, Refs, usize, *const usize, *const *const u8, usize) -> c_int;
+        set_binary: "fmi3SetBinary"
+            = fn(Component, Refs, usize, *const usize, *const *const u8, usize) -> c_int;
         directional_derivative: "fmi3GetDirectionalDerivative"
             = fn(Component, Refs, usize, Refs, usize, *const f64, usize, *mut f64, usize) -> c_int;
-        completed_integrator_step: "fmi3CompletedIntegratorStep" = fn(Component, bool, *mut u8, *mut u8) -> c_int;
-        get_output_derivatives: "fmi3GetOutputDerivatives" = fn(Component, Refs, usize, *const i32, *mut f64, usize) -> c_int;
-        do_step: "fmi3DoStep" = fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
+        completed_integrator_step: "fmi3CompletedIntegratorStep"
+            = fn(Component, bool, *mut u8, *mut u8) -> c_int;
+        get_output_derivatives: "fmi3GetOutputDerivatives"
+            = fn(Component, Refs, usize, *const i32, *mut f64, usize) -> c_int;
+        do_step: "fmi3DoStep"
+            = fn(Component, f64, f64, bool, *mut u8, *mut u8, *mut u8, *mut f64) -> c_int;
     }
 }

@@ -1,4 +1,4 @@
-//! The right-hand side of a Model Exchange unit under input signals, with a watch for its events.
+//! The right-hand side of a Model Exchange FMU under input signals, with a watch for its events.
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,8 @@ use crate::call_error::CallError;
 use crate::instance::Instance;
 use crate::layout::Layout;
 
-/// Between two steps of the integrator the indicators are looked at here too: a step of high order is long.
+/// Between two steps of the integrator the indicators are looked at here too: a step of high order
+/// is long.
 const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 
 /// Where a sign of an indicator changed.
@@ -60,12 +61,12 @@ pub(crate) struct Flow<'a, I> {
     /// No evaluation is later than this: a time event belongs to the other side.
     pub latest: f64,
     pub buffers: &'a mut FlowBuffers,
-    /// Whether the unit is told of completed steps: not in a trial, which leaves no trace.
+    /// Whether the FMU is told of completed steps: not in a trial, which leaves no trace.
     pub completes: bool,
     /// Elapsed time of the last step of the integrator.
     pub arrived: f64,
     pub suspect: Option<Suspect>,
-    /// The unit asked for an event after a completed step, or for the end of the run.
+    /// The FMU asked for an event after a completed step, or for the end of the run.
     pub step_event: bool,
     pub ends: bool,
     /// The first failure: a right-hand side has no other way to tell.
@@ -73,7 +74,7 @@ pub(crate) struct Flow<'a, I> {
 }
 
 impl<I: Instance> Flow<'_, I> {
-    /// Puts the unit at a place.
+    /// Puts the FMU at a place.
     pub fn place(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
         self.instance
             .set_time((self.start + elapsed).min(self.latest))?;
@@ -103,8 +104,8 @@ impl<I: Instance> Flow<'_, I> {
             .any(|(&z, &was)| (z > 0.0) != was))
     }
 
-    /// Signs as they are at this place, from which changes count. They belong to the last event, not to the last step: an input
-    /// that jumps between two steps is an event as well.
+    /// Signs as they are at this place, from which changes count. They belong to the last event,
+    /// not to the last step: an input that jumps between two steps is an event as well.
     pub fn note_signs(&mut self, elapsed: f64, state: &[f64]) -> Result<(), CallError> {
         if self.buffers.indicators.is_empty() {
             return Ok(());
@@ -224,7 +225,8 @@ impl<I: Instance> Rhs for Flow<'_, I> {
 
     fn derivative(&mut self, elapsed: f64, state: &[f64], derivative: &mut [f64]) {
         if let Err(error) = self.rate(elapsed, state, derivative) {
-            // What a unit refuses here it may accept nearer by: the integrator shortens its step at a NaN.
+            // What an FMU refuses here it may accept nearer by: the integrator shortens its step at
+            // a NaN.
             self.error.get_or_insert(error);
             derivative.fill(f64::NAN);
         }

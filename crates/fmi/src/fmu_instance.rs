@@ -1,4 +1,5 @@
-//! An instance of an FMU, with the roles that both versions of the standard implement by the same functions.
+//! An instance of an FMU, with the roles that both versions of the standard implement by the same
+//! functions.
 
 #![allow(
     unsafe_code,
@@ -48,7 +49,8 @@ pub(crate) struct FmuInstance<V> {
     saved: FmuState,
 }
 
-// SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self` sees to that.
+// SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self`
+// sees to that.
 unsafe impl<V> Send for FmuInstance<V> {}
 
 impl<V> FmuInstance<V> {
@@ -99,7 +101,8 @@ impl<V> FmuInstance<V> {
         self.call_plain(self.shared.terminate.find()?, Purpose::Setup)
     }
 
-    /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the end of the run.
+    /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the
+    /// end of the run.
     pub fn iterate_events(
         &mut self,
         function: &'static str,

@@ -1,7 +1,8 @@
 //! Calls into libraries that may crash.
 //!
-//! A unit runs inside our process. If it makes a segmentation fault or aborts, the call ends with a [`Crash`] and the
-//! program goes on, long enough to keep the results and to name the culprit. The unit itself is never called again.
+//! An FMU runs inside our process. If it makes a segmentation fault or aborts, the call ends with a
+//! [`Crash`] and the program goes on, long enough to keep the results and to name the culprit. The
+//! FMU itself is never called again.
 
 #![allow(unsafe_code, reason = "signals and long jumps are the business of C")]
 
@@ -23,7 +24,7 @@ unsafe extern "C" {
     fn dovetail_guard_farewell(save: extern "C" fn());
 }
 
-/// What is to be saved before a unit that calls `exit()` ends the program.
+/// What is to be saved before an FMU that calls `exit()` ends the program.
 static FAREWELL: std::sync::OnceLock<fn()> = std::sync::OnceLock::new();
 
 extern "C" fn say_farewell() {
@@ -32,7 +33,8 @@ extern "C" fn say_farewell() {
     }
 }
 
-/// Has `save` called before a unit ends the whole program; the first one counts. It must not wait for anybody.
+/// Has `save` called before an FMU ends the whole program; the first one counts. It must not wait
+/// for anybody.
 pub fn before_a_unit_ends_the_program(save: fn()) {
     if FAREWELL.set(save).is_ok() {
         // SAFETY: stores a pointer to a function that lives for ever.
@@ -40,7 +42,8 @@ pub fn before_a_unit_ends_the_program(save: fn()) {
     }
 }
 
-/// This process is there for one unit alone: a unit that ends it does so in silence, since whoever started it says how it ended.
+/// This process is there for one FMU alone: an FMU that ends it does so in silence, since whoever
+/// started it says how it ended.
 pub fn live_for_one_unit() {
     // SAFETY: sets a flag; it has no requirement.
     unsafe { dovetail_guard_expendable() };
@@ -148,7 +151,8 @@ pub(crate) fn caller() -> Option<Environment> {
     (!caller.is_null()).then(|| Environment::of(caller))
 }
 
-/// Calls `body`, which calls a function of the instance with this environment and captures nothing that must be dropped.
+/// Calls `body`, which calls a function of the instance with this environment and captures nothing
+/// that must be dropped.
 #[inline]
 pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
     environment: Environment,
@@ -173,8 +177,9 @@ pub(crate) fn guarded<R: Copy, F: FnOnce() -> R>(
     }
 }
 
-/// A crash inside the allocator may leave it locked: whoever allocates then waits for ever, until the alarm that the
-/// handler has set ends the program with a message. Once an allocation has worked the alarm is called off.
+/// A crash inside the allocator may leave it locked: whoever allocates then waits for ever, until
+/// the alarm that the handler has set ends the program with a message. Once an allocation has
+/// worked the alarm is called off.
 #[cold]
 fn recover(signal: c_int) -> Crash {
     for size in [16, 512, 1 << 14, 1 << 20] {

@@ -1,7 +1,7 @@
 //! One instance of an FMU, whatever the version of the standard: its functions by their roles.
 //!
-//! What every instance can be asked is a role that it implements; what only one version of the standard has is a value
-//! that it returns or does not return.
+//! What every instance can be asked is a role that it implements; what only one version of the
+//! standard has is a value that it returns or does not return.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,8 @@ use crate::prepared_step::PreparedStep;
 /// How a communication step ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StepEnd {
-    /// The FMU did not do the whole step, and stands where `last` says (2.0) or where it stood (3.0).
+    /// The FMU did not do the whole step, and stands where `last` says (2.0) or where it stood
+    /// (3.0).
     pub discarded: bool,
     /// The time up to which it did.
     pub last: f64,
@@ -167,15 +168,16 @@ pub(crate) trait Stepping {
         request: &StepRequest<'_>,
         outputs: &mut [f64],
     ) -> Result<StepEnd, CallError>;
-    /// After a discarded step: where the FMU stands, if it discarded the rest because it asks for the end of the run
-    /// (2.0; in 3.0 the step itself reports that).
+    /// After a discarded step: where the FMU stands, if it discarded the rest because it asks for
+    /// the end of the run (2.0; in 3.0 the step itself reports that).
     fn end_of_run(&mut self) -> Option<f64>;
 }
 
 /// Communication steps that are prepared once and take nothing but set, step and get.
 pub(crate) trait FastPath {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep;
-    /// Whether a prepared step may be taken now: nobody logs calls or times them. Counts as the beginning of a step.
+    /// Whether a prepared step may be taken now: nobody logs calls or times them. Counts as the
+    /// beginning of a step.
     fn allows_fast_step(&mut self) -> bool;
     /// Takes a prepared step: whether all of it was done.
     fn fast_step(&mut self, prepared: &mut PreparedStep, step: MacroStep) -> bool;
@@ -221,6 +223,7 @@ pub(crate) trait InputDerivatives {
 
 /// Inputs that the FMU asks for during a step (3.0).
 pub(crate) trait IntermediateInputs {
-    /// Sets inputs to these signals, which begin at `start`, whenever the FMU asks for them during the next step.
+    /// Sets inputs to these signals, which begin at `start`, whenever the FMU asks for them during
+    /// the next step.
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64);
 }

@@ -1,4 +1,5 @@
-//! What a unit says and does, as its instance's environment sees it: messages, costs, the log of calls.
+//! What an FMU says and does, as its instance's environment sees it: messages, costs, the log of
+//! calls.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -11,10 +12,11 @@ const MOST_MESSAGES: usize = 20;
 /// So many characters of each.
 const LONGEST_MESSAGE: usize = 500;
 
-/// A message of a unit, and how often it came.
+/// A message of an FMU, and how often it came.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Message {
-    /// The status it came with, as the standard numbers them: 0 ok, 1 warning, 2 discard, 3 error, 4 fatal.
+    /// The status it came with, as the standard numbers them: 0 ok, 1 warning, 2 discard, 3 error,
+    /// 4 fatal.
     pub status: i32,
     /// The text, made printable.
     pub text: String,
@@ -36,7 +38,7 @@ pub struct Costs {
 /// What happened inside an instance that its user should know of.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Notes {
-    /// Steps that the unit discarded and that were taken in smaller parts.
+    /// Steps that the FMU discarded and that were taken in smaller parts.
     pub discarded: u64,
     /// Events inside steps.
     pub events: u64,
@@ -76,7 +78,7 @@ impl Monitor {
     }
 }
 
-/// A file in which every call of a unit's functions is written down.
+/// A file in which every call of an FMU's functions is written down.
 #[derive(Debug)]
 pub struct CallLog {
     path: PathBuf,
@@ -109,7 +111,8 @@ impl CallLog {
         &self.path
     }
 
-    /// Writes a line, at once: what a unit did last is what matters when it hangs. A full disk does not end the run.
+    /// Writes a line, at once: what an FMU did last is what matters when it hangs. A full disk does
+    /// not end the run.
     pub(crate) fn write(&self, instance: &str, line: std::fmt::Arguments<'_>) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writeln!(file, "{instance}: {line}").and_then(|()| file.flush());
@@ -175,7 +178,8 @@ impl Journal {
         });
     }
 
-    /// The message that most likely explains a failure: the last one that came as an error, or else the last.
+    /// The message that most likely explains a failure: the last one that came as an error, or else
+    /// the last.
     pub fn explanation(&self) -> Option<String> {
         let notes = self.monitor.notes();
         let bad = notes.messages.iter().rev().find(|m| m.status >= 2);
@@ -193,7 +197,8 @@ fn printable(character: char) -> char {
     }
 }
 
-/// Decides which calls are timed: all while they are heavy, one in so many where the clock would cost more than the call.
+/// Decides which calls are timed: all while they are heavy, one in so many where the clock would
+/// cost more than the call.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     /// One call in so many is timed.

@@ -9,7 +9,8 @@ use crate::abilities::{Abilities, InputWay, Slopes};
 use crate::fmu::error::UnitError;
 use crate::fmu::{Prepared, Settings, Unit};
 
-/// What the probe of a unit found: enough to prepare it elsewhere in the same way, without trying it.
+/// What the probe of an FMU found: enough to prepare it elsewhere in the same way, without trying
+/// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knowledge {
     rollback: bool,
@@ -97,7 +98,7 @@ impl Knowledge {
 }
 
 impl Prepared {
-    /// What was found out about the unit.
+    /// What was found out about the FMU.
     pub fn knowledge(&self) -> Knowledge {
         let depends_on = self
             .layout
@@ -116,7 +117,7 @@ impl Prepared {
 }
 
 impl Unit {
-    /// Lays the unit out as where it was tried; neither is it loaded nor does it run.
+    /// Lays the FMU out as where it was tried; neither is it loaded nor does it run.
     pub fn prepare_known(
         self: &Arc<Self>,
         settings: Settings,

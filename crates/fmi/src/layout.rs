@@ -1,4 +1,5 @@
-//! From the variables of a unit to the face of a system: which values travel, in which order, by which references.
+//! From the variables of an FMU to the face of a system: which values travel, in which order, by
+//! which references.
 
 use std::collections::HashMap;
 
@@ -37,7 +38,8 @@ pub(crate) struct Layout {
     /// References of continuous outputs, and their positions: what has derivatives.
     pub smooth_outputs: Vec<u32>,
     pub smooth_output_positions: Vec<usize>,
-    /// Those whose derivatives are asked for: all but the outputs that are states, with the positions of those states.
+    /// Those whose derivatives are asked for: all but the outputs that are states, with the
+    /// positions of those states.
     pub asked_outputs: Vec<u32>,
     pub asked_output_positions: Vec<usize>,
     pub identities: Vec<(usize, usize)>,
@@ -77,7 +79,8 @@ impl Layout {
         self.states.len() + self.smooth_input_positions.len()
     }
 
-    /// Puts a column of derivatives, of states' rates and then of outputs, where it belongs: those by a state, or by an input.
+    /// Puts a column of derivatives, of states' rates and then of outputs, where it belongs: those
+    /// by a state, or by an input.
     pub fn place_column(&self, column: usize, values: &[f64], into: &mut Linearization) {
         let states = self.states.len();
         let (rates, slopes) = values.split_at(states);
@@ -99,7 +102,8 @@ impl Layout {
         }
     }
 
-    /// The outputs that are states need not be asked for their derivatives: some units answer zero for them.
+    /// The outputs that are states need not be asked for their derivatives: some FMUs answer zero
+    /// for them.
     fn find_identities(&mut self) {
         let scalar = self.states.len() == self.state_references.len()
             && self.smooth_outputs.len() == self.smooth_output_positions.len();
@@ -132,8 +136,9 @@ impl Layout {
             .collect();
     }
 
-    /// Lays out a unit; `structural` holds values that differ from the start values of structural parameters, `continuous` names reals
-    /// that are declared discrete and are not, `recorded` variables that are to be read although they are no outputs.
+    /// Lays out an FMU; `structural` holds values that differ from the start values of structural
+    /// parameters, `continuous` names reals that are declared discrete and are not, `recorded`
+    /// variables that are to be read although they are no outputs.
     pub fn new(
         description: &Description,
         structural: &HashMap<u32, usize>,
@@ -181,7 +186,7 @@ impl Layout {
         is_new
     }
 
-    /// What to say of a unit all of whose reals are declared to jump: they may well be quantities.
+    /// What to say of an FMU all of whose reals are declared to jump: they may well be quantities.
     pub fn doubt(&self, description: &Description) -> Option<String> {
         let exchanged = |v: &&Variable| matches!(v.causality, Causality::Input | Causality::Output);
         let reals = description
@@ -193,7 +198,8 @@ impl Layout {
         let smooth = self.smooth_input_positions.len() + self.smooth_output_positions.len();
         (smooth == 0 && !names.is_empty()).then(|| {
             format!(
-                "all its real inputs and outputs ({}) are declared discrete: they are held over each step, whatever the method; if they are \
+                "all its real inputs and outputs ({}) are declared discrete: they are held over \
+                 each step, whatever the method; if they are \
                  continuous quantities, list them under `continuous` in the model",
                 list_names(&names)
             )
@@ -418,7 +424,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Variables that are no outputs and are read as if they were. Nobody is fed by them, so they are not predicted.
+    /// Variables that are no outputs and are read as if they were. Nobody is fed by them, so they
+    /// are not predicted.
     fn record(&mut self, names: &[String]) {
         let description = self.description;
         for name in names {
@@ -469,7 +476,7 @@ impl Builder<'_> {
                 .derivative_of
                 .map(|index| &description.variables[index])
             else {
-                // A state that cannot be named cannot be linearised either.
+                // A state that cannot be named cannot be linearized either.
                 self.layout.states.clear();
                 self.layout.read_state.clear();
                 self.layout.state_references.clear();

@@ -1,7 +1,7 @@
 //! FMI 2.0 and 3.0 units, for Co-Simulation and Model Exchange, as systems of a co-simulation.
 //!
-//! [`Unit::open`] unpacks and reads a file, [`Unit::prepare`] tries it out, [`Prepared::system`] makes systems of it. This is
-//! the only crate that calls foreign libraries.
+//! [`Unit::open`] unpacks and reads a file, [`Unit::prepare`] tries it out, [`Prepared::system`]
+//! makes systems of it. This is the only crate that calls foreign libraries.
 
 mod abilities;
 pub mod archive;

@@ -1,4 +1,4 @@
-//! Finds and loads the library of a unit.
+//! Finds and loads the library of an FMU.
 
 #![allow(
     unsafe_code,
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::description::Version;
 
-/// A loaded library. It stays loaded until the process ends: units leave threads, handlers and pointers behind, and a library
-/// that is unmapped under them crashes long after its run.
+/// A loaded library. It stays loaded until the process ends: FMUs leave threads, handlers and
+/// pointers behind, and a library that is unmapped under them crashes long after its run.
 pub(crate) struct Library {
     handle: std::mem::ManuallyDrop<libloading::Library>,
 }
 
-/// A function that a unit needs to have and does not.
+/// A function that an FMU needs to have and does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("its library has no function `{0}`, which is needed here")]
 pub struct MissingSymbol(pub &'static str);
@@ -24,7 +24,9 @@ pub struct MissingSymbol(pub &'static str);
 #[derive(Debug, thiserror::Error)]
 pub enum LibraryError {
     /// None for this machine.
-    #[error("it has no library for this machine: {} is not there; it has {present}", .expected.display())]
+    #[error(
+        "it has no library for this machine: {} is not there; it has {present}", .expected.display()
+    )]
     Absent {
         /// What was looked for, within the archive.
         expected: PathBuf,
@@ -52,8 +54,8 @@ fn platform(version: Version) -> &'static str {
 }
 
 impl Library {
-    /// The library named by the description or, where the name is another and there is only one, that one, and what is
-    /// odd about it.
+    /// The library named by the description or, where the name is another and there is only one,
+    /// that one, and what is odd about it.
     pub fn find(
         folder: &Path,
         version: Version,
@@ -76,10 +78,11 @@ impl Library {
         Err(LibraryError::Absent { expected, present })
     }
 
-    /// Loads the library `identifier` of an unpacked unit.
+    /// Loads the library `identifier` of an unpacked FMU.
     pub fn load(folder: &Path, version: Version, identifier: &str) -> Result<Self, LibraryError> {
         let (file, _) = Self::find(folder, version, identifier)?;
-        // SAFETY: loading runs the library's initialisers, which is what a user asks for who runs a unit.
+        // SAFETY: loading runs the library's initializers, which is what a user asks for who runs
+        // an FMU.
         match unsafe { libloading::Library::new(&file) } {
             Ok(handle) => Ok(Self {
                 handle: std::mem::ManuallyDrop::new(handle),
@@ -93,7 +96,8 @@ impl Library {
 
     /// A function by its name, if it is there.
     pub fn symbol<F: Copy>(&self, name: &str) -> Option<F> {
-        // SAFETY: `F` is the type that the standard gives to a function of this name; the library is never unloaded.
+        // SAFETY: `F` is the type that the standard gives to a function of this name; the library
+        // is never unloaded.
         unsafe { self.handle.get::<F>(name.as_bytes()) }
             .ok()
             .map(|symbol| *symbol)

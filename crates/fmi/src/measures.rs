@@ -1,4 +1,4 @@
-//! What readings of a unit are measured by: how far they are apart, and what their motion shows.
+//! What readings of an FMU are measured by: how far they are apart, and what their motion shows.
 
 /// The largest relative difference.
 pub(crate) fn distance(one: &[f64], other: &[f64]) -> f64 {
@@ -41,8 +41,8 @@ pub(crate) fn relative_distance(one: &[f64], other: &[f64]) -> f64 {
     if apart > 0.0 { apart / largest } else { 0.0 }
 }
 
-/// Readings before and after shorter and shorter steps. A step moves a unit in proportion to its length, but for rounding; the
-/// longest that moves it by far too much tells what it resolves.
+/// Readings before and after shorter and shorter steps. A step moves an FMU in proportion to its
+/// length, but for rounding; the longest that moves it by far too much tells what it resolves.
 pub(crate) fn resolution(readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
     let (mut coarse, pairs): (f64, Vec<_>) = (0.0, readings.chunks_exact(2).collect());
     let Some(&[first, ref rest @ ..]) = pairs.get(..) else {
@@ -66,7 +66,7 @@ pub(crate) fn resolution(readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Readings of a unit that is at `at(time)`, before and after these steps, one after the other.
+    /// Readings of an FMU that is at `at(time)`, before and after these steps, one after the other.
     fn readings(at: impl Fn(f64) -> f64, sizes: &[f64]) -> Vec<Vec<f64>> {
         let mut time = 0.3;
         let mut pair = |size: &f64| {

@@ -6,7 +6,7 @@ use crate::call_error::CallError;
 use crate::description::{Value, ValueType};
 use crate::strings;
 
-/// Room for values on their way to and from a unit, kept so that nothing is allocated during a run.
+/// Room for values on their way to and from an FMU, kept so that nothing is allocated during a run.
 #[derive(Default)]
 pub(crate) struct Scratch {
     int32: Vec<i32>,
@@ -92,7 +92,8 @@ fn bounds(kind: ValueType) -> (f64, f64) {
         ValueType::UInt8 => (0.0, f64::from(u8::MAX)),
         ValueType::UInt16 => (0.0, f64::from(u16::MAX)),
         ValueType::UInt32 => (0.0, f64::from(u32::MAX)),
-        // The largest numbers of 64 bits are rounded up on their way through floating point, and cut back when they are set.
+        // The largest numbers of 64 bits are rounded up on their way through floating point, and
+        // cut back when they are set.
         ValueType::UInt64 => (0.0, u64::MAX as f64),
         _ => (i64::MIN as f64, i64::MAX as f64),
     }

@@ -1,7 +1,7 @@
-//! The step of a plain unit, prepared once: set, step and get with nothing in between.
+//! The step of a plain FMU, prepared once: set, step and get with nothing in between.
 //!
-//! A light unit takes ten nanoseconds for all three, so that whatever stands around them is felt. Everything that a step needs
-//! lies together here.
+//! A light FMU takes ten nanoseconds for all three, so that whatever stands around them is felt.
+//! Everything that a step needs lies together here.
 
 #![allow(unsafe_code, reason = "pointers for C are kept from step to step")]
 
@@ -26,12 +26,13 @@ pub(crate) struct PreparedStep {
     _layout: Arc<Layout>,
 }
 
-// SAFETY: the pointers lead to what the step itself owns, and to the component of the instance that it belongs to.
+// SAFETY: the pointers lead to what the step itself owns, and to the component of the instance that
+// it belongs to.
 unsafe impl Send for PreparedStep {}
 
 impl PreparedStep {
-    /// For a component with this environment and layout. A step that is prepared begins where the unit stands, and no state from
-    /// before that is ever restored.
+    /// For a component with this environment and layout. A step that is prepared begins where the
+    /// FMU stands, and no state from before that is ever restored.
     pub fn new(component: *mut c_void, environment: Environment, layout: &Arc<Layout>) -> Self {
         let mut inputs = vec![0.0; layout.smooth_input_positions.len()].into_boxed_slice();
         let mut outputs = vec![0.0; layout.read_values].into_boxed_slice();
@@ -110,7 +111,7 @@ impl PreparedStep {
         }
     }
 
-    /// The unit asks for the end of the run (3.0).
+    /// The FMU asks for the end of the run (3.0).
     #[inline]
     pub fn terminates(&self) -> bool {
         self.request.terminate != 0

@@ -1,8 +1,10 @@
-//! How outputs and derivatives of states react when inputs and states are moved, beside what directional derivatives say.
+//! How outputs and derivatives of states react when inputs and states are moved, beside what
+//! directional derivatives say.
 //!
-//! A comparison is sound only where nothing moves but what was moved. In initialization mode a unit solves its initial equations again
-//! and may move states along; so a unit for Model Exchange is compared in continuous-time mode, where we hold the states, and one for
-//! Co-Simulation where its other states stay.
+//! A comparison is sound only where nothing moves but what was moved. In initialization mode an FMU
+//! solves its initial equations again and may move states along; so an FMU for Model Exchange is
+//! compared in continuous-time mode, where we hold the states, and one for Co-Simulation where its
+//! other states stay.
 
 use serde::{Deserialize, Serialize};
 
@@ -87,7 +89,8 @@ struct Look<'a, I> {
 
 /// A column of differences.
 struct Column {
-    /// Of the unknowns of directional derivatives: derivatives of states, then outputs that are asked for.
+    /// Of the unknowns of directional derivatives: derivatives of states, then outputs that are
+    /// asked for.
     slopes: Vec<f64>,
     /// Outputs (positions) that react at all.
     reacting: Vec<usize>,
@@ -247,7 +250,7 @@ impl<'a, I: Instance> Look<'a, I> {
         })
     }
 
-    /// Nothing where the unit does not let its state be set.
+    /// Nothing where the FMU does not let its state be set.
     fn move_state(&mut self, known: usize) -> Result<Option<Column>, CallError> {
         let before = self.read()?;
         let start = match self.mode {
@@ -274,7 +277,7 @@ impl<'a, I: Instance> Look<'a, I> {
         }))
     }
 
-    /// Whether the unit lets the state be set.
+    /// Whether the FMU lets the state be set.
     fn place_state(&mut self, known: usize, value: f64) -> Result<bool, CallError> {
         match self.mode {
             Mode::ContinuousTime => {
@@ -282,7 +285,7 @@ impl<'a, I: Instance> Look<'a, I> {
                 self.instance.set_states(&self.states)?;
                 Ok(true)
             }
-            // A unit may refuse this: states that are computed cannot be set.
+            // An FMU may refuse this: states that are computed cannot be set.
             Mode::Initialization => match self
                 .instance
                 .set_floats(&[self.layout.state_references[known]], &[value])
@@ -293,7 +296,8 @@ impl<'a, I: Instance> Look<'a, I> {
         }
     }
 
-    /// Asks for the derivatives by a known and holds them against the differences, if there are any.
+    /// Asks for the derivatives by a known and holds them against the differences, if there are
+    /// any.
     fn compare(
         &mut self,
         seen: &mut Reactions,
@@ -346,7 +350,8 @@ impl<'a, I: Instance> Look<'a, I> {
                 .clone(),
         };
         format!(
-            "the derivative of `{unknown}` by `{known}` is given as {:.6e}, a difference gives {:.6e}",
+            "the derivative of `{unknown}` by `{known}` is given as {:.6e}, a difference gives \
+             {:.6e}",
             told[at], seen[at]
         )
     }

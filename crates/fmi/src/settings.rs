@@ -1,4 +1,4 @@
-//! Values that users give to a unit's parameters and start values, checked against its description.
+//! Values that users give to an FMU's parameters and start values, checked against its description.
 
 use std::collections::HashMap;
 
@@ -47,7 +47,7 @@ pub enum SettingError {
         /// How many were given.
         given: usize,
     },
-    /// The value is outside what the unit allows.
+    /// The value is outside what the FMU allows.
     #[error("`{name}` = {value} is outside of what the unit allows, {min} to {max}")]
     OutOfRange {
         /// The name.
@@ -66,7 +66,8 @@ fn suggestion(near: &Option<String>) -> String {
         .map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
-/// Checks what was given: positions of variables, with values of their types. A later value for the same variable wins.
+/// Checks what was given: positions of variables, with values of their types. A later value for the
+/// same variable wins.
 pub(crate) fn check(
     description: &Description,
     given: &[(String, Vec<Value>)],
@@ -244,7 +245,8 @@ fn within(variable: &Variable, value: &Value) -> Result<(), SettingError> {
     })
 }
 
-/// An enumeration has the values of its items and no others; a number of single precision is not beyond them all.
+/// An enumeration has the values of its items and no others; a number of single precision is not
+/// beyond them all.
 fn listed(variable: &Variable, value: &Value) -> Result<(), SettingError> {
     match (variable.value_type, value) {
         (ValueType::Enumeration, Value::Integer(number)) if !is_item(variable, *number) => {

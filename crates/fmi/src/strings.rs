@@ -1,4 +1,5 @@
-//! Texts as numbers: a connection carries numbers, so that a text travels as its place in a table of all texts.
+//! Texts as numbers: a connection carries numbers, so that a text travels as its place in a table
+//! of all texts.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};

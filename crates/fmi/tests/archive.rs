@@ -1,5 +1,5 @@
-//! Archives as they come: honest ones are unpacked, hostile and damaged ones are refused with a sentence, and nothing is ever
-//! written outside of the cache.
+//! Archives as they come: honest ones are unpacked, hostile and damaged ones are refused with a
+//! sentence, and nothing is ever written outside of the cache.
 
 mod zips;
 
@@ -280,7 +280,8 @@ fn tables_of_zeros_are_honest_and_bombs_are_not() {
 
 #[test]
 fn by_default_a_bomb_of_256_megabytes_is_refused_before_anything_is_written() {
-    // So much zlib makes of zeros; what the bytes are does not matter, since they are not looked at.
+    // So much zlib makes of zeros; what the bytes are does not matter, since they are not looked
+    // at.
     let message = refusal(&[Entry {
         method: 8,
         size: Some(256 << 20),

@@ -11,8 +11,9 @@ use std::time::{Duration, SystemTime};
 use dovetail_fmi::archive::{Archive, Cache};
 use zips::{Folder, entry, unit, zip};
 
-/// A process that is being started shares, for a moment, the locks of all files that are open here, so that an entry looks used which
-/// is not. Tests that start processes and tests that look at what is removed take turns.
+/// A process that is being started shares, for a moment, the locks of all files that are open here,
+/// so that an entry looks used which is not. Tests that start processes and tests that look at what
+/// is removed take turns.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -93,7 +94,8 @@ fn many_threads_open_the_same_archive_at_once() {
     );
 }
 
-/// What the processes of the next test do: opens the archive again and again, while others damage the entry and clean.
+/// What the processes of the next test do: opens the archive again and again, while others damage
+/// the entry and clean.
 #[test]
 fn open_as_a_child_process() {
     let Some(folder) = std::env::var_os("DOVETAIL_TEST_FOLDER").map(PathBuf::from) else {
@@ -189,7 +191,7 @@ fn an_entry_that_is_damaged_while_in_use_is_left_to_its_user() {
     let path = folder.write("a.fmu", &unit());
     let cache = Cache::at(folder.path());
     let user = Archive::open_in(&path, &cache).unwrap();
-    // A unit that changes its own files: everybody lives with it.
+    // An FMU that changes its own files: everybody lives with it.
     std::fs::write(
         user.folder().join("resources/solver"),
         b"longer than it was before",

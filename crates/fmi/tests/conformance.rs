@@ -1,4 +1,4 @@
-//! Every unit, in both versions and both interfaces, keeps what a system promises.
+//! Every FMU, in both versions and both interfaces, keeps what a system promises.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! `modelDescription.xml` of both versions: what is read, what is repaired, and what is said about it.
+//! `modelDescription.xml` of both versions: what is read, what is repaired, and what is said about
+//! it.
 
 use std::time::{Duration, Instant};
 

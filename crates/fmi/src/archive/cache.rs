@@ -1,9 +1,11 @@
 //! Unpacked archives, kept under the hashes of their contents and shared by all processes.
 //!
 //! ```text
-//! archives-1/HASH.N/content/…      an entry: the files of an archive; N is 0 but for copies of entries damaged in use
+//! archives-1/HASH.N/content/…      an entry: the files of an archive; N is 0 but for copies
+//!                                  of entries damaged in use
 //! archives-1/HASH.N/manifest       what it must hold
-//! archives-1/HASH.N.lock           held shared by those who use the entry; its time is that of the last use
+//! archives-1/HASH.N.lock           held shared by those who use the entry; its time is that of
+//!                                  the last use
 //! archives-1/HASH.make             held by the one who makes entries of this hash
 //! archives-1/temporary/…           entries in the making, and those on their way out
 //! archives-1/cleaned               when old entries were last looked for
@@ -34,7 +36,8 @@ pub struct Cache {
     pub limits: Limits,
     /// Entries that were not used for so long are removed.
     pub keep_for: Duration,
-    /// While the files of all entries together have more bytes than these, those that were not used for longest are removed.
+    /// While the files of all entries together have more bytes than these, those that were not used
+    /// for longest are removed.
     pub keep_size: u64,
     /// So often is looked for entries to remove, beside the times at which new ones are made.
     pub clean_every: Duration,
@@ -43,8 +46,8 @@ pub struct Cache {
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Cache {
-    /// The usual cache: in `$DOVETAIL_CACHE`, else `$XDG_CACHE_HOME/dovetail`, else `$HOME/.cache/dovetail`, else in the folder
-    /// for temporary files.
+    /// The usual cache: in `$DOVETAIL_CACHE`, else `$XDG_CACHE_HOME/dovetail`, else
+    /// `$HOME/.cache/dovetail`, else in the folder for temporary files.
     pub fn standard() -> Result<Self, ArchiveError> {
         let absolute = |name: &str| {
             std::env::var_os(name)
@@ -141,7 +144,8 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// The lock under which the entry is whole, and whether it was made anew; `None` where it is damaged and in use.
+    /// The lock under which the entry is whole, and whether it was made anew; `None` where it is
+    /// damaged and in use.
     fn obtain(&self, file: &mut File, hash: &str) -> Result<Option<(Lock, bool)>, ArchiveError> {
         if let Some(lock) = self.usable()? {
             return Ok(Some((lock, false)));
@@ -157,7 +161,8 @@ impl Entry<'_> {
         let alone = Lock::attempt(&lock_path).map_err(|source| write_error(&lock_path, source))?;
         if self.folder().exists() {
             if alone.is_none() {
-                // Somebody works with the damaged entry. If files have but changed, that is what they do.
+                // Somebody works with the damaged entry. If files have but changed, that is what
+                // they do.
                 return Ok(self
                     .usable_if(|state| state != State::Broken)?
                     .map(|lock| (lock, false)));
@@ -169,7 +174,8 @@ impl Entry<'_> {
         }
         self.make(file)?;
         drop(alone);
-        // Between the two locks somebody who cleans might remove it again: then the next copy is tried.
+        // Between the two locks somebody who cleans might remove it again: then the next copy is
+        // tried.
         Ok(self.usable()?.map(|lock| (lock, true)))
     }
 
@@ -266,7 +272,8 @@ fn stamp(file: &File) -> Option<(u64, SystemTime)> {
 #[cfg(unix)]
 fn private_folder(shared: &Path) -> Result<PathBuf, ArchiveError> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-    // The standard library has no way to ask for the user, but the process directory belongs to them.
+    // The standard library has no way to ask for the user, but the process directory belongs to
+    // them.
     let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
     let folder = shared.join(format!("dovetail-{user}"));
     let made = std::fs::DirBuilder::new().mode(0o700).create(&folder);

@@ -10,7 +10,8 @@ use super::manifest::Manifest;
 /// What a process that crashed left behind is removed after so long.
 const LEFTOVER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Cleans the cache if a new entry was just made, or if it is time to. Whatever fails here will be tried again some day.
+/// Cleans the cache if a new entry was just made, or if it is time to. Whatever fails here will be
+/// tried again some day.
 pub(super) fn clean(cache: &Cache, made: bool) {
     let stamp = cache.root().join("cleaned");
     if !made && age(&stamp).is_some_and(|age| age < cache.clean_every) {

@@ -1,4 +1,5 @@
-//! Entries of one name. Some tools write an entry twice; where both are the same, it does not matter which one counts.
+//! Entries of one name. Some tools write an entry twice; where both are the same, it does not
+//! matter which one counts.
 
 use std::collections::HashMap;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,8 +13,8 @@ const ENTRY_LENGTH: usize = 46;
 /// A directory larger than this is not looked through.
 const LARGEST: u64 = 64 << 20;
 
-/// The first entry that is there twice with different content, by the sizes and checksums in the directory; an error where the
-/// directory cannot be followed.
+/// The first entry that is there twice with different content, by the sizes and checksums in the
+/// directory; an error where the directory cannot be followed.
 pub(super) fn differing<R: Read + Seek>(file: &mut R) -> std::io::Result<Option<String>> {
     let directory = directory(file)?;
     let (mut known, mut rest) = (HashMap::new(), &directory[..]);

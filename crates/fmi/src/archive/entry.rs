@@ -8,8 +8,8 @@ use super::error::EntryProblem;
 const LONGEST_NAME: usize = 2048;
 const DEEPEST: usize = 64;
 
-/// Where an entry is to be written, relative to the folder of the archive. Both slashes separate folders, since some tools write
-/// the wrong one.
+/// Where an entry is to be written, relative to the folder of the archive. Both slashes separate
+/// folders, since some tools write the wrong one.
 pub(super) fn path_of(name: &str) -> Result<PathBuf, EntryProblem> {
     if name.len() > LONGEST_NAME || name.contains('\0') {
         return Err(EntryProblem::Name);
@@ -93,7 +93,8 @@ mod tests {
         #[test]
         fn a_path_consists_of_names_only(name in r#"[a-cC:/\\. \u{0}]{0,20}|.{0,20}"#) {
             if let Ok(path) = path_of(&name) {
-                prop_assert!(path.components().all(|part| matches!(part, Component::Normal(_))), "{name:?}");
+                let is_normal = |part| matches!(part, Component::Normal(_));
+                prop_assert!(path.components().all(is_normal), "{name:?}");
             }
         }
     }

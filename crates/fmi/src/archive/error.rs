@@ -59,7 +59,10 @@ pub enum ArchiveError {
     },
 
     /// The file became another one while it was read.
-    #[error("`{}` was changed while it was being read; open it again when it is complete", .path.display())]
+    #[error(
+        "`{}` was changed while it was being read; open it again when it is complete",
+        .path.display()
+    )]
     Changed {
         /// The archive.
         path: PathBuf,
@@ -76,7 +79,8 @@ pub enum ArchiveError {
 
     /// The folder for the cache belongs to somebody else.
     #[error(
-        "the cache folder `{}` can be written by other users, who could put their own programs there; set DOVETAIL_CACHE to a \
+        "the cache folder `{}` can be written by other users, who could put their own programs \
+         there; set DOVETAIL_CACHE to a \
          folder of your own",
         .path.display()
     )]
@@ -87,7 +91,8 @@ pub enum ArchiveError {
 
     /// Entries of the cache are damaged and in use, all of them.
     #[error(
-        "the files of `{}` in the cache `{}` are damaged and in use by other programs; end these, or set DOVETAIL_CACHE to \
+        "the files of `{}` in the cache `{}` are damaged and in use by other programs; end these, \
+         or set DOVETAIL_CACHE to \
          another folder",
         .path.display(),
         .cache.display()
@@ -115,7 +120,8 @@ pub enum EntryProblem {
 
     /// It is a symbolic link.
     #[error(
-        "is a symbolic link, which is refused for safety; pack the archive again with the files that links point to"
+        "is a symbolic link, which is refused for safety; pack the archive again with the files \
+         that links point to"
     )]
     Link,
 
@@ -129,7 +135,8 @@ pub enum EntryProblem {
 
     /// It is compressed in a way that is not supported.
     #[error(
-        "is compressed by {method}, which is not supported; pack the archive again with Deflate or without compression"
+        "is compressed by {method}, which is not supported; pack the archive again with Deflate \
+         or without compression"
     )]
     Compression {
         /// The method.
@@ -146,13 +153,15 @@ pub enum EntryProblem {
 
     /// The file system sees no difference between two names.
     #[error(
-        "has the name of another entry but for letter case or accents, which this file system does not tell apart"
+        "has the name of another entry but for letter case or accents, which this file system \
+         does not tell apart"
     )]
     Collision,
 
     /// It is so much larger than its compressed form that nobody can mean it.
     #[error(
-        "grows from {compressed} to {size} bytes, which looks like an attack by a decompression bomb"
+        "grows from {compressed} to {size} bytes, which looks like an attack by a decompression \
+         bomb"
     )]
     Bomb {
         /// In the archive.
@@ -163,7 +172,8 @@ pub enum EntryProblem {
 
     /// It shares bytes of the archive with another entry.
     #[error(
-        "overlaps with another entry, as in a decompression bomb; the archive is damaged or malicious"
+        "overlaps with another entry, as in a decompression bomb; the archive is damaged or \
+         malicious"
     )]
     Overlap,
 
@@ -185,7 +195,8 @@ fn remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// A name from an archive, for messages: of bounded length, without what would give orders to a terminal.
+/// A name from an archive, for messages: of bounded length, without what would give orders to a
+/// terminal.
 pub(super) fn printable(name: &str) -> String {
     const MOST: usize = 120;
     let mut shown: String = name

@@ -55,7 +55,8 @@ fn refuse_differing(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
         Ok(None) => return Ok(()),
         Ok(Some(entry)) => {
             format!(
-                "it has two entries `{}` with different content, and it is not clear which one counts",
+                "it has two entries `{}` with different content, and it is not clear which one \
+                 counts",
                 printable(&entry)
             )
         }
@@ -69,7 +70,8 @@ fn refuse_differing(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
     })
 }
 
-/// On file systems that do not tell cases apart, a folder may be there under a similar name, which does no harm.
+/// On file systems that do not tell cases apart, a folder may be there under a similar name, which
+/// does no harm.
 fn exists(folder: &Path, error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() {
         Ok(())
@@ -206,7 +208,8 @@ fn damaged(path: &Path, error: zip::result::ZipError) -> ArchiveError {
             }
         }
         _ if begins.is_ok_and(|magic| magic == *b"PK") => {
-            let why = "it begins like one but has no valid end, so it was cut short or damaged; copy or download it again";
+            let why = "it begins like one but has no valid end, so it was cut short or damaged; \
+                       copy or download it again";
             ArchiveError::NotZip {
                 path: path.to_owned(),
                 why: why.into(),
@@ -230,8 +233,8 @@ pub(super) fn write_error(path: &Path, source: io::Error) -> ArchiveError {
     }
 }
 
-/// The folder within `content` that holds the archive: `content` itself, or the single folder in it, where somebody packed the
-/// folder instead of what is in it.
+/// The folder within `content` that holds the archive: `content` itself, or the single folder in
+/// it, where somebody packed the folder instead of what is in it.
 pub(super) fn inner_folder(content: &Path) -> io::Result<(PathBuf, Option<String>)> {
     let mut single = None;
     for entry in std::fs::read_dir(content)? {

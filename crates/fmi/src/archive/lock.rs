@@ -31,7 +31,8 @@ impl Lock {
             };
             match locked {
                 Ok(()) => {}
-                // Some network file systems know no locks: then entries are protected by their age only.
+                // Some network file systems know no locks: then entries are protected by their age
+                // only.
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
@@ -74,7 +75,8 @@ fn open(path: &Path) -> io::Result<File> {
     writable.or_else(|error| File::open(path).map_err(|_| error))
 }
 
-/// Whether the file that was locked is still the one at its path: it is removed together with what it protects.
+/// Whether the file that was locked is still the one at its path: it is removed together with what
+/// it protects.
 #[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -1,7 +1,7 @@
 //! Archives, such as `.fmu` and `.ssp` files, as folders.
 //!
-//! A zip file is unpacked once into a cache, under the hash of its content, and shared from then on. Nothing here knows what
-//! the files in an archive mean.
+//! A zip file is unpacked once into a cache, under the hash of its content, and shared from then
+//! on. Nothing here knows what the files in an archive mean.
 
 mod cache;
 mod clean;
@@ -70,8 +70,8 @@ impl Archive {
         &self.folder
     }
 
-    /// The SHA-256 of the zip file, in hexadecimal digits. For a folder, a hash of its path and of the files at its top, which
-    /// stays the same when a unit writes into its resources.
+    /// The SHA-256 of the zip file, in hexadecimal digits. For a folder, a hash of its path and of
+    /// the files at its top, which stays the same when an FMU writes into its resources.
     pub fn hash(&self) -> &str {
         &self.hash
     }

@@ -1,4 +1,5 @@
-//! What of an archive is to be written where: all that can be refused is refused before the first byte is written.
+//! What of an archive is to be written where: all that can be refused is refused before the first
+//! byte is written.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
@@ -16,9 +17,11 @@ pub struct Limits {
     pub entries: usize,
     /// The size of all files together, in bytes.
     pub total: u64,
-    /// How many times larger than its compressed form a file may be, once it is larger than `unsuspicious`.
+    /// How many times larger than its compressed form a file may be, once it is larger than
+    /// `unsuspicious`.
     pub ratio: u64,
-    /// Files up to this size, in bytes, are never taken for bombs: an honest table of zeros shrinks a thousandfold too.
+    /// Files up to this size, in bytes, are never taken for bombs: an honest table of zeros shrinks
+    /// a thousandfold too.
     pub unsuspicious: u64,
 }
 

@@ -1,4 +1,5 @@
-//! What a Co-Simulation FMU answers: outputs and their slopes, at the end of a step or about the present.
+//! What a Co-Simulation FMU answers: outputs and their slopes, at the end of a step or about the
+//! present.
 
 use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
 
@@ -153,8 +154,9 @@ impl<I: Instance> CoSimulation<I> {
 
 /// Questions about the present.
 impl<I: Instance> CoSimulation<I> {
-    /// In initialization mode, and at an event in event mode, the FMU answers to these inputs; in step mode what it has
-    /// answered last is read again, since nothing may be read after it was set without a step in between.
+    /// In initialization mode, and at an event in event mode, the FMU answers to these inputs; in
+    /// step mode what it has answered last is read again, since nothing may be read after it was
+    /// set without a step in between.
     pub(super) fn ask(
         &mut self,
         time: f64,
@@ -203,8 +205,8 @@ impl<I: Instance> CoSimulation<I> {
         Ok(())
     }
 
-    /// Whether a question about the present is answered in event mode (3.0): where something is due, or an input has
-    /// jumped.
+    /// Whether a question about the present is answered in event mode (3.0): where something is
+    /// due, or an input has jumped.
     fn meets_event(&self, time: f64, inputs: &[Signal]) -> bool {
         let is_due = self.events.pending || self.events.next <= time;
         self.abilities.event_mode

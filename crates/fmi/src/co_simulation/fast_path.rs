@@ -13,7 +13,8 @@ use crate::prepared_step::PreparedStep;
 
 use std::sync::Arc;
 
-/// What fast steps need. Their failures are kept here: returning them would cost more than the step.
+/// What fast steps need. Their failures are kept here: returning them would cost more than the
+/// step.
 pub(super) struct FastSteps {
     /// Of an FMU that needs nothing but set, step and get: its steps, prepared.
     prepared: Option<PreparedStep>,
@@ -59,8 +60,8 @@ fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
 }
 
 impl<I: Instance> CoSimulation<I> {
-    /// A step of a plain FMU: set, step, get, and nothing else. Whether it was done; otherwise nothing has moved, or
-    /// there is trouble.
+    /// A step of a plain FMU: set, step, get, and nothing else. Whether it was done; otherwise
+    /// nothing has moved, or there is trouble.
     #[inline]
     pub(super) fn fast_step(
         &mut self,
@@ -128,8 +129,8 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
-    /// An FMU that follows inputs gets constants as such; one of 2.0 that can be restored is saved, so that a discarded
-    /// step can be repeated in parts.
+    /// An FMU that follows inputs gets constants as such; one of 2.0 that can be restored is saved,
+    /// so that a discarded step can be repeated in parts.
     #[inline(never)]
     fn prepare_fast_step(&mut self, inputs: &[Signal]) -> bool {
         match self.abilities.inputs {
@@ -146,8 +147,8 @@ impl<I: Instance> CoSimulation<I> {
         self.fast_path.has_no_trouble()
     }
 
-    /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there is any. A discarded
-    /// step of 3.0 is none: nothing has moved.
+    /// Whether a prepared step took its time and is done now; otherwise notes the trouble, if there
+    /// is any. A discarded step of 3.0 is none: nothing has moved.
     #[cold]
     #[inline(never)]
     fn was_done_after_all(&mut self, step: MacroStep) -> bool {
@@ -168,7 +169,8 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
-    /// Whether a step was discarded because the FMU asks for the end of the run (2.0); it is then read where it stands.
+    /// Whether a step was discarded because the FMU asks for the end of the run (2.0); it is then
+    /// read where it stands.
     #[cold]
     fn ends_at_discard(&mut self) -> bool {
         let Some(last) = self.instance.end_of_run() else {

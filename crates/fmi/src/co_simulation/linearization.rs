@@ -103,7 +103,8 @@ impl<I: Instance> CoSimulation<I> {
             && self.knows_slopes_here()
     }
 
-    /// What the FMU reports of its outputs' slopes beyond C f is their derivative by time, where its inputs are held.
+    /// What the FMU reports of its outputs' slopes beyond C f is their derivative by time, where
+    /// its inputs are held.
     fn fill_time(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         self.read_output_derivatives(1)?;
         let positions = &self.layout.smooth_output_positions;

@@ -1,4 +1,4 @@
-//! A unit for Co-Simulation as a system.
+//! An FMU for Co-Simulation as a system.
 
 mod answers;
 mod fast_path;
@@ -24,7 +24,7 @@ use crate::layout::Layout;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Span {
     pub stop: f64,
-    /// The relative tolerance that the unit is asked for.
+    /// The relative tolerance that the FMU is asked for.
     pub tolerance: Option<f64>,
 }
 
@@ -59,7 +59,8 @@ enum Position {
     AtNow,
     /// At `now`, or on its way from there; the state of `now` is saved.
     Saved,
-    /// Elsewhere, since something was tried, to its end or to a failure; the state of `now` is saved.
+    /// Elsewhere, since something was tried, to its end or to a failure; the state of `now` is
+    /// saved.
     Displaced,
 }
 
@@ -146,8 +147,8 @@ impl Buffers {
 #[derive(Clone)]
 struct Past {
     stepped: bool,
-    /// Values of the discrete inputs last set, where they need an event to be set; NaN, which differs from all values,
-    /// where none was set.
+    /// Values of the discrete inputs last set, where they need an event to be set; NaN, which
+    /// differs from all values, where none was set.
     discrete: Vec<f64>,
 }
 
@@ -167,8 +168,9 @@ impl Past {
 
 /// A Co-Simulation FMU.
 ///
-/// Where trials are asked for, every step starts from a restored state, the first try as well: an FMU whose inner
-/// solver starts anew after a restore would otherwise answer the same question in two ways.
+/// Where trials are asked for, every step starts from a restored state, the first try as well: an
+/// FMU whose inner solver starts anew after a restore would otherwise answer the same question in
+/// two ways.
 pub(crate) struct CoSimulation<I: Instance> {
     interface: Interface,
     instance: I,
@@ -250,7 +252,8 @@ impl<I: Instance> CoSimulation<I> {
         Ok(())
     }
 
-    /// Out of initialization mode, if that has not happened yet; whether the FMU asks for the end of the run at once.
+    /// Out of initialization mode, if that has not happened yet; whether the FMU asks for the end
+    /// of the run at once.
     fn begin_stepping(&mut self, start: f64) -> Result<bool, CallError> {
         if self.phase == Phase::Stepping {
             return Ok(false);
@@ -275,8 +278,8 @@ impl<I: Instance> CoSimulation<I> {
 
 /// Inputs and events.
 impl<I: Instance> CoSimulation<I> {
-    /// In event mode: discrete states until nothing changes, then back to step mode. Whether the FMU asks for the end of
-    /// the run.
+    /// In event mode: discrete states until nothing changes, then back to step mode. Whether the
+    /// FMU asks for the end of the run.
     fn finish_event(&mut self) -> Result<bool, CallError> {
         let discrete = self.instance.update_discrete_states()?;
         self.instance.leave_event_mode()?;
@@ -513,7 +516,8 @@ impl<I: Instance> System for CoSimulation<I> {
         self.report(step.start, done)
     }
 
-    /// In step mode the standard forbids to read what was set without a step in between; event mode of 3.0 allows it.
+    /// In step mode the standard forbids to read what was set without a step in between; event mode
+    /// of 3.0 allows it.
     fn presence(&self) -> Presence {
         Presence {
             initialization_mode: true,
@@ -569,7 +573,8 @@ impl<I: Instance> Trial for CoSimulation<I> {
 impl<I: Instance> Drop for CoSimulation<I> {
     fn drop(&mut self) {
         if self.phase == Phase::Stepping {
-            let _ = self.instance.terminate(); // the run is over: what it answers does not matter any more
+            // the run is over: what it answers does not matter any more
+            let _ = self.instance.terminate();
         }
     }
 }

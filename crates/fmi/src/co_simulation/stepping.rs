@@ -56,8 +56,8 @@ impl Progress {
         }
     }
 
-    /// The part that is due. The whole step is as it was given: its size is not always the difference of its ends, to
-    /// the last bit.
+    /// The part that is due. The whole step is as it was given: its size is not always the
+    /// difference of its ends, to the last bit.
     fn part(&self) -> MacroStep {
         if self.start == self.step.start && self.end == self.step.end {
             self.step
@@ -77,7 +77,8 @@ impl Progress {
         self.stride = end - self.start;
     }
 
-    /// Whether the end of the step is reached; a few units in the last place short of it is the end.
+    /// Whether the end of the step is reached; a few units in the last place short of it is the
+    /// end.
     fn is_whole(&self, reached: f64) -> bool {
         reached >= self.step.end - 4.0 * f64::EPSILON * self.step.end.abs()
     }
@@ -194,8 +195,8 @@ impl<I: Instance> CoSimulation<I> {
         Ok(Covered::Whole)
     }
 
-    /// One communication step, `offset` after the beginning of the inputs: with the stops that the FMU makes on the
-    /// way.
+    /// One communication step, `offset` after the beginning of the inputs: with the stops that the
+    /// FMU makes on the way.
     fn communicate_in_parts(
         &mut self,
         step: MacroStep,
@@ -234,7 +235,8 @@ impl<I: Instance> CoSimulation<I> {
         }
     }
 
-    /// Handles an event on the way; whether the FMU asks for the end of the run there, where it is then read.
+    /// Handles an event on the way; whether the FMU asks for the end of the run there, where it is
+    /// then read.
     fn ends_at_event(&mut self, inputs: &[Signal], elapsed: f64) -> Result<bool, CallError> {
         self.count_event();
         let ends = self.handle_event(inputs, elapsed)?;
@@ -300,8 +302,8 @@ impl<I: Instance> CoSimulation<I> {
             && (self.events.pending || self.discrete_input_changes(inputs, elapsed))
     }
 
-    /// Inputs that move during the step. Whether their values are set already: values first, then their derivatives,
-    /// since an FMU may take a new value for a new constant.
+    /// Inputs that move during the step. Whether their values are set already: values first, then
+    /// their derivatives, since an FMU may take a new value for a new constant.
     fn set_moving_inputs(
         &mut self,
         step: MacroStep,
@@ -325,7 +327,8 @@ impl<I: Instance> CoSimulation<I> {
     fn step(&mut self, step: MacroStep, already_set: bool) -> Result<StepEnd, CallError> {
         let mut request = StepRequest {
             step,
-            // Whoever tries a step goes back to where it began, but never further: that is the flag of the standard.
+            // Whoever tries a step goes back to where it began, but never further: that is the flag
+            // of the standard.
             final_step: !self.is_saved() || step.start <= self.now,
             input_references: &self.layout.smooth_inputs,
             input_values: &self.buffers.inputs,

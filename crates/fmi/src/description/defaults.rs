@@ -33,13 +33,14 @@ pub(super) fn repaired(
         V::Continuous => None,
         _ if causality == C::Independent => Some(V::Continuous),
         V::Constant | V::Fixed | V::Tunable if causality == C::Input => Some(V::Discrete),
-        // Values that outlive the initialisation may be read like any others.
+        // Values that outlive the initialization may be read like any others.
         V::Fixed | V::Tunable if causality == C::Output => Some(variability),
         _ => None,
     }
 }
 
-/// How the start value of a variable that does not say is meant: the table "initial" of both standards.
+/// How the start value of a variable that does not say is meant: the table "initial" of both
+/// standards.
 pub(super) fn initial(
     version: Version,
     causality: Causality,

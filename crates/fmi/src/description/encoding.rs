@@ -1,4 +1,5 @@
-//! From the bytes of a file to its characters. The standard asks for UTF-8; other tools have other habits.
+//! From the bytes of a file to its characters. The standard asks for UTF-8; other tools have other
+//! habits.
 
 use std::borrow::Cow;
 
@@ -26,7 +27,8 @@ pub(super) fn decode<'a>(
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let declared = declared(bytes);
     match std::str::from_utf8(bytes) {
-        // Whatever the declaration says: text that reads as UTF-8 and is more than ASCII can hardly be anything else.
+        // Whatever the declaration says: text that reads as UTF-8 and is more than ASCII can hardly
+        // be anything else.
         Ok(text) => {
             let other = declared.filter(|name| !text.is_ascii() && !is_utf8_or_subset(name));
             if let Some(name) = other {
@@ -69,7 +71,8 @@ fn single_bytes(
         }
         Some(name) => {
             let message = format!(
-                "the encoding {} is declared, which cannot be read; UTF-8, UTF-16, ISO-8859-1 and Windows-1252 can",
+                "the encoding {} is declared, which cannot be read; UTF-8, UTF-16, ISO-8859-1 and \
+                 Windows-1252 can",
                 quoted(name)
             );
             return Err(DescriptionError::Encoding { line: 1, message });
@@ -84,7 +87,8 @@ fn single_bytes(
     Ok(windows_1252(bytes))
 }
 
-/// The text and the name of its encoding, if the file begins like UTF-16, with or without a byte order mark.
+/// The text and the name of its encoding, if the file begins like UTF-16, with or without a byte
+/// order mark.
 fn utf16(bytes: &[u8]) -> Option<(Option<String>, &'static str)> {
     let (little, skipped) = match bytes {
         [0xff, 0xfe, ..] => (true, 2),
@@ -143,7 +147,8 @@ fn is_single_byte(name: &str) -> bool {
     known.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// Windows-1252, which is ISO-8859-1 with characters where the latter has control codes that nobody means.
+/// Windows-1252, which is ISO-8859-1 with characters where the latter has control codes that nobody
+/// means.
 fn windows_1252(bytes: &[u8]) -> String {
     const HIGH: [char; 32] = [
         '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž',

@@ -38,7 +38,8 @@ impl fmt::Display for Warning {
 pub enum DescriptionError {
     /// The file is out of all proportion.
     #[error(
-        "modelDescription.xml has {size} bytes, more than the {limit} that are read; a description of this size is \
+        "modelDescription.xml has {size} bytes, more than the {limit} that are read; a \
+         description of this size is \
          most likely damaged"
     )]
     TooLarge {
@@ -66,9 +67,10 @@ pub enum DescriptionError {
         message: String,
     },
 
-    /// The unit follows a version of the standard that is not supported.
+    /// The FMU follows a version of the standard that is not supported.
     #[error(
-        "line {line} of modelDescription.xml: the unit follows version {version} of FMI, which is not supported; 2.0 \
+        "line {line} of modelDescription.xml: the unit follows version {version} of FMI, which is \
+         not supported; 2.0 \
          and 3.0 are, so export it again for one of these"
     )]
     Version {
@@ -91,7 +93,8 @@ pub enum DescriptionError {
 /// So many warnings of a kind are told one by one; the rest are counted.
 const TOLD_OF_A_KIND: usize = 3;
 
-/// So many kinds are told apart; a file with more departures than these has no need of a longer list.
+/// So many kinds are told apart; a file with more departures than these has no need of a longer
+/// list.
 const KINDS: usize = 200;
 
 /// What was found on the way through a file.
@@ -174,7 +177,8 @@ fn without_quoted(message: &str) -> String {
     message.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 
-/// A piece of the file for a message: quoted, of bounded length, without what would give orders to a terminal.
+/// A piece of the file for a message: quoted, of bounded length, without what would give orders to
+/// a terminal.
 pub(super) fn quoted(text: &str) -> String {
     const MOST: usize = 60;
     let plain = |c: char| {

@@ -1,4 +1,4 @@
-//! `<CoSimulation>` and `<ModelExchange>`: what a unit can do.
+//! `<CoSimulation>` and `<ModelExchange>`: what an FMU can do.
 
 use super::findings::{DescriptionError, quoted};
 use super::xml::Element;

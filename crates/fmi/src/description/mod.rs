@@ -1,4 +1,4 @@
-//! `modelDescription.xml`: what a unit says of itself, the same for both versions of the standard.
+//! `modelDescription.xml`: what an FMU says of itself, the same for both versions of the standard.
 
 mod defaults;
 mod dimensions;
@@ -18,7 +18,7 @@ mod xml;
 pub use findings::{DescriptionError, Strictness, Warning};
 pub use read::read;
 
-/// The version of the standard that a unit follows.
+/// The version of the standard that an FMU follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// FMI 2.0 and its patches.
@@ -27,7 +27,7 @@ pub enum Version {
     Three,
 }
 
-/// What a unit says of itself.
+/// What an FMU says of itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// The standard it follows.
@@ -38,7 +38,7 @@ pub struct Description {
     pub model_name: String,
     /// What `instantiate` must be given: `guid` (2.0) or `instantiationToken` (3.0).
     pub token: String,
-    /// The unit's own words about itself.
+    /// The FMU's own words about itself.
     pub description: Option<String>,
     /// The tool that made it.
     pub generation_tool: Option<String>,
@@ -60,7 +60,8 @@ pub struct Description {
     pub log_categories: Vec<String>,
 }
 
-/// The attributes of `<CoSimulation>` or `<ModelExchange>`; those that do not belong to a version keep their defaults.
+/// The attributes of `<CoSimulation>` or `<ModelExchange>`; those that do not belong to a version
+/// keep their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Kind {
     /// Name of the library in `binaries/`, without its ending.
@@ -104,7 +105,8 @@ pub struct Kind {
 pub struct Variable {
     /// Its name, as free as the standard allows.
     pub name: String,
-    /// The handle by which values are set and got; in 2.0 several variables (aliases) may share one per type.
+    /// The handle by which values are set and got; in 2.0 several variables (aliases) may share one
+    /// per type.
     pub reference: u32,
     /// What kind of value it holds.
     pub value_type: ValueType,
@@ -114,7 +116,8 @@ pub struct Variable {
     pub variability: Variability,
     /// How its start value is meant; where the file is silent, what the standard says.
     pub initial: Option<Initial>,
-    /// The start value, one entry for each element, as far as given; a single entry of an array is meant for all its elements.
+    /// The start value, one entry for each element, as far as given; a single entry of an array is
+    /// meant for all its elements.
     pub start: Vec<Value>,
     /// The unit of measure: its own, or that of its declared type.
     pub unit: Option<String>,
@@ -138,7 +141,7 @@ pub struct Variable {
     pub items: Vec<(String, i64)>,
     /// Other names of the same variable (3.0); in 2.0 aliases are variables that share a reference.
     pub aliases: Vec<String>,
-    /// The unit's own words about it.
+    /// The FMU's own words about it.
     pub description: Option<String>,
     /// Where it stands in the file, from 1.
     pub line: u32,
@@ -245,11 +248,12 @@ pub struct Structure {
     pub outputs: Vec<Unknown>,
     /// The derivatives of the continuous states; their `derivative_of` are the states.
     pub derivatives: Vec<Unknown>,
-    /// The event indicators (3.0): value references with their number of elements are found through the variables.
+    /// The event indicators (3.0): value references with their number of elements are found through
+    /// the variables.
     pub event_indicators: Vec<usize>,
     /// `numberOfEventIndicators` (2.0).
     pub indicator_count: usize,
-    /// What is computed at initialisation.
+    /// What is computed at initialization.
     pub initial_unknowns: Vec<usize>,
 }
 
@@ -258,7 +262,8 @@ pub struct Structure {
 pub struct Unknown {
     /// A position among the variables.
     pub variable: usize,
-    /// The variables it depends on; `None` where the file does not say, and then all must be assumed.
+    /// The variables it depends on; `None` where the file does not say, and then all must be
+    /// assumed.
     pub dependencies: Option<Vec<usize>>,
 }
 

@@ -13,8 +13,8 @@ use super::{
 /// The largest file that is read.
 const LIMIT: usize = 256 << 20;
 
-/// Reads a description. Lenient, it takes what it can understand and tells where that departs from the standard; strict, it
-/// refuses what the standard forbids.
+/// Reads a description. Lenient, it takes what it can understand and tells where that departs from
+/// the standard; strict, it refuses what the standard forbids.
 pub fn read(
     text: &[u8],
     strictness: Strictness,
@@ -293,7 +293,8 @@ fn connect(
             {
                 // Nobody could tell how many values to set or get.
                 let message = format!(
-                    "the size of {name} is the variable with the value reference {reference}, which is not there"
+                    "the size of {name} is the variable with the value reference {reference}, \
+                     which is not there"
                 );
                 return Err(element.invalid(message));
             }

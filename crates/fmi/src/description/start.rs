@@ -109,7 +109,8 @@ pub(super) fn check(
     }
     if given && variable.causality == Causality::Independent {
         element.departure(format!(
-            "{name} has a start value, which the standard does not allow for the independent variable"
+            "{name} has a start value, which the standard does not allow for the independent \
+             variable"
         ))?;
     } else if given && variable.initial == Some(Initial::Calculated) {
         element.departure(format!(

@@ -1,4 +1,5 @@
-//! `<ModelStructure>`: outputs, derivatives and what they depend on, as positions among the variables.
+//! `<ModelStructure>`: outputs, derivatives and what they depend on, as positions among the
+//! variables.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +20,8 @@ impl Positions {
         match version {
             Version::Two => Self::Indices(variables.len()),
             Version::Three => {
-                // Of variables that share a reference against the standard, the first stands for all.
+                // Of variables that share a reference against the standard, the first stands for
+                // all.
                 let pairs = variables
                     .iter()
                     .enumerate()
@@ -51,7 +53,7 @@ pub(super) struct Reader<'a> {
     pub(super) root: Element<'a>,
     pub(super) variables: &'a [Variable],
     pub(super) positions: &'a Positions,
-    /// Without states a unit for Model Exchange only is of no use, so there we are less lenient.
+    /// Without states an FMU for Model Exchange only is of no use, so there we are less lenient.
     pub(super) needs_states: bool,
 }
 
@@ -220,7 +222,8 @@ impl<'a> Reader<'a> {
         match self.variables[at].derivative_of {
             Some(_) => Ok(()),
             None => {
-                let reason = "is listed as a derivative but does not say of which state, by its attribute `derivative`";
+                let reason = "is listed as a derivative but does not say of which state, by its \
+                              attribute `derivative`";
                 Err(Objection {
                     reason,
                     fatal: self.needs_states,

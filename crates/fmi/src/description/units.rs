@@ -172,7 +172,8 @@ fn items(element: Element<'_>) -> Result<Vec<(String, i64)>, DescriptionError> {
         }
         let name = item.expected("name")?.unwrap_or_default().to_owned();
         item.expected("value")?;
-        // FMI 1.0 counted items from 1, and tools that grew up with it may still leave the values out.
+        // FMI 1.0 counted items from 1, and tools that grew up with it may still leave the values
+        // out.
         let value = item.integer("value")?.unwrap_or(items.len() as i64 + 1);
         items.push((name, value));
     }

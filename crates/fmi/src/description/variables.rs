@@ -44,7 +44,8 @@ const CLOCK: &[&str] = &[
     "shiftCounter",
 ];
 
-/// The variables, and for each of them what its attribute `derivative` says, to be resolved when all are known.
+/// The variables, and for each of them what its attribute `derivative` says, to be resolved when
+/// all are known.
 pub(super) type Listed<'a> = Vec<(Element<'a>, Variable, Option<u32>)>;
 
 /// Reads `<ModelVariables>`.
@@ -74,7 +75,8 @@ pub(super) fn variables<'a>(
         } else if version == Version::Two && element.name() == "ScalarVariable" {
             // In 2.0 variables are counted: one that is passed over would shift all that follow.
             return Err(element.invalid(
-                "a variable has no type; one of <Real>, <Integer>, <Boolean>, <String> and <Enumeration> was expected"
+                "a variable has no type; one of <Real>, <Integer>, <Boolean>, <String> and \
+                 <Enumeration> was expected"
                     .into(),
             ));
         } else {
@@ -188,7 +190,8 @@ impl Reader<'_, '_> {
 
     fn causality(&self, name: &str) -> Result<Causality, DescriptionError> {
         use Causality as C;
-        let wanted = "`parameter`, `calculatedParameter`, `input`, `output`, `local`, `independent` or, in 3.0, `structuralParameter`";
+        let wanted = "`parameter`, `calculatedParameter`, `input`, `output`, `local`, \
+                      `independent` or, in 3.0, `structuralParameter`";
         let known = [
             ("local", C::Local),
             ("input", C::Input),
@@ -235,7 +238,8 @@ impl Reader<'_, '_> {
         let (causality, taken) = (variable.causality, repaired);
         let name = quoted(&variable.name);
         self.element.departure(format!(
-            "the standard does not allow the variability `{given:?}` for {name}, a `{causality:?}` of type `{:?}`; it is taken as `{taken:?}`",
+            "the standard does not allow the variability `{given:?}` for {name}, a \
+             `{causality:?}` of type `{:?}`; it is taken as `{taken:?}`",
             variable.value_type
         ))?;
         Ok(repaired)
@@ -259,7 +263,8 @@ impl Reader<'_, '_> {
         ) {
             return Ok(Some(given));
         }
-        // A calculated quantity with an exact start is odd but clear; where one must be set, or cannot be, we know better.
+        // A calculated quantity with an exact start is odd but clear; where one must be set, or
+        // cannot be, we know better.
         let calculated = silent == Some(Initial::Calculated);
         let taken = if calculated {
             "taken as it is"
@@ -268,7 +273,8 @@ impl Reader<'_, '_> {
         };
         let (name, causality) = (quoted(&variable.name), variable.causality);
         self.element.departure(format!(
-            "the standard does not allow `initial` to be `{given:?}` for {name}, a `{causality:?}`; it is {taken}"
+            "the standard does not allow `initial` to be `{given:?}` for {name}, a \
+             `{causality:?}`; it is {taken}"
         ))?;
         Ok(if calculated { Some(given) } else { silent })
     }

@@ -62,7 +62,8 @@ fn syntax(text: &str, lines: &Lines, error: &roxmltree::Error) -> DescriptionErr
     let (line, message) = match error {
         E::DtdDetected => {
             let at = text.find("<!DOCTYPE").unwrap_or(0);
-            let message = "it holds a document type definition (DTD), which no unit needs and which is refused, since it \
+            let message = "it holds a document type definition (DTD), which no unit needs and \
+                           which is refused, since it \
                            can blow up the file; remove `<!DOCTYPE …>`";
             (lines.at(at), message.to_owned())
         }
@@ -115,7 +116,8 @@ impl<'a> Element<'a> {
             .any(|attribute| attribute.namespace().is_none() && attribute.name() == name)
     }
 
-    /// A departure from the standard in this element: a warning, or an error where the reader is strict.
+    /// A departure from the standard in this element: a warning, or an error where the reader is
+    /// strict.
     pub(super) fn departure(self, message: String) -> Result<(), DescriptionError> {
         self.document.findings.departure(self.line(), message)
     }
@@ -225,7 +227,8 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Value references or indices, separated by white space; `None` where one of them cannot be read.
+    /// Value references or indices, separated by white space; `None` where one of them cannot be
+    /// read.
     pub(super) fn references(self, name: &str) -> Result<Option<Vec<u32>>, DescriptionError> {
         let Some(text) = self.text(name)? else {
             return Ok(None);
@@ -266,7 +269,8 @@ impl<'a> Element<'a> {
         Ok(())
     }
 
-    /// Says that this element does not belong where it stands. What vendors add is theirs and passed over.
+    /// Says that this element does not belong where it stands. What vendors add is theirs and
+    /// passed over.
     pub(super) fn misplaced(self, within: &str) -> Result<(), DescriptionError> {
         let foreign = self.node.tag_name().namespace().is_some();
         if foreign

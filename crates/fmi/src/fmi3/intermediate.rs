@@ -14,8 +14,8 @@ use crate::instance::IntermediateInputs;
 
 type Set = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
 
-/// What the callbacks of an instance need. It never moves while the instance lives, and its address is what they are
-/// given.
+/// What the callbacks of an instance need. It never moves while the instance lives, and its address
+/// is what they are given.
 pub(super) struct CallbackData {
     component: Cell<Component>,
     set: Option<Set>,

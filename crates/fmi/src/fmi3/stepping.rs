@@ -150,8 +150,8 @@ impl FastPath for Instance3 {
         ) else {
             return false;
         };
-        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was installed by
-        // `instantiate`.
+        // SAFETY: the pointers of the request belong to slices of its lengths; the guard was
+        // installed by `instantiate`.
         prepared.ended = unsafe { dovetail_step3(prepared.request(step), set, go, get) };
         Ended::is_fine(prepared.ended)
     }

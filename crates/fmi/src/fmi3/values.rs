@@ -70,7 +70,8 @@ fn set<T>(
 
 /// Zeros as values of another type.
 fn as_scalars<T: Scalar>(words: &mut [u64]) -> &mut [T] {
-    // SAFETY: words are at least as wide as a scalar and aligned for all, and zeros are a value of each type.
+    // SAFETY: words are at least as wide as a scalar and aligned for all, and zeros are a value of
+    // each type.
     unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<T>(), words.len()) }
 }
 

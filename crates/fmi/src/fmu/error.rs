@@ -15,7 +15,7 @@ pub(super) const MOST_ELEMENTS: usize = 5000;
 /// One of the two interfaces that we use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Use {
-    /// The unit brings its solver.
+    /// The FMU brings its solver.
     CoSimulation,
     /// Our integrator moves it.
     ModelExchange,
@@ -30,7 +30,7 @@ impl std::fmt::Display for Use {
     }
 }
 
-/// Why a unit cannot be used.
+/// Why an FMU cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum UnitError {
     /// Its archive is broken or hostile.
@@ -64,7 +64,8 @@ pub enum UnitError {
     },
     /// An array is too large to be connected.
     #[error(
-        "`{name}` would have {size} elements, more than the {MOST_ELEMENTS} that an array may have here"
+        "`{name}` would have {size} elements, more than the {MOST_ELEMENTS} that an array may \
+         have here"
     )]
     TooManyElements {
         /// The name of the variable.
@@ -84,7 +85,8 @@ fn not_offered(asked: Option<Use>, scheduled_execution_only: bool) -> String {
         ),
         Some(used) => format!("it does not offer {used}"),
         None if scheduled_execution_only => {
-            "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model Exchange"
+            "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model \
+             Exchange"
                 .to_owned()
         }
         None => "it offers neither Co-Simulation nor Model Exchange".to_owned(),

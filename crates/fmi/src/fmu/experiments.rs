@@ -12,7 +12,8 @@ use crate::experiment::{Course, Experiment, Mishap, Observation};
 
 /// A step that is this part of an ordinary one is next to nothing.
 const HARDLY: f64 = 1e-5;
-/// Each input is moved by so much more than the one before it: an FMU may look at their difference only.
+/// Each input is moved by so much more than the one before it: an FMU may look at their difference
+/// only.
 const SPREAD: f64 = 0.37;
 
 impl Prepared {
@@ -236,7 +237,8 @@ impl Attempt<'_> {
             system.advance(system.steps.step(number))?;
             system.see_slopes(&mut seen);
         }
-        // A step that hardly moves anything: slopes stay, and differences of what was read last do not.
+        // A step that hardly moves anything: slopes stay, and differences of what was read last do
+        // not.
         if self.prepared.abilities.step == StepRule::Free {
             let last = system.steps.step(2);
             system.advance(MacroStep::new(last.end, last.end + HARDLY * last.size()))?;

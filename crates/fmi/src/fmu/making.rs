@@ -1,4 +1,4 @@
-//! Instances and systems of a unit.
+//! Instances and systems of an FMU.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ impl Prepared {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
         match self.system_with(name, &abilities, conditions) {
-            // A unit that nobody has tried: once more, in a fresh instance and without asking.
+            // An FMU that nobody has tried: once more, in a fresh instance and without asking.
             Err(UnitError::EarlyInputs(_)) if !self.only_once() => {
                 abilities.early_inputs = false;
                 self.system_with(name, &abilities, conditions)
@@ -67,8 +67,8 @@ impl Prepared {
         }
     }
 
-    /// The communication steps it takes in a run with steps of this size. A step inside the unit is a wish where the unit takes any: a
-    /// run that does not fit is not refused for it.
+    /// The communication steps it takes in a run with steps of this size. A step inside the FMU is
+    /// a wish where the FMU takes any: a run that does not fit is not refused for it.
     fn step_rule(&self, step: f64) -> StepRule {
         if self.needs_constant_step() {
             return StepRule::Imposed(step);
@@ -79,13 +79,13 @@ impl Prepared {
         }
     }
 
-    /// The step inside the unit, where it tells one and nobody imposes another.
+    /// The step inside the FMU, where it tells one and nobody imposes another.
     pub fn internal_step(&self) -> Option<f64> {
         let inner = self.kind().fixed_internal_step.filter(|size| *size > 0.0);
         inner.filter(|_| self.used == Use::CoSimulation && self.settings.imposed_step.is_none())
     }
 
-    /// Whether steps and the whole run are made of the unit's own steps.
+    /// Whether steps and the whole run are made of the FMU's own steps.
     pub fn fits(&self, inner: f64, step: f64) -> bool {
         let whole = |length: f64| {
             let count = (length / inner).round();
@@ -246,7 +246,8 @@ impl Prepared {
         }
     }
 
-    /// Parameters and start values: structural ones in a mode of their own, the others before initialization.
+    /// Parameters and start values: structural ones in a mode of their own, the others before
+    /// initialization.
     fn set_values<I: Instance>(&self, instance: &mut I) -> Result<(), CallError> {
         let (structural, plain) = self.structural_and_plain_values();
         if !structural.is_empty() {
@@ -280,7 +281,8 @@ impl Prepared {
         Ok(())
     }
 
-    /// Inputs before initialization mode. FMI 3.0 provides for it; 2.0 does not, and many exporters count on it.
+    /// Inputs before initialization mode. FMI 3.0 provides for it; 2.0 does not, and many exporters
+    /// count on it.
     fn set_inputs(
         &self,
         instance: &mut impl Values,

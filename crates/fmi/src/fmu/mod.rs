@@ -1,4 +1,4 @@
-//! A unit from its file to systems.
+//! An FMU from its file to systems.
 
 pub mod error;
 mod experiments;
@@ -27,7 +27,7 @@ use crate::probe::Laboratory;
 /// A description larger than this is not one.
 const LARGEST_DESCRIPTION: u64 = 256 << 20;
 
-/// A unit, unpacked and read; its library is loaded when it is first needed.
+/// An FMU, unpacked and read; its library is loaded when it is first needed.
 pub struct Unit {
     path: PathBuf,
     archive: Archive,
@@ -36,7 +36,7 @@ pub struct Unit {
     libraries: Mutex<HashMap<String, Arc<Library>>>,
 }
 
-/// How a unit is to be used.
+/// How an FMU is to be used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Which interface, if the user says; else Co-Simulation where there is one.
@@ -51,9 +51,9 @@ pub struct Settings {
     pub imposed_step: Option<f64>,
     /// Parts of a communication step, each under the mean of its inputs; 1 for none.
     pub sub_steps: u64,
-    /// The relative tolerance that the unit's own solver is asked for while it is tried.
+    /// The relative tolerance that the FMU's own solver is asked for while it is tried.
     pub probe_tolerance: Option<f64>,
-    /// Event mode is not used, although the unit declares it (3.0).
+    /// Event mode is not used, although the FMU declares it (3.0).
     pub without_event_mode: bool,
     /// Reals that are declared discrete and are continuous.
     pub continuous: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Settings {
     pub recorded: Vec<String>,
 }
 
-/// How a unit is tried out.
+/// How an FMU is tried out.
 pub enum Probing<'a> {
     /// Not at all: what it declares is believed.
     Declared,
@@ -74,11 +74,11 @@ pub enum Probing<'a> {
 /// What differs from run to run.
 #[derive(Clone, Debug)]
 pub struct Conditions {
-    /// The communication step of units that need a constant one, and about that of the others.
+    /// The communication step of FMUs that need a constant one, and about that of the others.
     pub step: f64,
     /// The relative tolerance of our integrator.
     pub tolerance: f64,
-    /// The relative tolerance that the unit's own solver is asked for, where the user gave one.
+    /// The relative tolerance that the FMU's own solver is asked for, where the user gave one.
     pub asked_tolerance: Option<f64>,
     /// Where all calls are written down.
     pub log: Option<Arc<CallLog>>,
@@ -99,7 +99,7 @@ impl Conditions {
     }
 }
 
-/// A unit that was tried and is ready for systems to be made of it.
+/// An FMU that was tried and is ready for systems to be made of it.
 pub struct Prepared {
     unit: Arc<Unit>,
     pub(crate) settings: Settings,
@@ -157,7 +157,7 @@ impl Unit {
         &self.path
     }
 
-    /// The interface to use and what the unit declares for it.
+    /// The interface to use and what the FMU declares for it.
     pub fn choose(&self, asked: Option<Use>) -> Result<(Use, &Kind), UnitError> {
         let chosen = match asked {
             Some(used) => self.offered(used),
@@ -210,7 +210,7 @@ impl Prepared {
         self.layout.interface(name)
     }
 
-    /// The unit.
+    /// The FMU.
     pub fn unit(&self) -> &Arc<Unit> {
         &self.unit
     }
@@ -245,7 +245,8 @@ impl Prepared {
         self.unusable.as_deref()
     }
 
-    /// Whether only one system of it can live in a process, whether it says so or was found to be so.
+    /// Whether only one system of it can live in a process, whether it says so or was found to be
+    /// so.
     pub fn only_once(&self) -> bool {
         self.abilities.single
     }
@@ -263,7 +264,7 @@ impl Prepared {
         }
     }
 
-    /// Loads the library; a unit for Co-Simulation that cannot be stepped is of no use.
+    /// Loads the library; an FMU for Co-Simulation that cannot be stepped is of no use.
     fn check_library(&self) -> Result<(), UnitError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let step = match self.unit.description.version {

@@ -19,7 +19,7 @@ use crate::settings::{self, SettingError};
 type StructuralValues = HashMap<u32, usize>;
 
 impl Unit {
-    /// Lays the unit out and tries it, over steps of about `step`.
+    /// Lays the FMU out and tries it, over steps of about `step`.
     pub fn prepare(
         self: &Arc<Self>,
         settings: Settings,
@@ -63,7 +63,7 @@ impl Unit {
         prepared.probe(&mut laboratory, step)
     }
 
-    /// Lays out a unit that could not be tried, to show what it declares; `why` it cannot be run.
+    /// Lays out an FMU that could not be tried, to show what it declares; `why` it cannot be run.
     pub fn describe(
         self: &Arc<Self>,
         settings: Settings,
@@ -89,7 +89,7 @@ impl Unit {
         prepared.try_here(experiment, step)
     }
 
-    /// The unit as it declares itself, before it is loaded.
+    /// The FMU as it declares itself, before it is loaded.
     pub(crate) fn lay_out(
         self: &Arc<Self>,
         settings: Settings,
@@ -207,7 +207,8 @@ impl Prepared {
     fn forgo_probe(&mut self) {
         let co_simulation = self.used == Use::CoSimulation;
         self.abilities = self.abilities.clone().without_promises(co_simulation);
-        let warning = "it may be instantiated once in a process only, and there is no other process to try it in: what it \
+        let warning = "it may be instantiated once in a process only, and there is no other \
+                       process to try it in: what it \
                        declares is not used";
         self.warnings.push(warning.to_owned());
     }

@@ -1,4 +1,4 @@
-//! A unit is tried out: what does not hold is taken from its abilities.
+//! An FMU is tried out: what does not hold is taken from its abilities.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ pub(super) struct Asked {
 }
 
 impl Prepared {
-    /// Has the unit tried by `laboratory`. Steps of a unit that fails in them are the run's to report.
+    /// Has the FMU tried by `laboratory`. Steps of an FMU that fails in them are the run's to
+    /// report.
     pub(super) fn probe(
         &mut self,
         laboratory: &mut dyn Laboratory,
@@ -98,8 +99,8 @@ impl Prepared {
     ) -> Result<Reactions, CallError> {
         let compares = asked.directional && asked.comparable;
         let seen = self.reactions_in(instance, Mode::Initialization, compares)?;
-        // Whether it can be left from here is not the question: the initial equations were solved for other inputs on
-        // the way.
+        // Whether it can be left from here is not the question: the initial equations were solved
+        // for other inputs on the way.
         let _ = instance.exit_initialization();
         Ok(seen)
     }
@@ -109,7 +110,8 @@ impl Prepared {
         instance: &mut I,
         asked: Asked,
     ) -> Result<Reactions, CallError> {
-        // In initialization mode first: what reacts there must be known where start values are found.
+        // In initialization mode first: what reacts there must be known where start values are
+        // found.
         let inside = self.reactions_in(instance, Mode::Initialization, false)?;
         instance.exit_initialization()?;
         instance.update_discrete_states()?;
@@ -128,8 +130,8 @@ impl Prepared {
         reactions(instance, &self.layout, &self.abilities, mode, directional)
     }
 
-    /// Feedthrough that was seen counts, declared or not; where nothing is declared, what was not seen does not, if it
-    /// could be seen.
+    /// Feedthrough that was seen counts, declared or not; where nothing is declared, what was not
+    /// seen does not, if it could be seen.
     fn believe_feedthrough(&mut self, found: &Reactions) {
         let late = self.abilities.late_outputs;
         let layout = Arc::make_mut(&mut self.layout);
@@ -148,7 +150,8 @@ impl Prepared {
         if !unexpected.is_empty() {
             let what = unexpected.join(", ");
             self.warnings.push(format!(
-                "it declares no such dependency, but at once depends {what}; this is taken into account"
+                "it declares no such dependency, but at once depends {what}; this is taken into \
+                 account"
             ));
         }
     }

@@ -1,4 +1,5 @@
-//! What a Model Exchange unit answers: outputs and their slopes, at the end of a step or about the present.
+//! What a Model Exchange FMU answers: outputs and their slopes, at the end of a step or about the
+//! present.
 
 use dovetail_core::{Knot, Nature, Response, Signal};
 
@@ -17,7 +18,8 @@ struct Moment<'a> {
 }
 
 impl<I: Instance> ModelExchange<I> {
-    /// Puts the FMU at a state under the inputs after `elapsed` and reads its outputs into one of the buffers.
+    /// Puts the FMU at a state under the inputs after `elapsed` and reads its outputs into one of
+    /// the buffers.
     pub(super) fn outputs_at(
         &mut self,
         time: f64,
@@ -124,8 +126,8 @@ impl<I: Instance> ModelExchange<I> {
         self.phase == Phase::Running && !self.layout.smooth_output_positions.is_empty()
     }
 
-    /// Slopes of the outputs: C f + D u' + ∂g/∂t, exactly where the FMU has directional derivatives, otherwise by
-    /// differences along the flow.
+    /// Slopes of the outputs: C f + D u' + ∂g/∂t, exactly where the FMU has directional
+    /// derivatives, otherwise by differences along the flow.
     fn take_slopes(
         &mut self,
         moment: &Moment<'_>,
@@ -179,8 +181,8 @@ impl<I: Instance> ModelExchange<I> {
         Ok(())
     }
 
-    /// Outputs a little earlier or later. State and inputs move with time, unless only the FMU's own time is meant:
-    /// where the rest is known exactly.
+    /// Outputs a little earlier or later. State and inputs move with time, unless only the FMU's
+    /// own time is meant: where the rest is known exactly.
     fn look_along(
         &mut self,
         moment: &Moment<'_>,
@@ -205,7 +207,8 @@ impl<I: Instance> ModelExchange<I> {
         looked
     }
 
-    /// Where to look for a derivative by time: on both sides, unless one of them is out of the run or beyond an event.
+    /// Where to look for a derivative by time: on both sides, unless one of them is out of the run
+    /// or beyond an event.
     pub(super) fn stencil(&self, time: f64, gap: f64) -> Stencil {
         if time + gap > self.span.stop.min(self.next_event) {
             Stencil::BACKWARD
@@ -216,7 +219,8 @@ impl<I: Instance> ModelExchange<I> {
         }
     }
 
-    /// A stretch of time over which differences are taken: short against a step and against how fast the state moves.
+    /// A stretch of time over which differences are taken: short against a step and against how
+    /// fast the state moves.
     pub(super) fn gap(&self, time: f64, state: &[f64], rates: &[f64]) -> f64 {
         let pairs = state.iter().zip(rates);
         let fastest = pairs
@@ -288,7 +292,7 @@ impl<I: Instance> ModelExchange<I> {
         Ok(())
     }
 
-    /// Leaves initialization mode under these inputs; the answer is what the unit then is.
+    /// Leaves initialization mode under these inputs; the answer is what the FMU then is.
     pub(super) fn leave_initialization(
         &mut self,
         time: f64,

@@ -1,4 +1,4 @@
-//! Events of a Model Exchange unit: when they are due, and what they change.
+//! Events of a Model Exchange FMU: when they are due, and what they change.
 
 use dovetail_core::{Nature, Signal};
 use dovetail_numerics::Hint;
@@ -38,8 +38,8 @@ impl<I: Instance> ModelExchange<I> {
         changed
     }
 
-    /// In event mode: discrete states until nothing changes, then back to continuous time. The states may jump, and the unit may ask
-    /// for the end of the run.
+    /// In event mode: discrete states until nothing changes, then back to continuous time. The
+    /// states may jump, and the FMU may ask for the end of the run.
     pub(super) fn settle(&mut self, first: bool) -> Result<(), CallError> {
         let discrete = self.instance.update_discrete_states()?;
         self.ends |= discrete.terminate;
@@ -67,7 +67,8 @@ impl<I: Instance> ModelExchange<I> {
         self.end.values = state;
         placed?;
         if self.completes && elapsed > 0.0 {
-            self.ends |= self.instance.completed_step()?.terminate; // an event is what comes next in any case
+            // an event is what comes next in any case
+            self.ends |= self.instance.completed_step()?.terminate;
         }
         self.instance.enter_event_mode()?;
         self.set_discrete(inputs, elapsed)?;
@@ -105,8 +106,8 @@ impl<I: Instance> ModelExchange<I> {
         inputs.iter().enumerate().any(changes)
     }
 
-    /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever step is then taken, it
-    /// starts from there, so that this is no trace of a trial.
+    /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever
+    /// step is then taken, it starts from there, so that this is no trace of a trial.
     pub(super) fn enter_step(&mut self, start: f64, inputs: &[Signal]) -> Result<(), CallError> {
         let due =
             self.event_pending || self.next_event <= start || self.discrete_input_changes(inputs);

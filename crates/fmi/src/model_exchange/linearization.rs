@@ -1,4 +1,4 @@
-//! The linearisation of a Model Exchange unit, by directional derivatives or by differences.
+//! The linearization of a Model Exchange FMU, by directional derivatives or by differences.
 
 use dovetail_core::{Error, Linearization, Linearize, Signal};
 
@@ -8,7 +8,7 @@ use crate::call_error::CallError;
 use crate::instance::Instance;
 use crate::linear_columns::{clear_matrices, fill_directional_columns};
 
-/// Where a linearisation is taken.
+/// Where a linearization is taken.
 struct Point<'a> {
     time: f64,
     state: &'a [f64],
@@ -40,7 +40,8 @@ impl<I: Instance> Linearize for ModelExchange<I> {
 }
 
 impl<I: Instance> ModelExchange<I> {
-    /// A column of the linearization by differences of `f` and `g`, whose values here are in the first buffers.
+    /// A column of the linearization by differences of `f` and `g`, whose values here are in the
+    /// first buffers.
     fn difference(
         &mut self,
         point: &Point<'_>,

@@ -1,8 +1,9 @@
-//! A unit for Model Exchange as a system: our integrator moves it.
+//! An FMU for Model Exchange as a system: our integrator moves it.
 //!
-//! The unit holds the equations, we hold the state. So a trial leaves no trace, inputs are polynomials exactly, and derivatives
-//! come from directional derivatives or differences. What does leave a trace is an event: it is handled only by steps that are
-//! taken for good, and a trial that meets one stops there.
+//! The FMU holds the equations, we hold the state. So a trial leaves no trace, inputs are
+//! polynomials exactly, and derivatives come from directional derivatives or differences. What does
+//! leave a trace is an event: it is handled only by steps that are taken for good, and a trial that
+//! meets one stops there.
 
 mod answers;
 mod events;
@@ -30,23 +31,26 @@ use crate::layout::Layout;
 const DIFFERENCE: f64 = 6e-6;
 /// More events than this within one step are taken for a fault.
 const MOST_EVENTS: usize = 10_000;
-/// Why a step inside a unit ended.
+/// Why a step inside an FMU ended.
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error("{0}")]
     Call(#[from] CallError),
     #[error(
-        "more than {MOST_EVENTS} events happened within one step: it chatters. A hysteresis in the model or a shorter --step may help"
+        "more than {MOST_EVENTS} events happened within one step: it chatters. A hysteresis in \
+         the model or a shorter --step may help"
     )]
     Chatters,
     #[error("the derivative of its state `{state}` is not a finite number there")]
     NotFinite { state: String },
     #[error(
-        "its integrator gave up after {limit} steps within one macro-step; a looser --integrator-tolerance may help"
+        "its integrator gave up after {limit} steps within one macro-step; a looser \
+         --integrator-tolerance may help"
     )]
     TooManySteps { limit: usize },
     #[error(
-        "its integrator would need steps below {step:.1e} s, because of its state `{state}`: the solution has a pole or a jump there"
+        "its integrator would need steps below {step:.1e} s, because of its state `{state}`: the \
+         solution has a pole or a jump there"
     )]
     StepTooSmall { step: f64, state: String },
 }
@@ -181,15 +185,15 @@ pub(crate) struct ModelExchange<I: Instance> {
     integrator: Integrator,
     flow: FlowBuffers,
     next_event: f64,
-    /// An event that the unit asked for waits to be handled at `now`.
+    /// An event that the FMU asked for waits to be handled at `now`.
     event_pending: bool,
     now: State,
     /// The end of the step last taken or tried, until it becomes `now`.
     end: State,
     tried: Tried,
-    /// The unit has asked for the end of the run.
+    /// The FMU has asked for the end of the run.
     ends: bool,
-    /// Discrete inputs as the unit knows them.
+    /// Discrete inputs as the FMU knows them.
     discrete: Vec<f64>,
     buffers: Buffers,
 }
@@ -202,12 +206,12 @@ pub(crate) struct Terms {
     /// Relative tolerance of our integrator.
     pub tolerance: f64,
     pub indicators: usize,
-    /// The unit wants to hear of completed steps.
+    /// The FMU wants to hear of completed steps.
     pub completes: bool,
 }
 
 impl<I: Instance> ModelExchange<I> {
-    /// A system that stands before its initialisation.
+    /// A system that stands before its initialization.
     pub fn new(
         name: &str,
         instance: I,
@@ -278,7 +282,7 @@ impl<I: Instance> ModelExchange<I> {
         Ok(())
     }
 
-    /// Out of initialisation mode and through the first event, if that has not happened yet.
+    /// Out of initialization mode and through the first event, if that has not happened yet.
     fn begin_running(&mut self, start: f64) -> Result<(), CallError> {
         if self.phase == Phase::Running {
             return Ok(());
@@ -302,8 +306,8 @@ impl<I: Instance> ModelExchange<I> {
         }
     }
 
-    /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or up to where the unit asks for the end of the
-    /// run, or in a trial up to an event.
+    /// Integrates from `now` over `step` into `end`. The elapsed time reached: all of it, or up to
+    /// where the FMU asks for the end of the run, or in a trial up to an event.
     fn integrate(
         &mut self,
         step: MacroStep,
@@ -369,7 +373,8 @@ impl<I: Instance> ModelExchange<I> {
         }
     }
 
-    /// Over a leg, or to the first event: the elapsed time it came to, and whether there is an event.
+    /// Over a leg, or to the first event: the elapsed time it came to, and whether there is an
+    /// event.
     fn run(
         &mut self,
         start: f64,
@@ -437,7 +442,8 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<f64, Error> {
-        // An FMU that is notified of completed steps is notified only of those that are taken for good.
+        // An FMU that is notified of completed steps is notified only of those that are taken for
+        // good.
         response.reused = self.tried.is(step, inputs) && !self.completes;
         self.tried.step = None;
         if response.reused {
@@ -578,7 +584,8 @@ impl<I: Instance> Trial for ModelExchange<I> {
 impl<I: Instance> Drop for ModelExchange<I> {
     fn drop(&mut self) {
         if self.phase == Phase::Running {
-            let _ = self.instance.terminate(); // the run is over: what it answers does not matter any more
+            // the run is over: what it answers does not matter any more
+            let _ = self.instance.terminate();
         }
     }
 }

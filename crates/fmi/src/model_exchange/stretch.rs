@@ -1,4 +1,4 @@
-//! The integrator at work on a unit, up to the next event, which it locates.
+//! The integrator at work on an FMU, up to the next event, which it locates.
 
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 
@@ -10,7 +10,7 @@ use crate::instance::Instance;
 const EVENT_PRECISION: f64 = 1e-12;
 /// Halvings of the interval around an event.
 const MOST_HALVINGS: usize = 80;
-/// A unit without states is looked at so often within a step.
+/// An FMU without states is looked at so often within a step.
 const LOOKS_WITHOUT_STATES: usize = 20;
 
 pub(super) enum Trouble {
@@ -95,7 +95,8 @@ impl<I: Instance> Stretch<'_, '_, I> {
         }
     }
 
-    /// Narrows an event down by integrating again from before it. Whether there is one, and where the state now is.
+    /// Narrows an event down by integrating again from before it. Whether there is one, and where
+    /// the state now is.
     fn locate(
         &mut self,
         suspect: Suspect,
@@ -144,7 +145,7 @@ impl<I: Instance> Stretch<'_, '_, I> {
         let done =
             self.integrator
                 .integrate(&mut quiet, from, to, state, self.tolerance, self.hint);
-        // What the unit refused on the way does not matter if the integrator found another.
+        // What the FMU refused on the way does not matter if the integrator found another.
         match (done, self.flow.error.take()) {
             (Ok(_), _) => Ok(()),
             (Err(_), Some(error)) => Err((from, Trouble::Call(error))),

@@ -36,8 +36,9 @@ const ATTEMPTS: [Circumstances; 5] = [
 ];
 
 impl Probe<'_> {
-    /// Are the derivatives of outputs numbers, and not always zero while the outputs move? Where directional
-    /// derivatives give the slopes too, both must agree: some FMUs only take the difference of their last two answers.
+    /// Are the derivatives of outputs numbers, and not always zero while the outputs move? Where
+    /// directional derivatives give the slopes too, both must agree: some FMUs only take the
+    /// difference of their last two answers.
     pub(super) fn try_output_derivatives(&mut self, orders: usize) {
         let finding = match self.reported_slopes(orders) {
             Ok(seen) => self.judge_output_derivatives(&seen),
@@ -111,7 +112,8 @@ impl Probe<'_> {
         Ok(seen)
     }
 
-    /// The first attempt in which outputs move, and not only because inputs have jumped; else the first that succeeds.
+    /// The first attempt in which outputs move, and not only because inputs have jumped; else the
+    /// first that succeeds.
     fn best_attempt(&mut self, by: Slopes) -> Option<(Observation, Circumstances)> {
         let mut first = None;
         for circumstances in ATTEMPTS {
@@ -126,8 +128,8 @@ impl Probe<'_> {
         first
     }
 
-    /// Whether directional derivatives give slopes that are clearly nearer to a central difference of the outputs. They
-    /// know nothing of outputs that move with time by themselves.
+    /// Whether directional derivatives give slopes that are clearly nearer to a central difference
+    /// of the outputs. They know nothing of outputs that move with time by themselves.
     fn chained_are_better(&mut self, reported: &Observation) -> bool {
         let circumstances = Circumstances::new(false, self.moving);
         let Ok(chained) = self.slopes(Slopes::Chained, circumstances) else {
@@ -144,7 +146,8 @@ impl Probe<'_> {
         let (Some(reported), Some(chained)) = (error(reported), error(&chained)) else {
             return false;
         };
-        // Where asking for derivatives moves the FMU, what they give after a step is spoilt by that.
+        // Where asking for derivatives moves the FMU, what they give after a step is spoilt by
+        // that.
         reported > SLOPES && (self.abilities.derivatives_leave_traces || chained < 0.5 * reported)
     }
 

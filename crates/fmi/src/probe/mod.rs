@@ -1,7 +1,7 @@
 //! Tries an FMU out before the run: what it declares is believed where it holds.
 //!
-//! The experiments are carried out by a [`Laboratory`], in a child process where there is one; this decides what their
-//! outcomes mean.
+//! The experiments are carried out by a [`Laboratory`], in a child process where there is one; this
+//! decides what their outcomes mean.
 
 mod derivatives;
 mod inputs;
@@ -18,8 +18,8 @@ use crate::reactions::Reactions;
 
 /// Values that differ by more than this, relative, are not the same.
 const SAME: f64 = 1e-12;
-/// How far inputs are moved, in units of their size, to see whether they matter before initialization mode; some FMUs
-/// cannot be initialized with the one and can with the other.
+/// How far inputs are moved, in units of their size, to see whether they matter before
+/// initialization mode; some FMUs cannot be initialized with the one and can with the other.
 const OFFSETS: [f64; 2] = [0.5, 0.13];
 /// How far inputs are moved so that an FMU at rest moves.
 const MOVING: f64 = 0.5;
@@ -245,8 +245,8 @@ impl Probe<'_> {
         ));
     }
 
-    /// Whether it makes a difference that inputs are known before initialization mode. Where an FMU does not take other
-    /// values at all, it is supposed to.
+    /// Whether it makes a difference that inputs are known before initialization mode. Where an FMU
+    /// does not take other values at all, it is supposed to.
     fn depends_on_early_inputs(&mut self) -> bool {
         for offset in OFFSETS {
             let early = self.try_start(true, offset);
@@ -262,13 +262,14 @@ impl Probe<'_> {
 
 /// Directional derivatives and feedthrough.
 impl Probe<'_> {
-    /// What reacts to what. An FMU that starts and steps may still refuse other inputs than its own: its description
-    /// then counts.
+    /// What reacts to what. An FMU that starts and steps may still refuse other inputs than its
+    /// own: its description then counts.
     fn reactions_or_declared(&mut self, has_started: bool) -> Result<Reactions, Mishap> {
         match self.reactions() {
             Err(mishap) if has_started && !matches!(mishap, Mishap::Silent(_)) => {
                 self.warnings.push(format!(
-                    "what its outputs depend on could not be tried ({mishap}): its description counts"
+                    "what its outputs depend on could not be tried ({mishap}): its description \
+                     counts"
                 ));
                 Ok(Reactions::default())
             }

@@ -13,8 +13,8 @@ const SHORTER: f64 = 0.1;
 const MOST_SHORTER: usize = 9;
 
 impl Probe<'_> {
-    /// What one step and two halves of it differ by, and how short a step still moves the FMU as it should; under
-    /// inputs that move it, if it takes them.
+    /// What one step and two halves of it differ by, and how short a step still moves the FMU as it
+    /// should; under inputs that move it, if it takes them.
     pub(super) fn precision(&mut self, baseline: &[f64]) -> Precision {
         let moved = self.one_step(Course::Moved(MOVING));
         let (offset, course) = match moved {

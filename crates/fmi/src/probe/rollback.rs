@@ -7,8 +7,8 @@ use crate::measures::{differ, distance, relative_distance};
 
 /// A restored state reproduces a step to this relative precision.
 const REPRODUCTION: f64 = 1e-12;
-/// A step from a restored state is as near to one that simply goes on: an inner solver that starts anew makes small
-/// differences.
+/// A step from a restored state is as near to one that simply goes on: an inner solver that starts
+/// anew makes small differences.
 const LIKENESS: f64 = 1e-4;
 
 /// How far readings are apart that should be the same.
@@ -60,7 +60,8 @@ impl Probe<'_> {
         Capability::Rollback.holds(what)
     }
 
-    /// Do directional derivatives leave the FMU as it was? Some are differences that the FMU takes of itself.
+    /// Do directional derivatives leave the FMU as it was? Some are differences that the FMU takes
+    /// of itself.
     pub(super) fn try_linearization(&mut self) {
         let mut seen = self.linearize_at(MOVING);
         if seen.is_err() {

@@ -1,4 +1,5 @@
-//! Writes zip archives byte by byte, so that they can be as wrong as a test wants, and folders that go away after it.
+//! Writes zip archives byte by byte, so that they can be as wrong as a test wants, and folders that
+//! go away after it.
 #![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
@@ -122,7 +123,7 @@ fn crc32(data: &[u8]) -> u32 {
         .fold(!0, |crc, &byte| (0..8).fold(crc ^ u32::from(byte), step))
 }
 
-/// An honest archive that looks like a unit.
+/// An honest archive that looks like an FMU.
 pub fn unit() -> Vec<u8> {
     let mut program = entry("resources/solver", "#!/bin/sh\n");
     program.mode = 0o100_755;
