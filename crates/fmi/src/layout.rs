@@ -105,35 +105,33 @@ impl Layout {
     /// The outputs that are states need not be asked for their derivatives: some FMUs answer zero
     /// for them.
     fn find_identities(&mut self) {
-        let scalar = self.states.len() == self.state_references.len()
-            && self.smooth_outputs.len() == self.smooth_output_positions.len();
-        for (&reference, &position) in self
-            .smooth_outputs
-            .iter()
-            .zip(&self.smooth_output_positions)
-        {
-            let state = self
-                .state_references
-                .iter()
-                .position(|&state| state == reference)
-                .filter(|_| scalar);
-            match state {
+        let has_arrays = self.has_arrays();
+        let outputs = self.smooth_outputs.iter();
+        for (&reference, &position) in outputs.zip(&self.smooth_output_positions) {
+            match self.state_of(reference).filter(|_| !has_arrays) {
                 Some(state) => self.identities.push((position, state)),
                 None => self.asked_outputs.push(reference),
             }
         }
-        let is_asked = |position: &usize| {
-            !self
-                .identities
-                .iter()
-                .any(|(identity, _)| identity == position)
-        };
-        self.asked_output_positions = self
-            .smooth_output_positions
-            .iter()
-            .copied()
-            .filter(is_asked)
-            .collect();
+        let positions = self.smooth_output_positions.iter().copied();
+        let asked = positions.filter(|&position| !self.is_identity(position));
+        self.asked_output_positions = asked.collect();
+    }
+
+    /// Whether a state or a continuous output is an array.
+    fn has_arrays(&self) -> bool {
+        self.states.len() != self.state_references.len()
+            || self.smooth_outputs.len() != self.smooth_output_positions.len()
+    }
+
+    fn state_of(&self, reference: u32) -> Option<usize> {
+        let mut states = self.state_references.iter();
+        states.position(|&state| state == reference)
+    }
+
+    fn is_identity(&self, position: usize) -> bool {
+        let mut identities = self.identities.iter();
+        identities.any(|&(identity, _)| identity == position)
     }
 
     /// Lays out an FMU; `structural` holds values that differ from the start values of structural
@@ -150,7 +148,6 @@ impl Layout {
             structural,
             continuous,
             layout: Self::default(),
-            inputs_of: HashMap::new(),
             places: HashMap::new(),
         };
         builder.inputs();
@@ -158,12 +155,7 @@ impl Layout {
         builder.states();
         builder.dependencies();
         builder.record(recorded);
-        let Builder {
-            mut layout,
-            inputs_of,
-            ..
-        } = builder;
-        layout.elements_of_inputs = inputs_of;
+        let mut layout = builder.layout;
         layout.find_identities();
         layout
     }
@@ -188,12 +180,7 @@ impl Layout {
 
     /// What to say of an FMU all of whose reals are declared to jump: they may well be quantities.
     pub fn doubt(&self, description: &Description) -> Option<String> {
-        let exchanged = |v: &&Variable| matches!(v.causality, Causality::Input | Causality::Output);
-        let reals = description
-            .variables
-            .iter()
-            .filter(exchanged)
-            .filter(|v| v.value_type == ValueType::Float64);
+        let reals = description.variables.iter().filter(|v| is_real_port(v));
         let names: Vec<String> = reals.map(|v| v.name.clone()).collect();
         let smooth = self.smooth_input_positions.len() + self.smooth_output_positions.len();
         (smooth == 0 && !names.is_empty()).then(|| {
@@ -220,18 +207,19 @@ impl Layout {
 
     /// The face of a system of this name.
     pub fn interface(&self, name: &str) -> Interface {
-        let (inputs, outputs, states) = (
-            self.inputs.clone(),
-            self.outputs.clone(),
-            self.states.clone(),
-        );
         Interface {
             name: name.to_owned(),
-            inputs,
-            outputs,
-            states,
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            states: self.states.clone(),
         }
     }
+}
+
+/// Whether a variable is an input or output of double precision.
+fn is_real_port(variable: &Variable) -> bool {
+    matches!(variable.causality, Causality::Input | Causality::Output)
+        && variable.value_type == ValueType::Float64
 }
 
 /// How many values a variable has.
@@ -240,25 +228,8 @@ pub(crate) fn size(
     structural: &HashMap<u32, usize>,
     variable: &Variable,
 ) -> usize {
-    let extent = |dimension: &Dimension| match dimension {
-        Dimension::Fixed(size) => *size,
-        Dimension::Parameter(reference) => {
-            structural.get(reference).copied().unwrap_or_else(|| {
-                let parameter = description
-                    .variables
-                    .iter()
-                    .find(|v| v.reference == *reference);
-                parameter
-                    .and_then(|v| v.start.first())
-                    .map_or(0, |start| as_number(start).max(0.0) as usize)
-            })
-        }
-    };
-    variable
-        .dimensions
-        .iter()
-        .map(extent)
-        .fold(1, usize::saturating_mul)
+    let extents = extents(description, structural, variable);
+    extents.into_iter().fold(1, usize::saturating_mul)
 }
 
 /// The sizes of a variable in its directions.
@@ -267,14 +238,27 @@ fn extents(
     structural: &HashMap<u32, usize>,
     variable: &Variable,
 ) -> Vec<usize> {
-    let one = |dimension: &Dimension| {
-        let alone = Variable {
-            dimensions: vec![*dimension],
-            ..variable.clone()
-        };
-        size(description, structural, &alone)
+    let extent = |dimension: &Dimension| match dimension {
+        Dimension::Fixed(size) => *size,
+        Dimension::Parameter(reference) => match structural.get(reference) {
+            Some(size) => *size,
+            None => start_size(description, *reference),
+        },
     };
-    variable.dimensions.iter().map(one).collect()
+    variable.dimensions.iter().map(extent).collect()
+}
+
+/// The start value of a structural parameter.
+fn start_size(description: &Description, reference: u32) -> usize {
+    let mut variables = description.variables.iter();
+    let parameter = variables.find(|variable| variable.reference == reference);
+    let start = parameter.and_then(|parameter| parameter.start.first());
+    start.map_or(0, whole_size)
+}
+
+/// A value as a size.
+fn whole_size(value: &Value) -> usize {
+    as_number(value).max(0.0) as usize
 }
 
 /// `name`, or `name[1]`, `name[1,2]` for the elements of an array, row by row.
@@ -282,25 +266,23 @@ fn element_names(name: &str, extents: &[usize]) -> Vec<String> {
     if extents.is_empty() {
         return vec![name.to_owned()];
     }
-    let mut places = vec![Vec::new()];
-    for &extent in extents {
-        let longer = |place: &Vec<usize>| {
-            let place = place.clone();
-            (1..=extent).map(move |i| [place.clone(), vec![i]].concat())
-        };
-        places = places.iter().flat_map(longer).collect();
-    }
-    let text = |place: &Vec<usize>| {
-        place
-            .iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(",")
+    let places = places(extents);
+    let named = places.iter().map(|place| format!("{name}[{place}]"));
+    named.collect()
+}
+
+/// The places of the elements of an array, row by row: `1,1`, `1,2` and so on.
+fn places(extents: &[usize]) -> Vec<String> {
+    let Some((&extent, inner)) = extents.split_first() else {
+        return vec![String::new()];
     };
-    places
-        .iter()
-        .map(|place| format!("{name}[{}]", text(place)))
-        .collect()
+    let inner = places(inner);
+    let row = |i: usize| {
+        let separator = |rest: &String| if rest.is_empty() { "" } else { "," };
+        let place = move |rest: &String| format!("{i}{}{rest}", separator(rest));
+        inner.iter().map(place).collect::<Vec<String>>()
+    };
+    (1..=extent).flat_map(row).collect()
 }
 
 struct Builder<'a> {
@@ -308,13 +290,11 @@ struct Builder<'a> {
     structural: &'a HashMap<u32, usize>,
     continuous: &'a [String],
     layout: Layout,
-    /// For each input variable: the positions of its elements.
-    inputs_of: HashMap<usize, Vec<usize>>,
     /// Where the values of a reference stand among those read.
     places: HashMap<u32, usize>,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
     fn elements(&self, variable: &Variable) -> Vec<String> {
         element_names(
             &variable.name,
@@ -324,17 +304,11 @@ impl Builder<'_> {
 
     /// Whether a coupling can carry it; otherwise it is noted.
     fn is_usable(&mut self, variable: &Variable) -> bool {
-        let why = match variable.value_type {
-            ValueType::Binary => "binary values are not exchanged",
-            ValueType::Clock => "clocks are not supported",
-            _ if !variable.clocks.is_empty() => {
-                "it belongs to a clock, and clocks are not supported"
-            }
-            _ => return true,
+        let Some(why) = why_unusable(variable) else {
+            return true;
         };
-        self.layout
-            .left_out
-            .push(format!("`{}`: {why}", variable.name));
+        let note = format!("`{}`: {why}", variable.name);
+        self.layout.left_out.push(note);
         false
     }
 
@@ -354,33 +328,34 @@ impl Builder<'_> {
             if !self.is_usable(variable) {
                 continue;
             }
-            let first = self.layout.inputs.len();
-            for (element, name) in self.elements(variable).into_iter().enumerate() {
-                let start = variable
-                    .start
-                    .get(element)
-                    .or(variable.start.first())
-                    .map_or(0.0, as_number);
-                let (unit, nature) = (variable.unit.clone(), self.nature(variable));
-                self.layout.inputs.push(Input {
-                    name,
-                    start,
-                    unit,
-                    nature,
-                    ..Input::default()
-                });
-            }
-            let positions: Vec<usize> = (first..self.layout.inputs.len()).collect();
-            if self.nature(variable) == Nature::Continuous {
+            let nature = self.nature(variable);
+            let positions = self.add_inputs(variable, nature);
+            if nature == Nature::Continuous {
                 self.layout.smooth_inputs.push(variable.reference);
                 self.layout.smooth_input_positions.extend(&positions);
                 intermediate &= variable.intermediate_update;
             } else {
                 add(&mut self.layout.other_inputs, variable, &positions);
             }
-            self.inputs_of.insert(index, positions);
+            self.layout.elements_of_inputs.insert(index, positions);
         }
         self.layout.intermediate_inputs = intermediate && !self.layout.smooth_inputs.is_empty();
+    }
+
+    /// The elements of a variable as inputs; their positions.
+    fn add_inputs(&mut self, variable: &Variable, nature: Nature) -> Vec<usize> {
+        let first = self.layout.inputs.len();
+        for (element, name) in self.elements(variable).into_iter().enumerate() {
+            let start = variable.start.get(element).or(variable.start.first());
+            self.layout.inputs.push(Input {
+                name,
+                start: start.map_or(0.0, as_number),
+                unit: variable.unit.clone(),
+                nature,
+                ..Input::default()
+            });
+        }
+        (first..self.layout.inputs.len()).collect()
     }
 
     fn outputs(&mut self) {
@@ -395,28 +370,13 @@ impl Builder<'_> {
 
     /// One more output.
     fn output(&mut self, variable: &Variable, nature: Nature) {
-        let first = self.layout.outputs.len();
-        for name in self.elements(variable) {
-            let unit = variable.unit.clone();
-            // The standard's default says nothing.
-            let nominal = variable.nominal.filter(|nominal| *nominal != 1.0);
-            self.layout.outputs.push(Output {
-                name,
-                unit,
-                nature,
-                nominal,
-                ..Output::default()
-            });
-        }
-        let positions: Vec<usize> = (first..self.layout.outputs.len()).collect();
+        let positions = self.add_outputs(variable, nature);
         if variable.value_type != ValueType::Float64 {
             return add(&mut self.layout.other_outputs, variable, &positions);
         }
         let place = self.read(variable.reference, positions.len());
-        let pairs = positions
-            .iter()
-            .enumerate()
-            .map(|(i, &position)| (place + i, position));
+        let places = place..;
+        let pairs = places.zip(positions.iter().copied());
         self.layout.read_output.extend(pairs);
         if nature == Nature::Continuous {
             self.layout.smooth_outputs.push(variable.reference);
@@ -424,25 +384,42 @@ impl Builder<'_> {
         }
     }
 
+    /// The elements of a variable as outputs; their positions.
+    fn add_outputs(&mut self, variable: &Variable, nature: Nature) -> Vec<usize> {
+        let first = self.layout.outputs.len();
+        for name in self.elements(variable) {
+            self.layout.outputs.push(Output {
+                name,
+                unit: variable.unit.clone(),
+                nature,
+                // The standard's default says nothing.
+                nominal: variable.nominal.filter(|nominal| *nominal != 1.0),
+                ..Output::default()
+            });
+        }
+        (first..self.layout.outputs.len()).collect()
+    }
+
     /// Variables that are no outputs and are read as if they were. Nobody is fed by them, so they
     /// are not predicted.
     fn record(&mut self, names: &[String]) {
-        let description = self.description;
         for name in names {
-            let known = |variable: &&Variable| {
-                variable.name == *name && variable.causality != Causality::Output
-            };
-            if let Some(variable) = description.variables.iter().find(known)
+            if let Some(variable) = self.recordable(name)
                 && self.is_usable(variable)
             {
-                let nature = if variable.value_type == ValueType::String {
-                    Nature::Text
-                } else {
-                    Nature::Discrete
+                let nature = match variable.value_type {
+                    ValueType::String => Nature::Text,
+                    _ => Nature::Discrete,
                 };
                 self.output(variable, nature);
             }
         }
+    }
+
+    /// The variable of this name, unless it is an output.
+    fn recordable(&self, name: &str) -> Option<&'a Variable> {
+        let mut variables = self.description.variables.iter();
+        variables.find(|variable| variable.name == name && variable.causality != Causality::Output)
     }
 
     /// What the values of a variable are, by its type and variability.
@@ -472,64 +449,84 @@ impl Builder<'_> {
         let description = self.description;
         for unknown in &description.structure.derivatives {
             let derivative = &description.variables[unknown.variable];
-            let Some(state) = derivative
-                .derivative_of
-                .map(|index| &description.variables[index])
-            else {
+            match derivative.derivative_of {
+                Some(state) => self.state(&description.variables[state], derivative),
                 // A state that cannot be named cannot be linearized either.
-                self.layout.states.clear();
-                self.layout.read_state.clear();
-                self.layout.state_references.clear();
-                self.layout.derivative_references.clear();
-                return;
-            };
-            let first = self.layout.states.len();
-            self.layout.states.extend(self.elements(state));
-            let count = self.layout.states.len() - first;
-            let place = self.read(state.reference, count);
-            self.layout
-                .read_state
-                .extend((0..count).map(|i| (place + i, first + i)));
-            self.layout.state_references.push(state.reference);
-            self.layout.derivative_references.push(derivative.reference);
+                None => return self.forget_states(),
+            }
         }
+    }
+
+    /// One more state, with its derivative.
+    fn state(&mut self, state: &Variable, derivative: &Variable) {
+        let names = self.elements(state);
+        let place = self.read(state.reference, names.len());
+        let layout = &mut self.layout;
+        let first = layout.states.len();
+        let pairs = (0..names.len()).map(|i| (place + i, first + i));
+        layout.read_state.extend(pairs);
+        layout.states.extend(names);
+        layout.state_references.push(state.reference);
+        layout.derivative_references.push(derivative.reference);
+    }
+
+    fn forget_states(&mut self) {
+        self.layout.states.clear();
+        self.layout.read_state.clear();
+        self.layout.state_references.clear();
+        self.layout.derivative_references.clear();
     }
 
     /// Feedthrough as declared; all inputs where nothing is declared.
     fn dependencies(&mut self) {
+        let listed = self.declared_dependencies();
         let mut declared = true;
-        let everything: Vec<usize> = (0..self.layout.inputs.len()).collect();
-        let unknowns = self.description.structure.outputs.iter();
-        let listed: HashMap<usize, &Vec<usize>> = unknowns
-            .filter_map(|u| Some((u.variable, u.dependencies.as_ref()?)))
-            .collect();
         let mut next = 0;
         for index in self.with_causality(Causality::Output) {
             let variable = &self.description.variables[index];
-            let usable = !matches!(variable.value_type, ValueType::Binary | ValueType::Clock)
-                && variable.clocks.is_empty();
-            if !usable {
+            if why_unusable(variable).is_some() {
                 continue;
             }
-            let listed = listed.get(&index);
-            declared &= listed.is_some();
-            let mut depends_on: Vec<usize> = match listed {
-                Some(list) => list
-                    .iter()
-                    .filter_map(|i| self.inputs_of.get(i))
-                    .flatten()
-                    .copied()
-                    .collect(),
-                None => everything.clone(),
+            let depends_on = match listed.get(&index) {
+                Some(variables) => self.inputs_among(variables),
+                None => {
+                    declared = false;
+                    (0..self.layout.inputs.len()).collect()
+                }
             };
-            depends_on.sort_unstable();
-            depends_on.dedup();
             for _ in 0..size(self.description, self.structural, variable) {
                 self.layout.outputs[next].depends_on.clone_from(&depends_on);
                 next += 1;
             }
         }
         self.layout.dependencies_declared = declared;
+    }
+
+    /// The variables on which outputs depend, where that is declared.
+    fn declared_dependencies(&self) -> HashMap<usize, &'a Vec<usize>> {
+        let unknowns = self.description.structure.outputs.iter();
+        let declared = unknowns.filter_map(|u| Some((u.variable, u.dependencies.as_ref()?)));
+        declared.collect()
+    }
+
+    /// The positions of the inputs among these variables.
+    fn inputs_among(&self, variables: &[usize]) -> Vec<usize> {
+        let elements = &self.layout.elements_of_inputs;
+        let positions = variables.iter().filter_map(|index| elements.get(index));
+        let mut positions: Vec<usize> = positions.flatten().copied().collect();
+        positions.sort_unstable();
+        positions.dedup();
+        positions
+    }
+}
+
+/// Why no coupling can carry a variable, if none can.
+fn why_unusable(variable: &Variable) -> Option<&'static str> {
+    match variable.value_type {
+        ValueType::Binary => Some("binary values are not exchanged"),
+        ValueType::Clock => Some("clocks are not supported"),
+        _ if variable.clocks.is_empty() => None,
+        _ => Some("it belongs to a clock, and clocks are not supported"),
     }
 }
 
@@ -553,17 +550,16 @@ pub(crate) fn structural_values(
     description: &Description,
     given: &[(usize, Vec<Value>)],
 ) -> HashMap<u32, usize> {
+    if description.version == Version::Two {
+        return HashMap::new();
+    }
     let structural = given.iter().filter_map(|(index, values)| {
         let variable = &description.variables[*index];
-        let size = values.first().map(as_number)?;
-        (variable.causality == Causality::StructuralParameter)
-            .then_some((variable.reference, size.max(0.0) as usize))
+        let size = values.first().map(whole_size)?;
+        let is_structural = variable.causality == Causality::StructuralParameter;
+        is_structural.then_some((variable.reference, size))
     });
-    if description.version == Version::Three {
-        structural.collect()
-    } else {
-        HashMap::new()
-    }
+    structural.collect()
 }
 
 #[cfg(test)]

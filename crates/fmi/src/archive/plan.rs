@@ -77,61 +77,61 @@ pub(super) fn plan<R: Read + Seek>(
     }
     let mut planner = Planner::default();
     for index in 0..archive.len() {
-        let entry = archive
-            .by_index_raw(index)
-            .map_err(|error| not_zip(path, &error))?;
-        let name = entry.name().map_or_else(
-            |_| String::from_utf8_lossy(entry.name_raw()).into_owned(),
-            Into::into,
-        );
-        let problem = |problem| ArchiveError::Entry {
-            path: path.to_owned(),
-            entry: printable(&name),
-            problem,
-        };
-        let target = check(&entry, &name, limits).map_err(problem)?;
-        planner
-            .spans
-            .push((entry.header_start(), entry.compressed_size(), index));
-        if is_folder(&name, entry.unix_mode()) {
-            planner.folder(&target).map_err(problem)?;
-        } else {
-            let executable = entry.unix_mode().is_some_and(|mode| mode & 0o111 != 0);
-            planner
-                .file(PlannedFile {
-                    index,
-                    path: target,
-                    size: entry.size(),
-                    executable,
-                })
-                .map_err(problem)?;
-        }
-        if planner.total > limits.total {
-            return Err(too_much(format!(
-                "its files have more than {} bytes, which are allowed",
-                limits.total
-            )));
-        }
-        if planner.folders.len() > limits.entries {
-            return Err(too_much(format!(
-                "it has more than {} folders, which are allowed",
-                limits.entries
-            )));
+        plan_entry(path, archive, index, limits, &mut planner)?;
+        if let Some(why) = planner.excess(limits) {
+            return Err(too_much(why));
         }
     }
     if let Some(index) = planner.overlapping() {
-        let entry = archive
-            .name_for_index(index)
-            .and_then(Result::ok)
-            .map(|name| printable(&name))
-            .unwrap_or_default();
-        return Err(ArchiveError::Entry {
-            path: path.to_owned(),
-            entry,
-            problem: EntryProblem::Overlap,
-        });
+        return Err(overlap(path, archive, index));
     }
     Ok(planner.finish())
+}
+
+/// Plans the unpacking of one entry.
+fn plan_entry<R: Read + Seek>(
+    path: &Path,
+    archive: &mut ZipArchive<R>,
+    index: usize,
+    limits: &Limits,
+    planner: &mut Planner,
+) -> Result<(), ArchiveError> {
+    let entry = archive
+        .by_index_raw(index)
+        .map_err(|error| not_zip(path, &error))?;
+    let name = match entry.name() {
+        Ok(name) => name.into(),
+        Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
+    };
+    let problem = |problem| ArchiveError::Entry {
+        path: path.to_owned(),
+        entry: printable(&name),
+        problem,
+    };
+    let target = check(&entry, &name, limits).map_err(problem)?;
+    let span = (entry.header_start(), entry.compressed_size(), index);
+    planner.spans.push(span);
+    let mode = entry.unix_mode();
+    if is_folder(&name, mode) {
+        return planner.folder(&target).map_err(problem);
+    }
+    let file = PlannedFile {
+        index,
+        path: target,
+        size: entry.size(),
+        executable: mode.is_some_and(|mode| mode & 0o111 != 0),
+    };
+    planner.file(file).map_err(problem)
+}
+
+/// An entry that shares bytes with another.
+fn overlap<R: Read + Seek>(path: &Path, archive: &ZipArchive<R>, index: usize) -> ArchiveError {
+    let name = archive.name_for_index(index).and_then(Result::ok);
+    ArchiveError::Entry {
+        path: path.to_owned(),
+        entry: name.map(|name| printable(&name)).unwrap_or_default(),
+        problem: EntryProblem::Overlap,
+    }
 }
 
 /// What the zip library refuses, in words for users.
@@ -210,6 +210,23 @@ struct Planner {
 }
 
 impl Planner {
+    /// What there is too much of, if there is.
+    fn excess(&self, limits: &Limits) -> Option<String> {
+        if self.total > limits.total {
+            let most = limits.total;
+            return Some(format!(
+                "its files have more than {most} bytes, which are allowed"
+            ));
+        }
+        if self.folders.len() > limits.entries {
+            let most = limits.entries;
+            return Some(format!(
+                "it has more than {most} folders, which are allowed"
+            ));
+        }
+        None
+    }
+
     /// A folder with all those above it.
     fn folder(&mut self, path: &Path) -> Result<(), EntryProblem> {
         for folder in path

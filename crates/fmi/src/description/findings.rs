@@ -106,11 +106,11 @@ pub(super) struct Findings {
 #[derive(Default)]
 struct Warnings {
     told: Vec<Warning>,
-    kinds: HashMap<String, Kind>,
+    kinds: HashMap<String, WarningKind>,
 }
 
 /// Warnings whose sentences differ in quoted names only.
-struct Kind {
+struct WarningKind {
     count: usize,
     last_told: usize,
     last_line: u32,
@@ -158,7 +158,7 @@ impl Warnings {
         let key = without_quoted(&message);
         let full = self.kinds.len() >= KINDS && !self.kinds.contains_key(&key);
         let key = if full { String::new() } else { key };
-        let kind = self.kinds.entry(key).or_insert(Kind {
+        let kind = self.kinds.entry(key).or_insert(WarningKind {
             count: 0,
             last_told: 0,
             last_line: line,

@@ -3,11 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use super::findings::{DescriptionError, Findings, Strictness, Warning, quoted};
-use super::structure::{self, Positions};
+use super::structure::{Positions, StructureReader};
+use super::units::Type;
 use super::variables::{Listed, variables};
 use super::xml::{Document, Element};
 use super::{
-    Description, Dimension, Experiment, UnitDefinition, Variable, Version, encoding, kind, units,
+    Description, Dimension, Experiment, Kind, UnitDefinition, Variable, Version, encoding, kind,
+    units,
 };
 
 /// The largest file that is read.
@@ -35,54 +37,22 @@ pub fn read(
 }
 
 fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
-    if !root.name().eq_ignore_ascii_case("fmiModelDescription") {
-        let message = format!(
-            "the file begins with <{}>, where <fmiModelDescription> was expected",
-            root.name()
-        );
-        return Err(root.invalid(message));
-    }
+    check_root(root)?;
     let (version, fmi_version) = version(root)?;
     check_outline(root, version)?;
     let model_name = root.expected("modelName")?.unwrap_or_default();
-    let first = |name: &str| root.child(name);
-    let co_simulation = first("CoSimulation")
-        .map(|element| kind::co_simulation(element, version, model_name))
-        .transpose()?;
-    let model_exchange = first("ModelExchange")
-        .map(|element| kind::model_exchange(element, version, model_name))
-        .transpose()?;
-    let scheduled_execution = version == Version::Three && first("ScheduledExecution").is_some();
-    if co_simulation.is_none() && model_exchange.is_none() && !scheduled_execution {
-        root.departure(
-            "the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
-                .into(),
-        )?;
-    }
-    let units = first("UnitDefinitions")
-        .map(units::units)
-        .transpose()?
-        .unwrap_or_default();
-    let types = first("TypeDefinitions")
-        .map(|list| units::types(list, version))
-        .transpose()?
-        .unwrap_or_default();
-    let listed = match first("ModelVariables") {
-        Some(list) => variables(list, version, &types)?,
-        None => {
-            root.departure("the file has no <ModelVariables>, which the standard asks for".into())?;
-            Vec::new()
-        }
-    };
+    let interfaces = Interfaces::read(root, version, model_name)?;
+    let units = child_or_default(root, "UnitDefinitions", units::units)?;
+    let types = child_or_default(root, "TypeDefinitions", |list| units::types(list, version))?;
+    let listed = model_variables(root, version, &types)?;
     check_names(&listed, version)?;
     check_units(&listed, &units)?;
     let (variables, positions) = connect(listed, version)?;
-    let needs_states = co_simulation.is_none() && model_exchange.is_some();
-    let reader = structure::Reader {
+    let reader = StructureReader {
         root,
         variables: &variables,
         positions: &positions,
-        needs_states,
+        needs_states: interfaces.is_model_exchange_only(),
     };
     let mut structure = reader.read()?;
     if version == Version::Two {
@@ -95,70 +65,140 @@ fn describe(root: Element<'_>) -> Result<Description, DescriptionError> {
         token: token(root, version)?,
         description: root.owned("description")?,
         generation_tool: root.owned("generationTool")?,
-        co_simulation,
-        model_exchange,
-        scheduled_execution,
+        co_simulation: interfaces.co_simulation,
+        model_exchange: interfaces.model_exchange,
+        scheduled_execution: interfaces.scheduled_execution,
         variables,
         units,
         structure,
-        experiment: first("DefaultExperiment")
-            .map(experiment)
-            .transpose()?
-            .unwrap_or_default(),
-        log_categories: first("LogCategories")
-            .map(log_categories)
-            .transpose()?
-            .unwrap_or_default(),
+        experiment: child_or_default(root, "DefaultExperiment", experiment)?,
+        log_categories: child_or_default(root, "LogCategories", log_categories)?,
     })
+}
+
+fn check_root(root: Element<'_>) -> Result<(), DescriptionError> {
+    let name = root.name();
+    if name.eq_ignore_ascii_case("fmiModelDescription") {
+        return Ok(());
+    }
+    Err(root.invalid(format!(
+        "the file begins with <{name}>, where <fmiModelDescription> was expected"
+    )))
+}
+
+/// What `read` makes of the first child of this name; a default where there is none.
+fn child_or_default<'a, T: Default>(
+    root: Element<'a>,
+    name: &str,
+    read: impl FnOnce(Element<'a>) -> Result<T, DescriptionError>,
+) -> Result<T, DescriptionError> {
+    match root.child(name) {
+        Some(child) => read(child),
+        None => Ok(T::default()),
+    }
+}
+
+/// The interfaces that an FMU offers.
+struct Interfaces {
+    co_simulation: Option<Kind>,
+    model_exchange: Option<Kind>,
+    scheduled_execution: bool,
+}
+
+impl Interfaces {
+    fn read(
+        root: Element<'_>,
+        version: Version,
+        model_name: &str,
+    ) -> Result<Self, DescriptionError> {
+        let co_simulation = root
+            .child("CoSimulation")
+            .map(|element| kind::co_simulation(element, version, model_name));
+        let model_exchange = root
+            .child("ModelExchange")
+            .map(|element| kind::model_exchange(element, version, model_name));
+        let scheduled = version == Version::Three && root.child("ScheduledExecution").is_some();
+        let interfaces = Self {
+            co_simulation: co_simulation.transpose()?,
+            model_exchange: model_exchange.transpose()?,
+            scheduled_execution: scheduled,
+        };
+        if interfaces.are_none() {
+            root.departure(
+                "the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
+                    .into(),
+            )?;
+        }
+        Ok(interfaces)
+    }
+
+    fn are_none(&self) -> bool {
+        self.co_simulation.is_none() && self.model_exchange.is_none() && !self.scheduled_execution
+    }
+
+    fn is_model_exchange_only(&self) -> bool {
+        self.co_simulation.is_none() && self.model_exchange.is_some()
+    }
+}
+
+fn model_variables<'a>(
+    root: Element<'a>,
+    version: Version,
+    types: &HashMap<&str, Type>,
+) -> Result<Listed<'a>, DescriptionError> {
+    match root.child("ModelVariables") {
+        Some(list) => variables(list, version, types),
+        None => {
+            root.departure("the file has no <ModelVariables>, which the standard asks for".into())?;
+            Ok(Vec::new())
+        }
+    }
 }
 
 /// The version, and how it is written.
 fn version(root: Element<'_>) -> Result<(Version, String), DescriptionError> {
-    let Some(written) = root.text("fmiVersion")?.map(str::trim) else {
-        let (version, guess) = if root.has("instantiationToken") {
-            (Version::Three, "3.0")
-        } else {
-            (Version::Two, "2.0")
-        };
-        root.departure(format!(
-            "<fmiModelDescription> has no attribute `fmiVersion`; `{guess}` is assumed"
-        ))?;
-        return Ok((version, guess.to_owned()));
+    match root.text("fmiVersion")?.map(str::trim) {
+        Some(written) => Ok((written_version(root, written)?, written.to_owned())),
+        None => assumed_version(root),
+    }
+}
+
+/// The version of a file that does not say it.
+fn assumed_version(root: Element<'_>) -> Result<(Version, String), DescriptionError> {
+    let (version, guess) = if root.has("instantiationToken") {
+        (Version::Three, "3.0")
+    } else {
+        (Version::Two, "2.0")
     };
+    root.departure(format!(
+        "<fmiModelDescription> has no attribute `fmiVersion`; `{guess}` is assumed"
+    ))?;
+    Ok((version, guess.to_owned()))
+}
+
+fn written_version(root: Element<'_>, written: &str) -> Result<Version, DescriptionError> {
+    let is_minor = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let shown = quoted(written);
     let mut parts = written.splitn(2, '.');
-    let version = match (parts.next(), parts.next()) {
-        (Some("2"), Some("0")) => Version::Two,
-        (Some("3"), Some(minor))
-            if minor
-                .bytes()
-                .all(|byte| byte.is_ascii_digit() || byte == b'.') =>
-        {
-            Version::Three
-        }
+    match (parts.next(), parts.next()) {
+        (Some("2"), Some("0")) => Ok(Version::Two),
+        (Some("3"), Some(minor)) if is_minor(minor) => Ok(Version::Three),
         (Some("2"), rest) if rest.is_none_or(|rest| rest.starts_with('0')) => {
-            root.departure(format!(
-                "`fmiVersion` is {}, where `2.0` was expected",
-                quoted(written)
-            ))?;
-            Version::Two
+            root.departure(format!("`fmiVersion` is {shown}, where `2.0` was expected"))?;
+            Ok(Version::Two)
         }
         (Some("3"), _) => {
             let taken = "the unit is read as one of version 3.0";
             root.departure(format!(
-                "`fmiVersion` is {}, which is not a released version; {taken}",
-                quoted(written)
+                "`fmiVersion` is {shown}, which is not a released version; {taken}"
             ))?;
-            Version::Three
+            Ok(Version::Three)
         }
-        _ => {
-            let version = quoted(written).trim_matches('`').to_owned();
-            return Err(DescriptionError::Version {
-                line: root.line(),
-                version,
-            });
-        }
-    };
-    Ok((version, written.to_owned()))
+        _ => Err(DescriptionError::Version {
+            line: root.line(),
+            version: shown.trim_matches('`').to_owned(),
+        }),
+    }
 }
 
 /// Whether the root holds what it may hold, once.

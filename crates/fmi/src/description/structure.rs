@@ -48,8 +48,52 @@ impl Positions {
     }
 }
 
+/// Lists of unknowns in 2.0, in the order of [`StructureReader::lists`]; it has no indicators.
+const LISTS_OF_TWO: [&str; 3] = ["Outputs", "Derivatives", "InitialUnknowns"];
+/// Unknowns in 3.0, in the same order.
+const UNKNOWNS_OF_THREE: [&str; 4] = [
+    "Output",
+    "ContinuousStateDerivative",
+    "InitialUnknown",
+    "EventIndicator",
+];
+
+/// Sorts the unknowns of a list of 2.0 in.
+fn lists_of_two<'a>(
+    child: Element<'a>,
+    lists: &mut [Vec<Element<'a>>; 4],
+) -> Result<(), DescriptionError> {
+    let Some(place) = LISTS_OF_TWO.iter().position(|name| *name == child.name()) else {
+        return check_unlisted(child);
+    };
+    let unknowns = child.children();
+    lists[place].extend(unknowns.filter(|unknown| unknown.name() == "Unknown"));
+    Ok(())
+}
+
+/// Sorts an unknown of 3.0 in.
+fn list_of_three<'a>(
+    child: Element<'a>,
+    lists: &mut [Vec<Element<'a>>; 4],
+) -> Result<(), DescriptionError> {
+    let mut names = UNKNOWNS_OF_THREE.iter();
+    match names.position(|name| *name == child.name()) {
+        Some(place) => lists[place].push(child),
+        None => check_unlisted(child)?,
+    }
+    Ok(())
+}
+
+/// What is not listed is known and of no use here, or misplaced.
+fn check_unlisted(child: Element<'_>) -> Result<(), DescriptionError> {
+    match child.name() {
+        "ClockedState" | "DiscreteStates" => Ok(()),
+        _ => child.misplaced("ModelStructure"),
+    }
+}
+
 /// Reads `<ModelStructure>`, and completes what it leaves out.
-pub(super) struct Reader<'a> {
+pub(super) struct StructureReader<'a> {
     pub(super) root: Element<'a>,
     pub(super) variables: &'a [Variable],
     pub(super) positions: &'a Positions,
@@ -57,7 +101,7 @@ pub(super) struct Reader<'a> {
     pub(super) needs_states: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> StructureReader<'a> {
     pub(super) fn read(&self) -> Result<Structure, DescriptionError> {
         let mut structure = match self.root.child("ModelStructure") {
             Some(element) => self.listed(element)?,
@@ -74,52 +118,34 @@ impl<'a> Reader<'a> {
     }
 
     fn listed(&self, element: Element<'a>) -> Result<Structure, DescriptionError> {
-        let mut structure = Structure::default();
+        let [outputs, derivatives, initial, indicators] = self.lists(element)?;
+        Ok(Structure {
+            outputs: self.unknowns(&outputs, |reader, at| reader.is_output(at))?,
+            derivatives: self.unknowns(&derivatives, |reader, at| reader.is_derivative(at))?,
+            initial_unknowns: self.listed_variables(&initial)?,
+            event_indicators: self.listed_variables(&indicators)?,
+            ..Structure::default()
+        })
+    }
+
+    /// The elements of the four lists of unknowns.
+    fn lists(&self, element: Element<'a>) -> Result<[Vec<Element<'a>>; 4], DescriptionError> {
         let mut lists = [const { Vec::new() }; 4];
-        const NAMES: [[&str; 4]; 2] = [
-            [
-                "Outputs",
-                "Derivatives",
-                "InitialUnknowns",
-                "EventIndicators",
-            ],
-            [
-                "Output",
-                "ContinuousStateDerivative",
-                "InitialUnknown",
-                "EventIndicator",
-            ],
-        ];
-        let three = matches!(self.positions, Positions::References(_));
         for child in element.children() {
-            let place = NAMES[usize::from(three)]
-                .iter()
-                .position(|name| *name == child.name());
-            match place {
-                Some(3) if !three => child.misplaced("ModelStructure")?,
-                Some(place) if three => lists[place].push(child),
-                Some(place) => lists[place].extend(
-                    child
-                        .children()
-                        .filter(|unknown| unknown.name() == "Unknown"),
-                ),
-                None if matches!(child.name(), "ClockedState" | "DiscreteStates") => {}
-                None => child.misplaced("ModelStructure")?,
+            match self.positions {
+                Positions::Indices(_) => lists_of_two(child, &mut lists)?,
+                Positions::References(_) => list_of_three(child, &mut lists)?,
             }
         }
-        let [outputs, derivatives, initial, indicators] = lists;
-        structure.outputs = self.unknowns(&outputs, |reader, at| reader.is_output(at))?;
-        structure.derivatives =
-            self.unknowns(&derivatives, |reader, at| reader.is_derivative(at))?;
-        let positions = |unknowns: Vec<Unknown>| {
-            unknowns
-                .into_iter()
-                .map(|unknown| unknown.variable)
-                .collect()
-        };
-        structure.initial_unknowns = positions(self.unknowns(&initial, |_, _| Ok(()))?);
-        structure.event_indicators = positions(self.unknowns(&indicators, |_, _| Ok(()))?);
-        Ok(structure)
+        Ok(lists)
+    }
+
+    fn listed_variables(&self, list: &[Element<'a>]) -> Result<Vec<usize>, DescriptionError> {
+        let unknowns = self.unknowns(list, |_, _| Ok(()))?;
+        Ok(unknowns
+            .into_iter()
+            .map(|unknown| unknown.variable)
+            .collect())
     }
 
     /// The unknowns of a list; those that `fits` objects to are passed over with a warning.

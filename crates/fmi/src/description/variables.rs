@@ -9,7 +9,7 @@ use super::start;
 use super::typed_elements::{typed_child, value_type};
 use super::units::Type;
 use super::xml::Element;
-use super::{Causality, Initial, ValueType, Variability, Variable, Version, defaults};
+use super::{Causality, Dimension, Initial, ValueType, Variability, Variable, Version, defaults};
 
 /// Attributes of every variable.
 const ANY: &[&str] = &[
@@ -64,7 +64,7 @@ pub(super) fn variables<'a>(
             Version::Two => None,
         };
         if let Some(typed) = typed {
-            let (variable, derivative) = Reader {
+            let (variable, derivative) = VariableReader {
                 element,
                 typed,
                 version,
@@ -87,47 +87,45 @@ pub(super) fn variables<'a>(
 }
 
 /// Reads one variable. In 3.0 both elements are the same.
-struct Reader<'a, 't> {
+struct VariableReader<'a, 't> {
     element: Element<'a>,
     typed: Element<'a>,
     version: Version,
     types: &'t HashMap<&'t str, Type>,
 }
 
-impl Reader<'_, '_> {
+impl VariableReader<'_, '_> {
     fn read(&self) -> Result<(Variable, Option<u32>), DescriptionError> {
-        let (element, typed) = (self.element, self.typed);
         self.check_attributes()?;
-        let value_type =
-            value_type(typed.name(), self.version).expect("BUG: a variable without a type");
+        let mut variable = self.read_parts()?;
+        variable.variability = self.variability(&variable)?;
+        variable.initial = self.initial(&variable)?;
+        start::check(self.element, &variable, self.version)?;
+        let derivative = if variable.value_type.is_float() {
+            self.typed.integer("derivative")?
+        } else {
+            None
+        };
+        Ok((variable, derivative))
+    }
+
+    /// All but variability and initial, which depend on the rest.
+    fn read_parts(&self) -> Result<Variable, DescriptionError> {
+        let element = self.element;
+        let value_type = value_type(self.typed.name(), self.version);
+        let value_type = value_type.expect("BUG: a variable without a type");
         let name = self.name()?;
         let reference = self.reference(&name)?;
         let declared = self.declared(value_type)?;
-        let number = value_type.is_number();
-        let own = if number {
-            limits::read(typed)?
-        } else {
-            Limits::default()
-        };
-        let dimensions = if self.version == Version::Three {
-            dimensions(element)?
-        } else {
-            Vec::new()
-        };
-        let mut variable = Variable {
+        let own = self.limits(value_type)?;
+        let dimensions = self.dimensions()?;
+        Ok(Variable {
             causality: self.causality(&name)?,
             variability: Variability::Continuous,
             initial: None,
-            start: start::read(typed, value_type)?,
-            unit: if number {
-                typed.owned("unit")?.or_else(|| declared.unit.clone())
-            } else {
-                None
-            },
-            relative: typed
-                .boolean("relativeQuantity")?
-                .or(declared.relative)
-                .unwrap_or(false),
+            start: start::read(self.typed, value_type)?,
+            unit: self.unit(value_type, &declared)?,
+            relative: self.is_relative(&declared)?,
             nominal: own.nominal.or(declared.limits.nominal),
             min: own.min.or(declared.limits.min),
             max: own.max.or(declared.limits.max),
@@ -142,16 +140,39 @@ impl Reader<'_, '_> {
             name,
             reference,
             value_type,
-        };
-        variable.variability = self.variability(&variable)?;
-        variable.initial = self.initial(&variable)?;
-        start::check(element, &variable, self.version)?;
-        let derivative = if value_type.is_float() {
-            typed.integer("derivative")?
+        })
+    }
+
+    fn limits(&self, value_type: ValueType) -> Result<Limits, DescriptionError> {
+        if value_type.is_number() {
+            limits::read(self.typed)
         } else {
-            None
-        };
-        Ok((variable, derivative))
+            Ok(Limits::default())
+        }
+    }
+
+    fn dimensions(&self) -> Result<Vec<Dimension>, DescriptionError> {
+        match self.version {
+            Version::Two => Ok(Vec::new()),
+            Version::Three => dimensions(self.element),
+        }
+    }
+
+    fn unit(
+        &self,
+        value_type: ValueType,
+        declared: &Type,
+    ) -> Result<Option<String>, DescriptionError> {
+        if !value_type.is_number() {
+            return Ok(None);
+        }
+        let own = self.typed.owned("unit")?;
+        Ok(own.or_else(|| declared.unit.clone()))
+    }
+
+    fn is_relative(&self, declared: &Type) -> Result<bool, DescriptionError> {
+        let own = self.typed.boolean("relativeQuantity")?;
+        Ok(own.or(declared.relative).unwrap_or(false))
     }
 
     fn check_attributes(&self) -> Result<(), DescriptionError> {
