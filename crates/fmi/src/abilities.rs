@@ -102,27 +102,17 @@ impl Abilities {
         // An FMU without states has nothing hidden: its outputs alone are linearized.
         let stateless = description.structure.derivatives.is_empty();
         let directional = kind.directional_derivatives && !layout.smooth_outputs.is_empty();
-        let told = kind.output_derivatives.min(2);
-        let inputs = match description.version {
-            Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
-                InputWay::Derivatives(MAX_DEGREE)
-            }
-            Version::Three if kind.intermediate_update && layout.intermediate_inputs => {
-                InputWay::Intermediate
-            }
-            _ => InputWay::Held,
-        };
+        let orders = kind.output_derivatives.min(2);
         let fixed = kind.fixed_internal_step.filter(|size| *size > 0.0);
         let imposed = fixed.or_else(|| (!kind.variable_step).then_some(default_step));
         Self {
             rollback: kind.state,
-            linearizes: directional && (has_states || stateless && told > 0),
-            inputs,
-            // Single precision and the like have no derivatives to tell.
-            slopes: match (told, directional && (has_states || stateless)) {
-                (1.., _) => Slopes::Told(told),
-                (0, true) => Slopes::Chained,
-                _ => Slopes::Unknown,
+            linearizes: directional && (has_states || stateless && orders > 0),
+            inputs: declared_inputs(description.version, kind, layout),
+            slopes: match orders {
+                0 if directional && (has_states || stateless) => Slopes::Chained,
+                0 => Slopes::Unknown,
+                orders => Slopes::Told(orders),
             },
             step: imposed.map_or(StepRule::Free, StepRule::Imposed),
             event_mode: three && kind.event_mode,
@@ -145,20 +135,19 @@ impl Abilities {
     /// What is left of an FMU that nobody could try. Of one for Model Exchange we hold the state
     /// ourselves.
     pub(crate) fn without_promises(self, co_simulation: bool) -> Self {
-        let (inputs, slopes) = (InputWay::Held, Slopes::Unknown);
-        match co_simulation {
-            true => Self {
-                rollback: false,
-                linearizes: false,
-                directional: false,
-                inputs,
-                slopes,
-                ..self
-            },
-            false => Self {
-                directional: false,
-                ..self
-            },
+        let declared = Self {
+            directional: false,
+            ..self
+        };
+        if !co_simulation {
+            return declared;
+        }
+        Self {
+            rollback: false,
+            linearizes: false,
+            inputs: InputWay::Held,
+            slopes: Slopes::Unknown,
+            ..declared
         }
     }
 
@@ -188,5 +177,18 @@ impl Abilities {
             ]
             .concat(),
         }
+    }
+}
+
+/// How a Co-Simulation FMU declares to take inputs.
+fn declared_inputs(version: Version, kind: &Kind, layout: &Layout) -> InputWay {
+    match version {
+        Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
+            InputWay::Derivatives(MAX_DEGREE)
+        }
+        Version::Three if kind.intermediate_update && layout.intermediate_inputs => {
+            InputWay::Intermediate
+        }
+        _ => InputWay::Held,
     }
 }

@@ -96,7 +96,8 @@ impl<I: Instance> Flow<'_, I> {
     /// Whether a sign has changed at this place.
     pub fn changed(&mut self, elapsed: f64, state: &[f64]) -> Result<bool, CallError> {
         self.place(elapsed, state)?;
-        let (indicators, positive) = (&mut self.buffers.indicators, &self.buffers.positive);
+        let indicators = &mut self.buffers.indicators;
+        let positive = &self.buffers.positive;
         self.instance.get_indicators(indicators)?;
         Ok(indicators
             .iter()

@@ -6,18 +6,24 @@
     reason = "every function of an FMU is foreign code behind a pointer"
 )]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose};
-use crate::ffi::{FmuState, Function, NumbersFunction, PlainFunction, SharedFunctions};
+use crate::environment::Environment;
+use crate::environment_registry;
+use crate::ffi::{
+    FmuState, Function, NumbersFunction, PlainFunction, SharedFunctions, StateFunction,
+};
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
+use crate::layout::Layout;
 use crate::library::Library;
 use crate::numbers::Scratch;
+use crate::prepared_step::PreparedStep;
 use crate::strings;
 
 /// An event iteration that is not over after so many rounds never will be.
@@ -124,14 +130,26 @@ impl<V> FmuInstance<V> {
         Err(self.calls.refused(function, status))
     }
 
-    fn free_state(&mut self) -> Result<(), CallError> {
-        let free = self.shared.free_state.find()?;
+    /// Calls a function that takes the place of the saved state: it holds null or a state of this
+    /// component, as the standard asks.
+    fn call_with_state(
+        &mut self,
+        function: Function<StateFunction>,
+        purpose: Purpose,
+    ) -> Result<(), CallError> {
         let place = &raw mut self.saved;
-        // SAFETY: a state of this component, freed once.
-        self.calls
-            .demand(free, Purpose::Setup, String::new, |f, component| unsafe {
-                f(component, place)
-            })
+        // SAFETY: the place is ours.
+        let body = |f: StateFunction, component| unsafe { f(component, place) };
+        self.calls.demand(function, purpose, String::new, body)
+    }
+
+    fn free_state(&mut self) -> Result<(), CallError> {
+        self.call_with_state(self.shared.free_state.find()?, Purpose::Setup)
+    }
+
+    /// What callbacks find the instance by, and the component, for whoever prepares steps.
+    pub fn prepared_step(&self, layout: &Arc<Layout>) -> PreparedStep {
+        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
     }
 }
 
@@ -147,15 +165,7 @@ impl<V> Timing for FmuInstance<V> {
 
 impl<V> Checkpoint for FmuInstance<V> {
     fn save(&mut self) -> Result<(), CallError> {
-        let get_state = self.shared.get_state.find()?;
-        let place = &raw mut self.saved;
-        // SAFETY: the place holds null or a state of this component, as the standard asks.
-        self.calls.demand(
-            get_state,
-            Purpose::State,
-            String::new,
-            |f, component| unsafe { f(component, place) },
-        )
+        self.call_with_state(self.shared.get_state.find()?, Purpose::State)
     }
 
     fn restore(&mut self) -> Result<(), CallError> {
@@ -234,5 +244,25 @@ pub(crate) fn numbers_of_texts(texts: &[*const c_char], numbers: &mut [f64]) {
             // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
             strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
         };
+    }
+}
+
+/// Records a message that an FMU logs, whatever instance it is of.
+///
+/// # Safety
+///
+/// The text is null or ends with a zero.
+pub(crate) unsafe fn record_message(
+    environment: *const c_void,
+    status: c_int,
+    text: *const c_char,
+) {
+    if text.is_null() {
+        return;
+    }
+    // SAFETY: as asked of the caller.
+    let text = unsafe { CStr::from_ptr(text) };
+    if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
+        journal.record_message(status, &text.to_string_lossy());
     }
 }

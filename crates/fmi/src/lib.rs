@@ -4,6 +4,7 @@
 //! makes systems of it. This is the only crate that calls foreign libraries.
 
 mod abilities;
+mod applied_inputs;
 pub mod archive;
 mod call_error;
 mod calls;

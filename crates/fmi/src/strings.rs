@@ -21,7 +21,8 @@ pub fn number(text: &str) -> f64 {
     if let Some(&place) = table.places.get(text) {
         return (place + 1) as f64;
     }
-    let (text, place) = (Arc::<str>::from(text), table.texts.len());
+    let text = Arc::<str>::from(text);
+    let place = table.texts.len();
     table.texts.push(text.clone());
     table.places.insert(text, place);
     (place + 1) as f64

@@ -17,7 +17,8 @@ const LARGEST: u64 = 64 << 20;
 /// directory; an error where the directory cannot be followed.
 pub(super) fn differing<R: Read + Seek>(file: &mut R) -> std::io::Result<Option<String>> {
     let directory = directory(file)?;
-    let (mut known, mut rest) = (HashMap::new(), &directory[..]);
+    let mut known = HashMap::new();
+    let mut rest = &directory[..];
     while rest.len() >= ENTRY_LENGTH && rest[..4] == ENTRY {
         let [name, extra, comment] =
             [28, 30, 32].map(|at| usize::from(u16::from_le_bytes([rest[at], rest[at + 1]])));
@@ -50,10 +51,8 @@ fn directory<R: Read + Seek>(file: &mut R) -> std::io::Result<Vec<u8>> {
         .rev()
         .find(|&at| end[at..at + 4] == END)
         .ok_or_else(damaged)?;
-    let (size, start) = (
-        u64::from(number(&end[record..], 12)),
-        u64::from(number(&end[record..], 16)),
-    );
+    let size = u64::from(number(&end[record..], 12));
+    let start = u64::from(number(&end[record..], 16));
     if size > LARGEST || start == u64::from(u32::MAX) {
         return Err(damaged()); // an archive that large is written otherwise
     }

@@ -166,7 +166,8 @@ fn check<R: Read>(
             method: method(entry.compression()),
         });
     }
-    let (compressed, size) = (entry.compressed_size(), entry.size());
+    let compressed = entry.compressed_size();
+    let size = entry.size();
     if size > limits.unsuspicious && size / limits.ratio > compressed {
         return Err(EntryProblem::Bomb { compressed, size });
     }

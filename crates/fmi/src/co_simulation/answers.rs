@@ -211,17 +211,12 @@ impl<I: Instance> CoSimulation<I> {
         let is_due = self.events.pending || self.events.next <= time;
         self.abilities.event_mode
             && self.phase == Phase::Stepping
-            && (is_due || self.input_jumps(inputs))
-    }
-
-    fn input_jumps(&self, inputs: &[Signal]) -> bool {
-        let mut pairs = inputs.iter().zip(&self.applied);
-        pairs.any(|(signal, applied)| signal.value(0.0) != *applied)
+            && (is_due || self.applied.differ_from(inputs))
     }
 
     fn note_applied(&mut self, inputs: &[Signal]) {
-        self.applied.copy_from_slice(&self.buffers.all);
-        self.remember_slopes(inputs, 0.0);
+        self.applied.values.copy_from_slice(&self.buffers.all);
+        self.applied.note_slopes(inputs, 0.0);
     }
 
     fn read_present(
@@ -246,19 +241,10 @@ impl<I: Instance> CoSimulation<I> {
             .get_floats(&self.layout.read, &mut self.buffers.read)
     }
 
-    fn remember_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
-        for (slope, signal) in self.applied_slopes.iter_mut().zip(inputs) {
-            *slope = signal.derivative(1, elapsed);
-        }
-    }
-
     /// The inputs as they are at the end of a step, for whoever linearizes there.
     pub(super) fn remember_end(&mut self, step: MacroStep, inputs: &[Signal]) {
         if self.abilities.linearizes || self.abilities.event_mode {
-            for (applied, signal) in self.applied.iter_mut().zip(inputs) {
-                *applied = signal.value(step.size());
-            }
-            self.remember_slopes(inputs, step.size());
+            self.applied.note(inputs, step.size());
         }
     }
 }

@@ -65,7 +65,7 @@ impl<I: Instance> CoSimulation<I> {
         self.instance
             .get_floats(&self.layout.smooth_inputs, values)?;
         for (&value, &position) in values.iter().zip(&self.layout.smooth_input_positions) {
-            self.applied[position] = value;
+            self.applied.values[position] = value;
         }
         Ok(())
     }
@@ -90,9 +90,9 @@ impl<I: Instance> CoSimulation<I> {
                 into.g[position] = value;
             },
         )?;
-        into.u.as_mut_slice().copy_from_slice(&self.applied);
+        into.u.as_mut_slice().copy_from_slice(&self.applied.values);
         let slopes = into.u_slope.as_mut_slice();
-        slopes.copy_from_slice(&self.applied_slopes);
+        slopes.copy_from_slice(&self.applied.slopes);
         into.affine = 0;
         Ok(())
     }

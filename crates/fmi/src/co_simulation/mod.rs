@@ -14,6 +14,7 @@ use dovetail_core::{
 
 use self::fast_path::FastSteps;
 use crate::abilities::Abilities;
+use crate::applied_inputs::AppliedInputs;
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::exchange::{fill, set_other_inputs};
@@ -194,8 +195,7 @@ pub(crate) struct CoSimulation<I: Instance> {
     /// Input derivatives that are in force (2.0) and must be cleared before a constant.
     polynomial: bool,
     /// The inputs last applied, and their slopes.
-    applied: Vec<f64>,
-    applied_slopes: Vec<f64>,
+    applied: AppliedInputs,
     buffers: Buffers,
 }
 
@@ -214,8 +214,7 @@ impl<I: Instance> CoSimulation<I> {
         Self {
             fast_path: FastSteps::new(&instance, &layout, &abilities, version),
             tried: Tried::nothing(&interface),
-            applied: interface.inputs.iter().map(|input| input.start).collect(),
-            applied_slopes: vec![0.0; inputs],
+            applied: AppliedInputs::at_start(&interface.inputs),
             past: Past::none(inputs),
             saved_past: Past::none(inputs),
             buffers: Buffers::new(&layout),

@@ -45,20 +45,24 @@ pub(super) fn co_simulation(
         Version::Three => (THREE, CO_SIMULATION_THREE),
     };
     element.only(&[COMMON, all, CO_SIMULATION, own])?;
-    let flag = |name| Ok::<_, DescriptionError>(element.boolean(name)?.unwrap_or(false));
     let mut kind = common(element, version, model_name)?;
-    kind.variable_step = flag("canHandleVariableCommunicationStepSize")?;
+    kind.variable_step = element.flag("canHandleVariableCommunicationStepSize")?;
     kind.output_derivatives = element.integer("maxOutputDerivativeOrder")?.unwrap_or(0);
-    if version == Version::Two {
-        kind.interpolates_inputs = flag("canInterpolateInputs")?;
-        return Ok(kind);
+    match version {
+        Version::Two => kind.interpolates_inputs = element.flag("canInterpolateInputs")?,
+        Version::Three => co_simulation_of_three(element, &mut kind)?,
     }
-    kind.fixed_internal_step = step(element)?;
-    kind.intermediate_update = flag("providesIntermediateUpdate")?;
-    kind.might_return_early = flag("mightReturnEarlyFromDoStep")?;
-    kind.can_return_early = flag("canReturnEarlyAfterIntermediateUpdate")?;
-    kind.event_mode = flag("hasEventMode")?;
     Ok(kind)
+}
+
+/// What only 3.0 has.
+fn co_simulation_of_three(element: Element<'_>, kind: &mut Kind) -> Result<(), DescriptionError> {
+    kind.fixed_internal_step = step(element)?;
+    kind.intermediate_update = element.flag("providesIntermediateUpdate")?;
+    kind.might_return_early = element.flag("mightReturnEarlyFromDoStep")?;
+    kind.can_return_early = element.flag("canReturnEarlyAfterIntermediateUpdate")?;
+    kind.event_mode = element.flag("hasEventMode")?;
+    Ok(())
 }
 
 /// Reads `<ModelExchange>`.
@@ -70,14 +74,10 @@ pub(super) fn model_exchange(
     let mut kind = common(element, version, model_name)?;
     if version == Version::Two {
         element.only(&[COMMON, TWO, &["completedIntegratorStepNotNeeded"]])?;
-        kind.needs_completed_step = !element
-            .boolean("completedIntegratorStepNotNeeded")?
-            .unwrap_or(false);
+        kind.needs_completed_step = !element.flag("completedIntegratorStepNotNeeded")?;
     } else {
         element.only(&[COMMON, THREE, &["needsCompletedIntegratorStep"]])?;
-        kind.needs_completed_step = element
-            .boolean("needsCompletedIntegratorStep")?
-            .unwrap_or(false);
+        kind.needs_completed_step = element.flag("needsCompletedIntegratorStep")?;
     }
     Ok(kind)
 }
@@ -87,7 +87,6 @@ fn common(
     version: Version,
     model_name: &str,
 ) -> Result<Kind, DescriptionError> {
-    let flag = |name| Ok::<_, DescriptionError>(element.boolean(name)?.unwrap_or(false));
     let (state, serialization) = match version {
         Version::Two => ("canGetAndSetFMUstate", "canSerializeFMUstate"),
         Version::Three => ("canGetAndSetFMUState", "canSerializeFMUState"),
@@ -95,13 +94,13 @@ fn common(
     let three = version == Version::Three;
     Ok(Kind {
         model_identifier: model_identifier(element, model_name)?,
-        needs_execution_tool: flag("needsExecutionTool")?,
-        only_once_per_process: flag("canBeInstantiatedOnlyOncePerProcess")?,
-        state: flag(state)?,
-        serialization: flag(serialization)?,
+        needs_execution_tool: element.flag("needsExecutionTool")?,
+        only_once_per_process: element.flag("canBeInstantiatedOnlyOncePerProcess")?,
+        state: element.flag(state)?,
+        serialization: element.flag(serialization)?,
         directional_derivatives: directional_derivatives(element, version)?,
-        adjoint_derivatives: three && flag("providesAdjointDerivatives")?,
-        evaluates_discrete_states: three && flag("providesEvaluateDiscreteStates")?,
+        adjoint_derivatives: three && element.flag("providesAdjointDerivatives")?,
+        evaluates_discrete_states: three && element.flag("providesEvaluateDiscreteStates")?,
         ..Kind::default()
     })
 }
@@ -139,24 +138,26 @@ fn model_identifier(element: Element<'_>, model_name: &str) -> Result<String, De
         .expected("modelIdentifier")?
         .unwrap_or(model_name)
         .trim();
+    let shown = quoted(given);
     if given.is_empty() || given.contains(['/', '\\', '\0']) || given == "." || given == ".." {
-        let message = format!(
-            "`modelIdentifier` is {}, where the name of a library was expected",
-            quoted(given)
-        );
-        return Err(element.invalid(message));
+        return Err(element.invalid(format!(
+            "`modelIdentifier` is {shown}, where the name of a library was expected"
+        )));
     }
-    let mut characters = given.chars();
-    let starts_well = characters
-        .next()
-        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
-    if !starts_well || !characters.all(|c| c.is_ascii_alphanumeric() || c == '_') {
+    if !is_identifier(given) {
         element.departure(format!(
-            "`modelIdentifier` is {}, which is no identifier of C, as the standard asks",
-            quoted(given)
+            "`modelIdentifier` is {shown}, which is no identifier of C, as the standard asks"
         ))?;
     }
     Ok(given.to_owned())
+}
+
+/// Whether C would take a name as an identifier.
+fn is_identifier(name: &str) -> bool {
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let mut characters = name.chars();
+    let starts_well = characters.next().is_some_and(is_letter);
+    starts_well && characters.all(|c| is_letter(c) || c.is_ascii_digit())
 }
 
 fn step(element: Element<'_>) -> Result<Option<f64>, DescriptionError> {

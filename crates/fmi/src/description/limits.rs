@@ -25,11 +25,9 @@ pub(super) struct Limits {
 
 /// Reads `nominal`, `min` and `max`; those that make no sense are left out with a warning.
 pub(super) fn read(element: Element<'_>) -> Result<Limits, DescriptionError> {
-    let (nominal, min, max) = (
-        nominal(element)?,
-        element.float("min")?,
-        element.float("max")?,
-    );
+    let nominal = nominal(element)?;
+    let min = element.float("min")?;
+    let max = element.float("max")?;
     if let (Some(low), Some(high)) = (min, max)
         && low > high
     {

@@ -276,7 +276,8 @@ fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionE
         if version == Version::Three
             && let Some(first) = references.insert(variable.reference, &variable.name)
         {
-            let (first, second) = (quoted(first), quoted(&variable.name));
+            let first = quoted(first);
+            let second = quoted(&variable.name);
             element.departure(format!(
                 "{first} and {second} share the value reference `{}`",
                 variable.reference

@@ -131,7 +131,7 @@ impl VariableReader<'_, '_> {
             max: own.max.or(declared.limits.max),
             derivative_of: None,
             dimensions,
-            intermediate_update: element.boolean("intermediateUpdate")?.unwrap_or(false),
+            intermediate_update: element.flag("intermediateUpdate")?,
             clocks: element.references("clocks")?.unwrap_or_default(),
             items: declared.items,
             aliases: self.aliases()?,
@@ -256,7 +256,8 @@ impl VariableReader<'_, '_> {
         else {
             return Ok(given);
         };
-        let (causality, taken) = (variable.causality, repaired);
+        let causality = variable.causality;
+        let taken = repaired;
         let name = quoted(&variable.name);
         self.element.departure(format!(
             "the standard does not allow the variability `{given:?}` for {name}, a \
@@ -292,7 +293,8 @@ impl VariableReader<'_, '_> {
         } else {
             "ignored"
         };
-        let (name, causality) = (quoted(&variable.name), variable.causality);
+        let name = quoted(&variable.name);
+        let causality = variable.causality;
         self.element.departure(format!(
             "the standard does not allow `initial` to be `{given:?}` for {name}, a \
              `{causality:?}`; it is {taken}"

@@ -171,6 +171,11 @@ impl<'a> Element<'a> {
         self.parsed(name, "`true` or `false`", number::boolean)
     }
 
+    /// A truth value that is false unless it is given.
+    pub(super) fn flag(self, name: &str) -> Result<bool, DescriptionError> {
+        Ok(self.boolean(name)?.unwrap_or(false))
+    }
+
     pub(super) fn float(self, name: &str) -> Result<Option<f64>, DescriptionError> {
         self.parsed(name, "a number", number::float)
     }

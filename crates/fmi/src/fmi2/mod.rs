@@ -9,16 +9,16 @@ mod events;
 mod stepping;
 mod values;
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::{Arc, Once};
 
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose, made_component};
 use crate::description::Version;
 use crate::environment::Environment;
-use crate::environment_registry::{self, Registered};
+use crate::environment_registry::Registered;
 use crate::ffi::{Callbacks2, Functions2, SharedFunctions};
-use crate::fmu_instance::{FmuInstance, Instantiation};
+use crate::fmu_instance::{FmuInstance, Instantiation, record_message};
 use crate::guard::guarded;
 use crate::instance::{Derivatives, InputDerivatives, Instance, Lifecycle};
 use crate::journal::Journal;
@@ -49,14 +49,8 @@ unsafe extern "C" fn receive_message(
     _category: *const c_char,
     text: *const c_char,
 ) {
-    if text.is_null() {
-        return;
-    }
     // SAFETY: a text of ours, which ends with a zero.
-    let text = unsafe { CStr::from_ptr(text) };
-    if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
-        journal.record_message(status, &text.to_string_lossy());
-    }
+    unsafe { record_message(environment, status, text) };
 }
 
 /// Has messages of all FMUs received here, once per process.

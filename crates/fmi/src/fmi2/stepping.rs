@@ -164,7 +164,7 @@ impl Stepping for Instance2 {
 
 impl FastPath for Instance2 {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+        self.prepared_step(layout)
     }
 
     #[inline]

@@ -10,16 +10,16 @@ mod intermediate;
 mod stepping;
 mod values;
 
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ffi::{CString, c_char, c_int, c_void};
 
 use self::intermediate::{CallbackData, intermediate_update};
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose, made_component};
 use crate::description::Version;
 use crate::environment::Environment;
-use crate::environment_registry::{self, Registered};
+use crate::environment_registry::Registered;
 use crate::ffi::{Component, Functions3, SharedFunctions};
-use crate::fmu_instance::{FmuInstance, Instantiation};
+use crate::fmu_instance::{FmuInstance, Instantiation, record_message};
 use crate::guard::{Crash, guarded};
 use crate::instance::{Configuration, Derivatives, Instance, IntermediateInputs, Lifecycle};
 use crate::journal::Journal;
@@ -49,14 +49,8 @@ unsafe extern "C" fn log_message(
     _category: *const c_char,
     text: *const c_char,
 ) {
-    if text.is_null() {
-        return;
-    }
     // SAFETY: the standard asks for a text that ends with a zero.
-    let text = unsafe { CStr::from_ptr(text) };
-    if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
-        journal.record_message(status, &text.to_string_lossy());
-    }
+    unsafe { record_message(environment, status, text) };
 }
 
 /// What both kinds of FMU are instantiated with.

@@ -131,7 +131,7 @@ impl Stepping for Instance3 {
 
 impl FastPath for Instance3 {
     fn prepare_step(&self, layout: &Arc<Layout>) -> PreparedStep {
-        PreparedStep::new(self.calls.component(), self.calls.environment(), layout)
+        self.prepared_step(layout)
     }
 
     #[inline]

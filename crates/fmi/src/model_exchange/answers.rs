@@ -69,7 +69,7 @@ impl<I: Instance> ModelExchange<I> {
         let state = std::mem::take(&mut self.end.values);
         let done = self.answer_at(time, elapsed, &state, inputs, response);
         self.end.values = state;
-        self.end.note_inputs(inputs, elapsed);
+        self.end.inputs.note(inputs, elapsed);
         response.reached = time;
         response.ends = self.ends;
         response.next_event = if self.event_pending {
@@ -252,8 +252,7 @@ impl<I: Instance> ModelExchange<I> {
         self.enter_step(time, inputs)?;
         self.end.values.copy_from_slice(&self.now.values);
         self.answer(time, 0.0, inputs, response)?;
-        self.now.inputs.copy_from_slice(&self.end.inputs);
-        self.now.slopes.copy_from_slice(&self.end.slopes);
+        self.now.inputs.copy_from(&self.end.inputs);
         Ok(())
     }
 
@@ -286,7 +285,7 @@ impl<I: Instance> ModelExchange<I> {
                 response.outputs[position] = Knot::from(value);
             },
         )?;
-        self.now.note_inputs(inputs, 0.0);
+        self.now.inputs.note(inputs, 0.0);
         response.reached = time;
         response.next_event = self.next_event;
         Ok(())

@@ -51,7 +51,7 @@ impl<I: Instance> ModelExchange<I> {
     ) -> Result<(), CallError> {
         let (gap, stencil) = match moved {
             Moved::State(k) => (gap_at(point.state[k]), Stencil::CENTRAL),
-            Moved::Input(k) => (gap_at(self.now.inputs[k]), Stencil::CENTRAL),
+            Moved::Input(k) => (gap_at(self.now.inputs.values[k]), Stencil::CENTRAL),
             Moved::Time => (point.gap, self.stencil(point.time, point.gap)),
         };
         for (place, into) in stencil.places.into_iter().zip(1..) {
@@ -82,12 +82,12 @@ impl<I: Instance> ModelExchange<I> {
         let mut time = point.time;
         match moved {
             Moved::State(k) => state[k] += distance,
-            Moved::Input(k) => inputs[k] = Signal::constant(self.now.inputs[k] + distance),
+            Moved::Input(k) => inputs[k] = Signal::constant(self.now.inputs.values[k] + distance),
             Moved::Time => time += distance,
         }
         let looked = self.outputs_at(time, 0.0, &state, &inputs, into);
         if let Moved::Input(k) = moved {
-            inputs[k] = Signal::constant(self.now.inputs[k]);
+            inputs[k] = Signal::constant(self.now.inputs.values[k]);
         }
         self.buffers.moved = state;
         self.buffers.held = inputs;
@@ -172,9 +172,11 @@ impl<I: Instance> ModelExchange<I> {
         self.read_rates(0)?;
         self.take_values(into);
         into.x.as_mut_slice().copy_from_slice(state);
-        into.u.as_mut_slice().copy_from_slice(&self.now.inputs);
+        into.u
+            .as_mut_slice()
+            .copy_from_slice(&self.now.inputs.values);
         let slopes = into.u_slope.as_mut_slice();
-        slopes.copy_from_slice(&self.now.slopes);
+        slopes.copy_from_slice(&self.now.inputs.slopes);
         into.affine = 0;
         Ok(())
     }

@@ -21,6 +21,7 @@ use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
 use self::stretch::{Stretch, Trouble};
 use crate::abilities::Abilities;
+use crate::applied_inputs::AppliedInputs;
 use crate::call_error::CallError;
 use crate::co_simulation::Span;
 use crate::flow::{Flow, FlowBuffers};
@@ -69,8 +70,7 @@ struct State {
     time: f64,
     values: Vec<f64>,
     hint: Hint,
-    inputs: Vec<f64>,
-    slopes: Vec<f64>,
+    inputs: AppliedInputs,
 }
 
 impl State {
@@ -80,18 +80,7 @@ impl State {
             time: f64::NAN,
             values: vec![0.0; interface.states.len()],
             hint: Hint::default(),
-            inputs: interface.inputs.iter().map(|input| input.start).collect(),
-            slopes: vec![0.0; interface.inputs.len()],
-        }
-    }
-
-    /// Notes the inputs as they are after `elapsed`.
-    fn note_inputs(&mut self, inputs: &[Signal], elapsed: f64) {
-        for (value, signal) in self.inputs.iter_mut().zip(inputs) {
-            *value = signal.value(elapsed);
-        }
-        for (slope, signal) in self.slopes.iter_mut().zip(inputs) {
-            *slope = signal.derivative(1, elapsed);
+            inputs: AppliedInputs::at_start(&interface.inputs),
         }
     }
 }
@@ -293,7 +282,7 @@ impl<I: Instance> ModelExchange<I> {
         self.instance.exit_initialization()?;
         self.phase = Phase::Running;
         self.settle(true)?;
-        self.discrete.copy_from_slice(&self.now.inputs);
+        self.discrete.copy_from_slice(&self.now.inputs.values);
         self.hold_inputs();
         self.note_signs(start, 0.0, None)
     }
@@ -301,7 +290,7 @@ impl<I: Instance> ModelExchange<I> {
     /// The present inputs as constants, in a buffer.
     fn hold_inputs(&mut self) {
         let held = self.buffers.held.iter_mut();
-        for (signal, &value) in held.zip(&self.now.inputs) {
+        for (signal, &value) in held.zip(&self.now.inputs.values) {
             *signal = Signal::constant(value);
         }
     }

@@ -60,39 +60,53 @@ impl<I: Instance> Stretch<'_, '_, I> {
         Ok((target, false))
     }
 
-    /// The integrator's own way; without states, a walk in small strides.
+    /// To `target`, or to where the flow breaks off.
     fn step(&mut self, from: f64, target: f64, state: &mut [f64]) -> Result<f64, (f64, Trouble)> {
         if state.is_empty() {
-            if self.flow.buffers.indicators.is_empty() && !self.flow.completes {
-                return Ok(target);
-            }
-            for stride in 1..=LOOKS_WITHOUT_STATES {
-                let share = stride as f64 / LOOKS_WITHOUT_STATES as f64;
-                let at = if stride == LOOKS_WITHOUT_STATES {
-                    target
-                } else {
-                    from + share * (target - from)
-                };
-                if self.flow.arrived(at, state).is_break() {
-                    let error = self.flow.error.take();
-                    return error.map_or(Ok(at), |error| Err((at, Trouble::Call(error))));
-                }
-            }
-            return Ok(target);
+            self.step_without_states(from, target)
+        } else {
+            self.integrate(from, target, state)
         }
+    }
+
+    fn integrate(
+        &mut self,
+        from: f64,
+        target: f64,
+        state: &mut [f64],
+    ) -> Result<f64, (f64, Trouble)> {
         let done =
             self.integrator
                 .integrate(self.flow, from, target, state, self.tolerance, self.hint);
-        let call = |error: CallError| Trouble::Call(error);
         match (done, self.flow.error.take()) {
             (Ok(outcome), None) => {
                 self.hint = outcome.hint;
                 Ok(outcome.reached)
             }
-            (Ok(outcome), Some(error)) => Err((outcome.reached, call(error))),
-            (Err(_), Some(error)) => Err((self.flow.arrived.max(from), call(error))),
+            (Ok(outcome), Some(error)) => Err((outcome.reached, Trouble::Call(error))),
+            (Err(_), Some(error)) => Err((self.flow.arrived.max(from), Trouble::Call(error))),
             (Err(error), None) => Err((time_of(&error), Trouble::Integration(error))),
         }
+    }
+
+    /// There is nothing to integrate: events are looked for in small strides.
+    fn step_without_states(&mut self, from: f64, target: f64) -> Result<f64, (f64, Trouble)> {
+        if self.flow.buffers.indicators.is_empty() && !self.flow.completes {
+            return Ok(target);
+        }
+        for stride in 1..=LOOKS_WITHOUT_STATES {
+            let share = stride as f64 / LOOKS_WITHOUT_STATES as f64;
+            let at = if stride == LOOKS_WITHOUT_STATES {
+                target
+            } else {
+                from + share * (target - from)
+            };
+            if self.flow.arrived(at, &[]).is_break() {
+                let error = self.flow.error.take();
+                return error.map_or(Ok(at), |error| Err((at, Trouble::Call(error))));
+            }
+        }
+        Ok(target)
     }
 
     /// Narrows an event down by integrating again from before it. Whether there is one, and where
@@ -103,7 +117,8 @@ impl<I: Instance> Stretch<'_, '_, I> {
         state: &mut [f64],
     ) -> Result<(bool, f64), (f64, Trouble)> {
         let origin = self.flow.buffers.last.clone();
-        let (mut low, mut high) = (suspect.before, suspect.after);
+        let mut low = suspect.before;
+        let mut high = suspect.after;
         let failed = |at: f64| move |error: CallError| (at, Trouble::Call(error));
         self.integrate_quietly(suspect.before, high, &origin, state)?;
         if !self.flow.changed(high, state).map_err(failed(high))? {

@@ -1,0 +1,45 @@
+//! Inputs as they were last applied.
+
+use dovetail_core::{Input, Signal};
+
+/// Values and slopes of all inputs of a system.
+#[derive(Clone)]
+pub(crate) struct AppliedInputs {
+    pub values: Vec<f64>,
+    pub slopes: Vec<f64>,
+}
+
+impl AppliedInputs {
+    /// At their start values.
+    pub fn at_start(inputs: &[Input]) -> Self {
+        Self {
+            values: inputs.iter().map(|input| input.start).collect(),
+            slopes: vec![0.0; inputs.len()],
+        }
+    }
+
+    /// Notes them as they are after `elapsed`.
+    pub fn note(&mut self, inputs: &[Signal], elapsed: f64) {
+        for (value, signal) in self.values.iter_mut().zip(inputs) {
+            *value = signal.value(elapsed);
+        }
+        self.note_slopes(inputs, elapsed);
+    }
+
+    pub fn note_slopes(&mut self, inputs: &[Signal], elapsed: f64) {
+        for (slope, signal) in self.slopes.iter_mut().zip(inputs) {
+            *slope = signal.derivative(1, elapsed);
+        }
+    }
+
+    pub fn copy_from(&mut self, other: &Self) {
+        self.values.copy_from_slice(&other.values);
+        self.slopes.copy_from_slice(&other.slopes);
+    }
+
+    /// Whether signals begin elsewhere.
+    pub fn differ_from(&self, inputs: &[Signal]) -> bool {
+        let mut pairs = inputs.iter().zip(&self.values);
+        pairs.any(|(signal, value)| signal.value(0.0) != *value)
+    }
+}
