@@ -44,7 +44,8 @@ pub(crate) fn relative_distance(one: &[f64], other: &[f64]) -> f64 {
 /// Readings before and after shorter and shorter steps. A step moves an FMU in proportion to its
 /// length, but for rounding; the longest that moves it by far too much tells what it resolves.
 pub(crate) fn resolution(readings: &[Vec<f64>], sizes: &[f64]) -> f64 {
-    let (mut coarse, pairs): (f64, Vec<_>) = (0.0, readings.chunks_exact(2).collect());
+    let mut coarse: f64 = 0.0;
+    let pairs: Vec<_> = readings.chunks_exact(2).collect();
     let Some(&[first, ref rest @ ..]) = pairs.get(..) else {
         return 0.0;
     };

@@ -8,6 +8,9 @@ use super::typed_elements::{typed_child, value_type};
 use super::xml::Element;
 use super::{UnitDefinition, ValueType, Version};
 
+/// Attributes of `<BaseUnit>`: the exponents of the units of the SI.
+const EXPONENTS: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
+
 /// Reads `<UnitDefinitions>`.
 pub(super) fn units(list: Element<'_>) -> Result<Vec<UnitDefinition>, DescriptionError> {
     let mut units: Vec<UnitDefinition> = Vec::new();
@@ -32,21 +35,12 @@ pub(super) fn units(list: Element<'_>) -> Result<Vec<UnitDefinition>, Descriptio
 }
 
 fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
-    const EXPONENTS: [&str; 8] = ["kg", "m", "s", "A", "K", "mol", "cd", "rad"];
     let name = element.expected("name")?.unwrap_or_default().to_owned();
     let Some(base) = element.child("BaseUnit") else {
-        return Ok(UnitDefinition {
-            name,
-            exponents: None,
-            factor: 1.0,
-            offset: 0.0,
-        });
+        return Ok(unconvertible(name));
     };
     base.only(&[&EXPONENTS, &["factor", "offset"]])?;
-    let mut exponents = [0; 8];
-    for (exponent, name) in exponents.iter_mut().zip(EXPONENTS) {
-        *exponent = exponent_of(base, name)?;
-    }
+    let exponents = exponents(base)?;
     let factor = base.float("factor")?.unwrap_or(1.0);
     let offset = base.float("offset")?.unwrap_or(0.0);
     if factor == 0.0 || !factor.is_finite() || !offset.is_finite() {
@@ -55,12 +49,7 @@ fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
             quoted(&name)
         );
         base.departure(message)?;
-        return Ok(UnitDefinition {
-            name,
-            exponents: None,
-            factor: 1.0,
-            offset: 0.0,
-        });
+        return Ok(unconvertible(name));
     }
     Ok(UnitDefinition {
         name,
@@ -68,6 +57,24 @@ fn unit(element: Element<'_>) -> Result<UnitDefinition, DescriptionError> {
         factor,
         offset,
     })
+}
+
+/// A unit of measure that converts to nothing.
+fn unconvertible(name: String) -> UnitDefinition {
+    UnitDefinition {
+        name,
+        exponents: None,
+        factor: 1.0,
+        offset: 0.0,
+    }
+}
+
+fn exponents(base: Element<'_>) -> Result<[i32; 8], DescriptionError> {
+    let mut exponents = [0; 8];
+    for (exponent, name) in exponents.iter_mut().zip(EXPONENTS) {
+        *exponent = exponent_of(base, name)?;
+    }
+    Ok(exponents)
 }
 
 /// Looked up without regard to similar names: `k` is not `K`, nor `M` the metre.
