@@ -22,7 +22,7 @@ pub enum InputWay {
 pub enum Slopes {
     /// They are not.
     Unknown,
-    /// The FMU tells so many.
+    /// The FMU reports so many.
     Told(usize),
     /// From directional derivatives and the derivatives of the states.
     Chained,

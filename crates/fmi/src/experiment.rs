@@ -103,7 +103,7 @@ pub enum Course {
     Held,
     /// They keep other values: so far away, in units of their size.
     Moved(f64),
-    /// They leave their start values with this power of time, told as derivatives (2.0).
+    /// They leave their start values with this power of time, given by their derivatives (2.0).
     Derivatives(usize),
     /// They leave their start values with time, asked for during intermediate update (3.0).
     Intermediate,

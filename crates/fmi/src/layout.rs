@@ -1,4 +1,4 @@
-//! From the variables of an FMU to the face of a system: which values travel, in which order, by
+//! From the variables of an FMU to the interface of a system: which values travel, in which order, by
 //! which references.
 
 use std::collections::HashMap;
@@ -205,7 +205,7 @@ impl Layout {
         }
     }
 
-    /// The face of a system of this name.
+    /// The interface of a system of this name.
     pub fn interface(&self, name: &str) -> Interface {
         Interface {
             name: name.to_owned(),

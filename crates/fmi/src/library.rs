@@ -2,7 +2,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "loading a library runs its initialisers, and symbols have no types"
+    reason = "loading a library runs its initializers, and symbols have no types"
 )]
 
 use std::path::{Path, PathBuf};

@@ -67,14 +67,14 @@ pub(crate) fn reactions<I: Instance>(
 }
 
 /// The first entry in which a derivative and a difference disagree.
-fn disagreement(told: &[f64], seen: &[f64]) -> Option<usize> {
+fn disagreement(given: &[f64], seen: &[f64]) -> Option<usize> {
     let largest = seen
         .iter()
         .fold(1.0, |most: f64, value| most.max(value.abs()));
-    told.iter().zip(seen).position(|(told, seen)| {
+    given.iter().zip(seen).position(|(given, seen)| {
         // A NaN disagrees with everything.
-        let apart = (told - seen).abs();
-        apart.is_nan() || apart > AGREEMENT * told.abs().max(seen.abs()) + 1e-6 * largest
+        let apart = (given - seen).abs();
+        apart.is_nan() || apart > AGREEMENT * given.abs().max(seen.abs()) + 1e-6 * largest
     })
 }
 
@@ -306,15 +306,15 @@ impl<'a, I: Instance> Look<'a, I> {
         name: &str,
         column: Option<Column>,
     ) -> Result<(), CallError> {
-        let told = self.directional(abilities, known)?;
+        let given = self.directional(abilities, known)?;
         let Some(column) = column else {
             seen.incomparable.push(name.to_owned());
             return Ok(());
         };
         seen.compared += 1;
-        if let Some(at) = disagreement(&told, &column.slopes) {
+        if let Some(at) = disagreement(&given, &column.slopes) {
             seen.wrong
-                .get_or_insert_with(|| self.describe(at, name, &told, &column.slopes));
+                .get_or_insert_with(|| self.describe(at, name, &given, &column.slopes));
         }
         Ok(())
     }
@@ -342,7 +342,7 @@ impl<'a, I: Instance> Look<'a, I> {
         Ok(given)
     }
 
-    fn describe(&self, at: usize, known: &str, told: &[f64], seen: &[f64]) -> String {
+    fn describe(&self, at: usize, known: &str, given: &[f64], seen: &[f64]) -> String {
         let unknown = match at.checked_sub(self.layout.states.len()) {
             None => format!("der({})", self.layout.states[at]),
             Some(output) => self.layout.outputs[self.layout.asked_output_positions[output]]
@@ -352,7 +352,7 @@ impl<'a, I: Instance> Look<'a, I> {
         format!(
             "the derivative of `{unknown}` by `{known}` is given as {:.6e}, a difference gives \
              {:.6e}",
-            told[at], seen[at]
+            given[at], seen[at]
         )
     }
 }

@@ -90,7 +90,7 @@ pub enum DescriptionError {
     },
 }
 
-/// So many warnings of a kind are told one by one; the rest are counted.
+/// So many warnings of a kind are reported one by one; the rest are counted.
 const TOLD_OF_A_KIND: usize = 3;
 
 /// So many kinds are told apart; a file with more departures than these has no need of a longer
@@ -105,14 +105,14 @@ pub(super) struct Findings {
 
 #[derive(Default)]
 struct Warnings {
-    told: Vec<Warning>,
+    reported: Vec<Warning>,
     kinds: HashMap<String, WarningKind>,
 }
 
 /// Warnings whose sentences differ in quoted names only.
 struct WarningKind {
     count: usize,
-    last_told: usize,
+    last_reported: usize,
     last_line: u32,
 }
 
@@ -137,7 +137,10 @@ impl Findings {
 
     /// All warnings, in the order in which they were found.
     pub(super) fn into_warnings(self) -> Vec<Warning> {
-        let Warnings { mut told, kinds } = self.warnings.into_inner();
+        let Warnings {
+            mut reported,
+            kinds,
+        } = self.warnings.into_inner();
         for kind in kinds
             .into_values()
             .filter(|kind| kind.count > TOLD_OF_A_KIND)
@@ -147,9 +150,9 @@ impl Findings {
                 " (and {more} more of this kind, the last on line {})",
                 kind.last_line
             );
-            told[kind.last_told].message.push_str(&text);
+            reported[kind.last_reported].message.push_str(&text);
         }
-        told
+        reported
     }
 }
 
@@ -160,14 +163,14 @@ impl Warnings {
         let key = if full { String::new() } else { key };
         let kind = self.kinds.entry(key).or_insert(WarningKind {
             count: 0,
-            last_told: 0,
+            last_reported: 0,
             last_line: line,
         });
         kind.count += 1;
         kind.last_line = line;
         if kind.count <= TOLD_OF_A_KIND {
-            kind.last_told = self.told.len();
-            self.told.push(Warning { line, message });
+            kind.last_reported = self.reported.len();
+            self.reported.push(Warning { line, message });
         }
     }
 }

@@ -15,7 +15,7 @@ use super::{
 /// The largest file that is read.
 const LIMIT: usize = 256 << 20;
 
-/// Reads a description. Lenient, it takes what it can understand and tells where that departs from
+/// Reads a description. Lenient, it takes what it can understand and reports where that departs from
 /// the standard; strict, it refuses what the standard forbids.
 pub fn read(
     text: &[u8],
@@ -290,11 +290,11 @@ fn check_names(listed: &Listed<'_>, version: Version) -> Result<(), DescriptionE
 /// Whether the units of variables are defined.
 fn check_units(listed: &Listed<'_>, units: &[UnitDefinition]) -> Result<(), DescriptionError> {
     let defined: HashSet<&str> = units.iter().map(|unit| unit.name.as_str()).collect();
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for (element, variable, _) in listed {
         if let Some(unit) = &variable.unit
             && !defined.contains(unit.as_str())
-            && told.insert(unit)
+            && reported.insert(unit)
         {
             let names = (quoted(unit), quoted(&variable.name));
             element.departure(format!(

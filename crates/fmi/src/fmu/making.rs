@@ -79,7 +79,7 @@ impl Prepared {
         }
     }
 
-    /// The step inside the FMU, where it tells one and nobody imposes another.
+    /// The step inside the FMU, where it declares one and nobody imposes another.
     pub fn internal_step(&self) -> Option<f64> {
         let inner = self.kind().fixed_internal_step.filter(|size| *size > 0.0);
         inner.filter(|_| self.used == Use::CoSimulation && self.settings.imposed_step.is_none())

@@ -205,7 +205,7 @@ impl Unit {
 }
 
 impl Prepared {
-    /// The face of a system of this name.
+    /// The interface of a system of this name.
     pub fn interface(&self, name: &str) -> Interface {
         self.layout.interface(name)
     }
