@@ -15,26 +15,29 @@ const LARGEST_NUMBER_OF_SWEEPS: usize = 100;
 pub(crate) fn balance(matrix: &mut DMatrix<f64>, scales: &mut [f64]) {
     scales.fill(1.0);
     for _ in 0..LARGEST_NUMBER_OF_SWEEPS {
-        let mut settled = true;
+        let mut balanced = true;
         for (k, current) in scales.iter_mut().enumerate() {
             let factor = balancing_factor(matrix, k);
             let scale = *current * factor;
             if factor != 1.0 && (1.0 / LARGEST_SCALE..LARGEST_SCALE).contains(&scale) {
-                matrix
-                    .column_mut(k)
-                    .iter_mut()
-                    .for_each(|entry| *entry *= factor);
-                matrix
-                    .row_mut(k)
-                    .iter_mut()
-                    .for_each(|entry| *entry /= factor);
+                rescale(matrix, k, factor);
                 *current = scale;
-                settled = false;
+                balanced = false;
             }
         }
-        if settled {
+        if balanced {
             break;
         }
+    }
+}
+
+/// Multiplies column `k` by `factor` and divides row `k` by it.
+fn rescale(matrix: &mut DMatrix<f64>, k: usize, factor: f64) {
+    for entry in matrix.column_mut(k).iter_mut() {
+        *entry *= factor;
+    }
+    for entry in matrix.row_mut(k).iter_mut() {
+        *entry /= factor;
     }
 }
 
@@ -42,23 +45,24 @@ pub(crate) fn balance(matrix: &mut DMatrix<f64>, scales: &mut [f64]) {
 pub(crate) fn undo(matrix: &mut DMatrix<f64>, scales: &[f64]) {
     let columns = matrix.as_mut_slice().chunks_exact_mut(scales.len().max(1));
     for (column, column_scale) in columns.zip(scales) {
-        column
-            .iter_mut()
-            .zip(scales)
-            .for_each(|(entry, row_scale)| *entry *= row_scale / column_scale);
+        for (entry, row_scale) in column.iter_mut().zip(scales) {
+            *entry *= row_scale / column_scale;
+        }
     }
 }
 
 /// The power of two that brings row and column `k` together; 1 where it would gain less than 5 %.
 fn balancing_factor(matrix: &DMatrix<f64>, k: usize) -> f64 {
-    let (column, row) = (matrix.column(k).norm(), matrix.row(k).norm());
+    let column = matrix.column(k).norm();
+    let row = matrix.row(k).norm();
     let ratio = row / column;
     if !(ratio > 0.0 && ratio.is_finite()) {
         return 1.0;
     }
     let factor = (0.5 * ratio.log2()).round().exp2();
-    let worthwhile = (column * factor).hypot(row / factor) < 0.95 * column.hypot(row);
-    if worthwhile { factor } else { 1.0 }
+    let before = column.hypot(row);
+    let after = (column * factor).hypot(row / factor);
+    if after < 0.95 * before { factor } else { 1.0 }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 
 use crate::dense::Lu;
 use crate::product::{add_scaled, multiply_add};
-use crate::transfer::{Gains, StateSpace};
+use crate::state_space::{Gains, StateSpace};
 
 /// The number of nodes. More of them invert better and, with weights that grow tenfold for every two, round worse.
 ///
@@ -29,8 +29,8 @@ use crate::transfer::{Gains, StateSpace};
 /// curvatures, of first order, 1e-1 and 2e-1.
 const NODES: usize = 16;
 
-/// The difference quotients of (48) reach back over this part of the step.
-const REACH: f64 = 0.2;
+/// The difference quotients of (48) go back over this part of the step.
+const DIFFERENCE_SPAN: f64 = 0.2;
 
 /// A node of the numerical inversion is a pole of the system, to working precision; other step sizes have other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
@@ -71,30 +71,17 @@ impl GaverStehfest {
         delta: f64,
         orders: &mut [Gains; 3],
     ) -> Result<(), Pole> {
-        for gains in orders.iter_mut() {
-            let Gains {
-                inputs,
-                state,
-                forcing,
-                ramp,
-            } = gains;
-            inputs
-                .iter_mut()
-                .chain([state, forcing, ramp])
-                .for_each(|gain| gain.as_mut_slice().fill(0.0));
-        }
+        orders.iter_mut().for_each(Gains::clear);
         space.a.transpose_to(&mut self.transposed);
-        let h = REACH * delta;
+        let h = DIFFERENCE_SPAN * delta;
         let curvature = 4.0 / (h * h);
         // Value, slope by (48), curvature: the weights of the times they are made of.
-        self.invert(space, delta, [1.0, 3.0 / h, curvature], orders)?;
-        self.invert(
-            space,
-            delta - h / 2.0,
-            [0.0, -4.0 / h, -2.0 * curvature],
-            orders,
-        )?;
-        self.invert(space, delta - h, [0.0, 1.0 / h, curvature], orders)
+        let at_end = [1.0, 3.0 / h, curvature];
+        let halfway = [0.0, -4.0 / h, -2.0 * curvature];
+        let at_start = [0.0, 1.0 / h, curvature];
+        self.invert(space, delta, at_end, orders)?;
+        self.invert(space, delta - h / 2.0, halfway, orders)?;
+        self.invert(space, delta - h, at_start, orders)
     }
 
     /// Adds the originals at `time` to each order, so many times.
@@ -118,22 +105,27 @@ impl GaverStehfest {
 
     /// `P(s)` and `G(s)` of (30).
     fn evaluate(&mut self, space: StateSpace<'_>, s: f64) -> Result<(), Pole> {
-        let regular = self.resolvent.factor_shifted(s, &self.transposed).is_ok();
-        if !regular || self.resolvent.rcond() < f64::EPSILON {
-            return Err(Pole { at: s });
-        }
-        space.c.transpose_to(&mut self.solution);
-        let columns = self
-            .solution
-            .as_mut_slice()
-            .chunks_exact_mut(self.resolvent.size().max(1));
-        columns.for_each(|column| self.resolvent.solve_in_place(column));
-        self.solution.transpose_to(&mut self.response);
+        self.evaluate_response(space, s)?;
         let [value, slope] = &mut self.driven;
         value.copy_from(space.d);
         multiply_add(&self.response, space.b, value);
         slope.copy_from(space.d_slope);
         multiply_add(&self.response, space.b_slope, slope);
+        Ok(())
+    }
+
+    /// `P(s) = C (sI − A)⁻¹`, by solving with its transpose.
+    fn evaluate_response(&mut self, space: StateSpace<'_>, s: f64) -> Result<(), Pole> {
+        let regular = self.resolvent.factor_shifted(s, &self.transposed).is_ok();
+        if !regular || self.resolvent.rcond() < f64::EPSILON {
+            return Err(Pole { at: s });
+        }
+        space.c.transpose_to(&mut self.solution);
+        let states = self.resolvent.size().max(1);
+        for column in self.solution.as_mut_slice().chunks_exact_mut(states) {
+            self.resolvent.solve_in_place(column);
+        }
+        self.solution.transpose_to(&mut self.response);
         Ok(())
     }
 
@@ -143,13 +135,14 @@ impl GaverStehfest {
         add_scaled(&mut gains.state, weight, &self.response);
         add_scaled(&mut gains.forcing, weight / s, &self.response);
         add_scaled(&mut gains.ramp, weight / (s * s), &self.response);
-        let mut power = weight / s;
+        let [value, slope] = &self.driven;
+        let mut transform = weight / s;
         for (p, gain) in gains.inputs.iter_mut().enumerate() {
-            add_scaled(gain, power, &self.driven[0]);
+            add_scaled(gain, transform, value);
             if p > 0 {
-                add_scaled(gain, power * s, &self.driven[1]);
+                add_scaled(gain, transform * s, slope);
             }
-            power *= (p + 1) as f64 / s;
+            transform *= (p + 1) as f64 / s;
         }
     }
 }
@@ -200,7 +193,7 @@ const fn power(base: usize, exponent: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Laplace, Transfer};
+    use crate::transfer::{Laplace, Transfer};
 
     fn scalar(rate: f64, delta: f64) -> Result<Transfer, Pole> {
         let [a, one, zero] = [rate, 1.0, 0.0].map(|entry| DMatrix::from_element(1, 1, entry));

@@ -7,6 +7,7 @@
 use nalgebra::DMatrix;
 
 use crate::phi::PhiFunctions;
+use crate::product::add_multiple;
 
 /// What one step of given size does to the states and to each power of the inputs.
 #[derive(Clone, Debug)]
@@ -60,10 +61,7 @@ impl LinearStep {
 fn add_image(matrix: &DMatrix<f64>, vector: &[f64], target: &mut [f64]) {
     let columns = matrix.as_slice().chunks_exact(vector.len().max(1));
     for (column, &weight) in columns.zip(vector) {
-        target
-            .iter_mut()
-            .zip(column)
-            .for_each(|(entry, &value)| *entry += value * weight);
+        add_multiple(target, weight, column);
     }
 }
 

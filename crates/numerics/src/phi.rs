@@ -80,9 +80,9 @@ impl PhiFunctions {
     /// From the last doubling to the functions of the matrix that was given.
     pub(crate) fn finish(&mut self) {
         add_diagonal(&mut self.phi[0], &self.offsets);
-        self.phi
-            .iter_mut()
-            .for_each(|phi| balance::undo(phi, &self.scales));
+        for phi in &mut self.phi {
+            balance::undo(phi, &self.scales);
+        }
     }
 
     /// `e^{Z/4}` and `e^{Z/2}` of the last matrix, unless it was so small that no doubling led through them.
@@ -111,10 +111,9 @@ impl PhiFunctions {
         scale_by(first, -exponent);
         multiply(first, first, second);
         multiply(first, second, third);
-        let growth = one_norm(second)
-            .sqrt()
-            .max(one_norm(third).cbrt())
-            .min(one_norm(first));
+        let by_second = one_norm(second).sqrt();
+        let by_third = one_norm(third).cbrt();
+        let growth = by_second.max(by_third).min(one_norm(first));
         self.doublings = (exponent + exponent_above(growth / SMALL)).max(0);
         let back = exponent - self.doublings;
         scale_by(first, back);
@@ -132,12 +131,12 @@ impl PhiFunctions {
         for group in (0..groups_needed(size, highest)).rev() {
             multiply(sum, third, &mut self.product);
             std::mem::swap(sum, &mut self.product);
-            let coefficient = |j: usize| inverse_factorial(3 * group + j + highest);
-            if 3 * group + highest > 0 {
-                add_to_diagonal(sum, coefficient(0)); // unless it is the one in `offsets`
+            let lowest = 3 * group + highest;
+            if lowest > 0 {
+                add_to_diagonal(sum, inverse_factorial(lowest)); // unless it is the one in `offsets`
             }
-            add_scaled(sum, coefficient(1), first);
-            add_scaled(sum, coefficient(2), second);
+            add_scaled(sum, inverse_factorial(lowest + 1), first);
+            add_scaled(sum, inverse_factorial(lowest + 2), second);
         }
     }
 
@@ -145,9 +144,10 @@ impl PhiFunctions {
     fn recur_downward(&mut self) {
         for k in (0..self.phi.len() - 1).rev() {
             let (lower, upper) = self.phi.split_at_mut(k + 1);
-            multiply(&self.powers[0], &upper[0], &mut lower[k]);
+            let phi = &mut lower[k];
+            multiply(&self.powers[0], &upper[0], phi);
             if k > 0 {
-                add_to_diagonal(&mut lower[k], inverse_factorial(k));
+                add_to_diagonal(phi, inverse_factorial(k));
             }
         }
     }
@@ -159,33 +159,55 @@ impl PhiFunctions {
     pub(crate) fn double(&mut self, doublings_left: i32) {
         self.keep_root(doublings_left);
         for k in (1..self.phi.len()).rev() {
-            self.product.as_mut_slice().fill(0.0);
-            for j in 1..=k {
-                add_scaled(&mut self.product, inverse_factorial(k - j), &self.phi[j]);
-            }
-            add_weighted(&mut self.product, &self.phi[k], |row, _| self.offsets[row]);
-            multiply_add(&self.phi[0], &self.phi[k], &mut self.product);
-            std::mem::swap(&mut self.phi[k], &mut self.product);
-            scale(&mut self.phi[k], 0.5f64.powi(k as i32));
+            self.double_function(k);
         }
-        self.product.as_mut_slice().fill(0.0);
-        add_weighted(&mut self.product, &self.phi[0], |row, column| {
-            self.offsets[row] + self.offsets[column]
-        });
-        multiply_add(&self.phi[0], &self.phi[0], &mut self.product);
-        std::mem::swap(&mut self.phi[0], &mut self.product);
-        self.settle_offsets();
+        self.square_exponential();
+        self.drop_offsets();
     }
 
-    /// A state that has moved far gives up its offset: what is left of it would drown in the rounding of `1 − (1 − rest)`.
-    fn settle_offsets(&mut self) {
+    /// `φ_k(2Z)`, for `k > 0`.
+    fn double_function(&mut self, k: usize) {
+        let product = &mut self.product;
+        let phi = &self.phi[k];
+        set_lower_sum(product, &self.phi[1..=k]);
+        add_weighted(product, phi, |row, _| self.offsets[row]);
+        multiply_add(&self.phi[0], phi, product);
+        scale(product, 0.5f64.powi(k as i32));
+        std::mem::swap(&mut self.phi[k], product);
+    }
+
+    fn square_exponential(&mut self) {
+        let product = &mut self.product;
+        let offsets = &self.offsets;
+        let exponential = &mut self.phi[0];
+        product.as_mut_slice().fill(0.0);
+        add_weighted(product, exponential, |row, column| {
+            offsets[row] + offsets[column]
+        });
+        multiply_add(exponential, exponential, product);
+        std::mem::swap(exponential, product);
+    }
+
+    /// A state that has moved far gives up its offset: what is left of it would drown in the
+    /// rounding of `1 − (1 − rest)`.
+    fn drop_offsets(&mut self) {
         for (k, offset) in self.offsets.iter_mut().enumerate() {
             let entry = &mut self.phi[0][(k, k)];
-            if *offset != 0.0 && (1.0 + *entry).abs() < 0.5 {
+            let moved_far = (1.0 + *entry).abs() < 0.5;
+            if *offset != 0.0 && moved_far {
                 *entry += 1.0;
                 *offset = 0.0;
             }
         }
+    }
+}
+
+/// `Σ_{j=1..k} φ_j / (k−j)!`, for the functions `φ_1 … φ_k`.
+pub(crate) fn set_lower_sum(target: &mut DMatrix<f64>, functions: &[DMatrix<f64>]) {
+    target.as_mut_slice().fill(0.0);
+    for (below, function) in functions.iter().enumerate() {
+        let factor = inverse_factorial(functions.len() - 1 - below);
+        add_scaled(target, factor, function);
     }
 }
 
@@ -195,12 +217,10 @@ pub(crate) fn add_weighted(
     source: &DMatrix<f64>,
     weight: impl Fn(usize, usize) -> f64,
 ) {
-    let size = source.nrows().max(1);
-    let columns = target
-        .as_mut_slice()
-        .chunks_exact_mut(size)
-        .zip(source.as_slice().chunks_exact(size));
-    for (column, (target, source)) in columns.enumerate() {
+    let rows = source.nrows().max(1);
+    let targets = target.as_mut_slice().chunks_exact_mut(rows);
+    let sources = source.as_slice().chunks_exact(rows);
+    for (column, (target, source)) in targets.zip(sources).enumerate() {
         for (row, (entry, value)) in target.iter_mut().zip(source).enumerate() {
             *entry += weight(row, column) * value;
         }
@@ -268,5 +288,4 @@ const INVERSE_FACTORIALS: [f64; 64] = {
 };
 
 #[cfg(test)]
-#[path = "phi_tests.rs"]
 mod tests;

@@ -5,7 +5,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::phi::{PhiFunctions, add_weighted, groups_needed, inverse_factorial};
+use crate::phi::{PhiFunctions, add_weighted, groups_needed, inverse_factorial, set_lower_sum};
 use crate::product::{add_scaled, multiply, multiply_add, scale};
 
 /// `e^Z` and `C φ_1 … C φ_highest`, with the workspace that computes them.
@@ -34,10 +34,7 @@ impl PhiRows {
     /// Computes all functions of `z`; not finite where they overflow or `z` is not finite.
     pub(crate) fn compute(&mut self, c: &DMatrix<f64>, z: &DMatrix<f64>) {
         let Some(size) = self.exponential.begin(z) else {
-            self.rows
-                .iter_mut()
-                .chain(&mut self.exponential.phi)
-                .for_each(|matrix| matrix.fill(f64::NAN));
+            self.fill_with_nan();
             return;
         };
         self.start(c);
@@ -49,9 +46,15 @@ impl PhiRows {
         }
         self.exponential.finish();
         let scales = &self.exponential.scales;
-        self.rows
-            .iter_mut()
-            .for_each(|rows| scale_columns(rows, |column| 1.0 / scales[column]));
+        for rows in &mut self.rows {
+            scale_columns(rows, |column| 1.0 / scales[column]);
+        }
+    }
+
+    fn fill_with_nan(&mut self) {
+        for matrix in self.rows.iter_mut().chain(&mut self.exponential.phi) {
+            matrix.fill(f64::NAN);
+        }
     }
 
     /// `e^Z`.
@@ -65,11 +68,8 @@ impl PhiRows {
     }
 
     fn start(&mut self, c: &DMatrix<f64>) {
-        let PhiFunctions {
-            powers: [first, second, _],
-            scales,
-            ..
-        } = &self.exponential;
+        let [first, second, _] = &self.exponential.powers;
+        let scales = &self.exponential.scales;
         let [zeroth, once, twice] = &mut self.starts;
         zeroth.copy_from(c);
         scale_columns(zeroth, |column| scales[column]);
@@ -85,8 +85,9 @@ impl PhiRows {
         for group in (0..groups_needed(size, highest)).rev() {
             multiply(sum, &self.exponential.powers[2], &mut self.product);
             std::mem::swap(sum, &mut self.product);
+            let lowest = 3 * group + highest;
             for (j, start) in self.starts.iter().enumerate() {
-                add_scaled(sum, inverse_factorial(3 * group + j + highest), start);
+                add_scaled(sum, inverse_factorial(lowest + j), start);
             }
         }
     }
@@ -94,27 +95,22 @@ impl PhiRows {
     fn recur_downward(&mut self) {
         for k in (1..self.rows.len()).rev() {
             let (lower, upper) = self.rows.split_at_mut(k);
-            multiply(&upper[0], &self.exponential.powers[0], &mut lower[k - 1]);
-            add_scaled(&mut lower[k - 1], inverse_factorial(k), &self.starts[0]);
+            let rows = &mut lower[k - 1];
+            multiply(&upper[0], &self.exponential.powers[0], rows);
+            add_scaled(rows, inverse_factorial(k), &self.starts[0]);
         }
     }
 
     fn double(&mut self) {
         let PhiFunctions { phi, offsets, .. } = &self.exponential;
+        let product = &mut self.product;
         for k in (1..=self.rows.len()).rev() {
-            self.product.as_mut_slice().fill(0.0);
-            for j in 1..=k {
-                add_scaled(
-                    &mut self.product,
-                    inverse_factorial(k - j),
-                    &self.rows[j - 1],
-                );
-            }
+            set_lower_sum(product, &self.rows[..k]);
             let rows = &mut self.rows[k - 1];
-            add_weighted(&mut self.product, rows, |_, column| offsets[column]);
-            multiply_add(rows, &phi[0], &mut self.product);
-            std::mem::swap(rows, &mut self.product);
-            scale(rows, 0.5f64.powi(k as i32));
+            add_weighted(product, rows, |_, column| offsets[column]);
+            multiply_add(rows, &phi[0], product);
+            scale(product, 0.5f64.powi(k as i32));
+            std::mem::swap(rows, product);
         }
     }
 }
@@ -122,9 +118,8 @@ impl PhiRows {
 fn scale_columns(matrix: &mut DMatrix<f64>, factor: impl Fn(usize) -> f64) {
     let rows = matrix.nrows().max(1);
     for (column, entries) in matrix.as_mut_slice().chunks_exact_mut(rows).enumerate() {
-        entries
-            .iter_mut()
-            .for_each(|entry| *entry *= factor(column));
+        let factor = factor(column);
+        entries.iter_mut().for_each(|entry| *entry *= factor);
     }
 }
 

@@ -13,19 +13,27 @@ pub(crate) fn multiply(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut D
 
 /// `target += left · right`.
 pub(crate) fn multiply_add(left: &DMatrix<f64>, right: &DMatrix<f64>, target: &mut DMatrix<f64>) {
-    let (size, inner) = (left.nrows().max(1), left.ncols());
-    let (left, right) = (left.as_slice(), right.as_slice());
-    let columns = target.as_mut_slice().chunks_exact_mut(size);
-    for (column, weights) in columns.zip(right.chunks_exact(inner.max(1))) {
-        let quads = left.chunks_exact(4 * size).zip(weights.chunks_exact(4));
-        quads.for_each(|(four, weights)| add_four(column, four, weights));
-        let done = inner / 4 * 4;
-        for (single, &weight) in left[done * size..].chunks_exact(size).zip(&weights[done..]) {
-            column
-                .iter_mut()
-                .zip(single)
-                .for_each(|(entry, &value)| *entry += value * weight);
-        }
+    let rows = left.nrows().max(1);
+    let inner = left.ncols().max(1);
+    let columns = target.as_mut_slice().chunks_exact_mut(rows);
+    let weights = right.as_slice().chunks_exact(inner);
+    for (column, weights) in columns.zip(weights) {
+        add_product(left, weights, column);
+    }
+}
+
+/// `target += matrix · vector`.
+fn add_product(matrix: &DMatrix<f64>, vector: &[f64], target: &mut [f64]) {
+    let rows = matrix.nrows().max(1);
+    let fours = matrix.as_slice().chunks_exact(4 * rows);
+    let rest = fours.remainder();
+    let weights = vector.chunks_exact(4);
+    let rest_weights = weights.remainder();
+    for (four, weights) in fours.zip(weights) {
+        add_four(target, four, weights);
+    }
+    for (column, &weight) in rest.chunks_exact(rows).zip(rest_weights) {
+        add_multiple(target, weight, column);
     }
 }
 
@@ -45,34 +53,38 @@ fn add_four(column: &mut [f64], four: &[f64], weights: &[f64]) {
 
 /// The largest column sum of absolute values; NaN if an entry is.
 pub(crate) fn one_norm(matrix: &DMatrix<f64>) -> f64 {
-    let columns = matrix.as_slice().chunks_exact(matrix.nrows().max(1));
-    let sums = columns.map(|column| column.iter().map(|entry| entry.abs()).sum::<f64>());
-    // `f64::max` would drop a NaN.
-    sums.fold(0.0, |largest, sum| {
-        if sum <= largest {
+    let mut largest = 0.0;
+    for column in matrix.as_slice().chunks_exact(matrix.nrows().max(1)) {
+        let sum: f64 = column.iter().map(|entry| entry.abs()).sum();
+        // `f64::max` would drop a NaN.
+        largest = if sum <= largest {
             largest
         } else {
             sum + 0.0 * largest
-        }
-    })
+        };
+    }
+    largest
 }
 
 /// `target += factor · source`.
 pub(crate) fn add_scaled(target: &mut DMatrix<f64>, factor: f64, source: &DMatrix<f64>) {
-    // Slices, because the iterators of a matrix keep rows and columns apart and are slow at small sizes.
-    let (target, source) = (target.as_mut_slice(), source.as_slice());
-    target
-        .iter_mut()
-        .zip(source)
-        .for_each(|(entry, &value)| *entry += factor * value);
+    // Slices, because the iterators of a matrix keep rows and columns apart and are slow at small
+    // sizes.
+    add_multiple(target.as_mut_slice(), factor, source.as_slice());
+}
+
+/// `target += factor · source`.
+pub(crate) fn add_multiple(target: &mut [f64], factor: f64, source: &[f64]) {
+    for (entry, &value) in target.iter_mut().zip(source) {
+        *entry += factor * value;
+    }
 }
 
 /// `matrix *= factor`.
 pub(crate) fn scale(matrix: &mut DMatrix<f64>, factor: f64) {
-    matrix
-        .as_mut_slice()
-        .iter_mut()
-        .for_each(|entry| *entry *= factor);
+    for entry in matrix.as_mut_slice() {
+        *entry *= factor;
+    }
 }
 
 /// Adds `shift` to every diagonal entry.

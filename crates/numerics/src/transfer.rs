@@ -17,36 +17,7 @@ use nalgebra::DMatrix;
 use crate::gaver_stehfest::{GaverStehfest, Pole};
 use crate::phi_rows::PhiRows;
 use crate::product::{add_scaled, multiply, scale};
-
-/// A linear system; `b_slope` and `d_slope` act on the slopes of the inputs.
-#[derive(Clone, Copy, Debug)]
-pub struct StateSpace<'a> {
-    /// `A`.
-    pub a: &'a DMatrix<f64>,
-    /// `B`.
-    pub b: &'a DMatrix<f64>,
-    /// `C`.
-    pub c: &'a DMatrix<f64>,
-    /// `D`.
-    pub d: &'a DMatrix<f64>,
-    /// `B'`.
-    pub b_slope: &'a DMatrix<f64>,
-    /// `D'`.
-    pub d_slope: &'a DMatrix<f64>,
-}
-
-/// The operators of one derivative of the outputs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gains {
-    /// `G[p]`, outputs × inputs.
-    pub inputs: Vec<DMatrix<f64>>,
-    /// `P`, outputs × states.
-    pub state: DMatrix<f64>,
-    /// `R`, outputs × states.
-    pub forcing: DMatrix<f64>,
-    /// The same for a forcing that is `τ`.
-    pub ramp: DMatrix<f64>,
-}
+use crate::state_space::{Gains, StateSpace};
 
 /// How [`Transfer`] is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,57 +36,48 @@ pub struct Transfer {
     pub orders: [Gains; 3],
     functions: PhiRows,
     scaled: DMatrix<f64>,
-    /// `C A² E`, `C A E`, `C E`, `C M_0`, `C M_1` and on: each but for a factor the derivative of the next.
-    ladder: Vec<DMatrix<f64>>,
+    /// `C A² E`, `C A E`, `C E`, `C M_0`, `C M_1` and on: each but for a factor the derivative of
+    /// the next.
+    derivatives: Vec<DMatrix<f64>>,
     product: DMatrix<f64>,
-    /// A rung times `B` or `B'`.
+    /// One of these times `B` or `B'`.
     driven: DMatrix<f64>,
     gaver_stehfest: GaverStehfest,
 }
 
-/// Where `C E` stands on the ladder.
+/// Where `C E` is among the derivatives.
 const EXPONENTIAL: usize = 2;
 
 impl Transfer {
     /// Room for a system of so many states, inputs and outputs, and inputs of `degree`.
     pub fn new(states: usize, inputs: usize, outputs: usize, degree: usize) -> Self {
-        let by_states = || DMatrix::zeros(outputs, states);
-        let by_inputs = || DMatrix::zeros(outputs, inputs);
-        let gains = || Gains {
-            inputs: vec![by_inputs(); degree + 1],
-            state: by_states(),
-            forcing: by_states(),
-            ramp: by_states(),
-        };
+        let gains = Gains::zeros(states, inputs, outputs, degree);
+        let rows = DMatrix::zeros(outputs, states);
         let moments = degree.max(1) + 1;
         Self {
-            orders: [gains(), gains(), gains()],
+            orders: [gains.clone(), gains.clone(), gains],
             functions: PhiRows::new(states, outputs, moments),
             scaled: DMatrix::zeros(states, states),
-            ladder: vec![by_states(); EXPONENTIAL + 1 + moments],
-            product: by_states(),
-            driven: by_inputs(),
+            derivatives: vec![rows.clone(); EXPONENTIAL + 1 + moments],
+            product: rows,
+            driven: DMatrix::zeros(outputs, inputs),
             gaver_stehfest: GaverStehfest::new(states, inputs, outputs),
         }
     }
 
     /// The operators for a step of `delta`, exact to rounding.
     pub fn compute(&mut self, space: StateSpace<'_>, delta: f64) {
-        self.climb(space, delta);
+        self.compute_moments(space, delta);
+        self.multiply_by_a(space);
         for (order, gains) in self.orders.iter_mut().enumerate() {
-            gains.state.copy_from(&self.ladder[EXPONENTIAL - order]);
-            gains
-                .forcing
-                .copy_from(&self.ladder[EXPONENTIAL + 1 - order]);
-            gains.ramp.copy_from(&self.ladder[EXPONENTIAL + 2 - order]);
-            for (p, gain) in gains.inputs.iter_mut().enumerate() {
-                gain.as_mut_slice().fill(0.0);
-                add_scaled(gain, power_derivative(delta, p, order), space.d);
-                add_scaled(gain, power_derivative(delta, p, order + 1), space.d_slope);
-            }
+            let of_state = EXPONENTIAL - order;
+            gains.state.copy_from(&self.derivatives[of_state]);
+            gains.forcing.copy_from(&self.derivatives[of_state + 1]);
+            gains.ramp.copy_from(&self.derivatives[of_state + 2]);
+            set_feedthrough(&mut gains.inputs, order, space, delta);
         }
-        for rung in 1..self.ladder.len() {
-            self.drive(rung, space);
+        for index in 1..self.derivatives.len() {
+            self.add_driven(index, space);
         }
     }
 
@@ -136,35 +98,36 @@ impl Transfer {
         Ok(())
     }
 
-    /// Fills the ladder, with `M_p = p! δ^{p+1} φ_{p+1}(A δ)`.
-    fn climb(&mut self, space: StateSpace<'_>, delta: f64) {
-        let Self {
-            functions,
-            scaled,
-            ladder,
-            product,
-            ..
-        } = self;
-        scaled.copy_from(space.a);
-        scale(scaled, delta);
-        functions.compute(space.c, scaled);
-        let [twice, once, exponential, moments @ ..] = &mut ladder[..] else {
-            unreachable!("BUG: three rungs are below the moments");
-        };
+    /// `C E` and `C M_p`, with `M_p = p! δ^{p+1} φ_{p+1}(A δ)`.
+    fn compute_moments(&mut self, space: StateSpace<'_>, delta: f64) {
+        self.scaled.copy_from(space.a);
+        scale(&mut self.scaled, delta);
+        self.functions.compute(space.c, &self.scaled);
+        let (below, moments) = self.derivatives.split_at_mut(EXPONENTIAL + 1);
+        let exponential = &mut below[EXPONENTIAL];
+        multiply(space.c, self.functions.exponential(), exponential);
         let mut weight = delta; // p! δ^{p+1}
-        for (p, (moment, rows)) in moments.iter_mut().zip(&functions.rows).enumerate() {
-            moment.copy_from(rows);
+        for (p, moment) in moments.iter_mut().enumerate() {
+            moment.copy_from(&self.functions.rows[p]);
             scale(moment, weight);
             weight *= (p + 1) as f64 * delta;
         }
-        multiply(space.c, functions.exponential(), exponential);
-        let Some((fourth, square)) = functions.roots() else {
+    }
+
+    /// `C A E` and `C A² E`.
+    fn multiply_by_a(&mut self, space: StateSpace<'_>) {
+        let [twice, once, exponential, ..] = &mut self.derivatives[..] else {
+            unreachable!("BUG: three matrices come before the moments");
+        };
+        let Some((fourth, square)) = self.functions.roots() else {
             multiply(exponential, space.a, once);
             multiply(once, space.a, twice);
             return;
         };
-        // In a stiff system E has forgotten what A is largest on, and of a product A E little but rounding is left.
-        // With a root of E on either side of A, the rounding of one factor is forgotten by the other.
+        // In a stiff system E has forgotten what A is largest on, and of a product A E little but
+        // rounding is left. With a root of E on either side of A, the rounding of one factor is
+        // forgotten by the other.
+        let product = &mut self.product;
         multiply(space.c, square, product);
         multiply(product, space.a, twice);
         multiply(twice, square, once);
@@ -176,29 +139,43 @@ impl Transfer {
         std::mem::swap(twice, product);
     }
 
-    /// Adds one rung to every operator of the inputs that it is part of: `d^k M_q / dδ^k` stands `k` rungs below `M_q`.
-    fn drive(&mut self, rung: usize, space: StateSpace<'_>) {
-        let moments = |order: usize| (rung + order).checked_sub(EXPONENTIAL + 1);
-        multiply(&self.ladder[rung], space.b, &mut self.driven);
+    /// Adds `C d^k M_q / dδ^k` times `B` and `B'` to every operator of the inputs that it is part
+    /// of: it is at `index`, `k` below `C M_q`.
+    fn add_driven(&mut self, index: usize, space: StateSpace<'_>) {
+        let derivative = &self.derivatives[index];
+        multiply(derivative, space.b, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
-            if let Some((q, gain)) =
-                moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q)?)))
-            {
+            let Some(q) = moment_of(index, order) else {
+                continue;
+            };
+            if let Some(gain) = gains.inputs.get_mut(q) {
                 add_scaled(gain, falling(q, order.min(q)), &self.driven);
             }
         }
-        multiply(&self.ladder[rung], space.b_slope, &mut self.driven);
+        multiply(derivative, space.b_slope, &mut self.driven);
         for (order, gains) in self.orders.iter_mut().enumerate() {
-            if let Some((q, gain)) =
-                moments(order).and_then(|q| Some((q, gains.inputs.get_mut(q + 1)?)))
-            {
-                add_scaled(
-                    gain,
-                    (q + 1) as f64 * falling(q, order.min(q)),
-                    &self.driven,
-                );
+            let Some(q) = moment_of(index, order) else {
+                continue;
+            };
+            if let Some(gain) = gains.inputs.get_mut(q + 1) {
+                let factor = (q + 1) as f64 * falling(q, order.min(q));
+                add_scaled(gain, factor, &self.driven);
             }
         }
+    }
+}
+
+/// The `q` of the moment `M_q` whose derivative of that order is at `index`, if there is one.
+fn moment_of(index: usize, order: usize) -> Option<usize> {
+    (index + order).checked_sub(EXPONENTIAL + 1)
+}
+
+/// What `D` and `D'` contribute: the derivative of that order of `D τ^p + D' p τ^{p−1}`.
+fn set_feedthrough(gains: &mut [DMatrix<f64>], order: usize, space: StateSpace<'_>, delta: f64) {
+    for (p, gain) in gains.iter_mut().enumerate() {
+        gain.as_mut_slice().fill(0.0);
+        add_scaled(gain, power_derivative(delta, p, order), space.d);
+        add_scaled(gain, power_derivative(delta, p, order + 1), space.d_slope);
     }
 }
 
@@ -219,7 +196,9 @@ fn power_derivative(delta: f64, p: usize, order: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hint, Integrator, Tolerance, from_fn};
+    use crate::integrate::{Hint, Integrator};
+    use crate::rhs::from_fn;
+    use crate::tolerance::Tolerance;
 
     struct Example {
         matrices: [DMatrix<f64>; 6],
