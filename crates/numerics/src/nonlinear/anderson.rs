@@ -7,10 +7,10 @@
 //! Departures: the least-squares problem is solved by orthogonalization, newest differences first, where PETSc
 //! solves normal equations; and hopeless iterations end early.
 
-use super::evaluator::{Evaluator, Found};
-use super::history::History;
+use super::evaluator::Evaluator;
+use super::history::{History, Pair, PairMut};
+use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, norm};
-use super::watch::Watch;
 use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// Options of [`Anderson`]; the defaults are those of IFOSMONDI-JFM, table 4.
@@ -58,20 +58,17 @@ impl Anderson {
 
     /// Moves `x` on; false if it stays where it is.
     fn advance(&mut self, x: &mut [f64], residual: &[f64]) -> bool {
-        let combined = (
-            &mut self.combined_point[..],
-            &mut self.combined_residual[..],
-        );
-        self.history
-            .minimize(&self.weights, (x, residual), combined);
-        self.history.push(x, residual);
-        add_scaled(
-            &mut self.combined_point,
-            -self.options.mixing,
-            &self.combined_residual,
-        );
-        let moved = self.combined_point != x;
-        x.copy_from_slice(&self.combined_point);
+        let newest = Pair { point: x, residual };
+        let combined = PairMut {
+            point: &mut self.combined_point,
+            residual: &mut self.combined_residual,
+        };
+        self.history.minimize(&self.weights, newest, combined);
+        self.history.push(newest);
+        let next = &mut self.combined_point;
+        add_scaled(next, -self.options.mixing, &self.combined_residual);
+        let moved = next != x;
+        x.copy_from_slice(next);
         moved
     }
 }
@@ -88,18 +85,15 @@ impl NonlinearSolver for Anderson {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        let mut evaluator = Evaluator::new(equations, self.weights.len());
-        evaluator.weights(x, &mut self.weights);
+        let (mut evaluator, mut evaluation) =
+            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
         self.history.clear();
-        let mut watch = Watch::new(x.len());
-        let mut found = evaluator.begin(x, residual, residual_known);
+        let mut monitor = StagnationMonitor::new(x.len());
         for iteration in 0.. {
-            let verdict = match found {
-                Found::Converged => Some(Ending::Converged),
-                Found::Nothing => Some(Ending::Failed),
-                Found::Open => watch.judge(norm(&self.weights, residual)),
-            };
-            if let Some(ending) = verdict {
+            let ending = evaluation
+                .ending()
+                .or_else(|| monitor.judge(norm(&self.weights, residual)));
+            if let Some(ending) = ending {
                 return evaluator.outcome(ending, iteration);
             }
             if iteration == self.options.iteration_limit {
@@ -108,7 +102,7 @@ impl NonlinearSolver for Anderson {
             if !self.advance(x, residual) {
                 return evaluator.outcome(Ending::Stagnated, iteration);
             }
-            found = evaluator.evaluate(x, residual);
+            evaluation = evaluator.evaluate(x, residual);
         }
         evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)
     }

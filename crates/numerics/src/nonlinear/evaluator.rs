@@ -4,11 +4,22 @@ use super::{Ending, Equations, Outcome};
 
 /// What an evaluation has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum Evaluation {
     Converged,
     Open,
     /// Refused, or not finite.
-    Nothing,
+    Unusable,
+}
+
+impl Evaluation {
+    /// Why a solve ends here, if the evaluation alone is a reason.
+    pub fn ending(self) -> Option<Ending> {
+        match self {
+            Self::Converged => Some(Ending::Converged),
+            Self::Open => None,
+            Self::Unusable => Some(Ending::Failed),
+        }
+    }
 }
 
 /// Equations and the number of times they were evaluated.
@@ -18,51 +29,47 @@ pub(super) struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Starts counting, for a solver made for `size` unknowns.
-    pub fn new(equations: &'a mut dyn Equations, size: usize) -> Self {
+    /// Begins a solve: asks for the weights and takes a first look at `x`, which costs nothing
+    /// where the residual is known.
+    ///
+    /// The number of `weights` is that of the unknowns for which the solver was made.
+    pub fn begin(
+        equations: &'a mut dyn Equations,
+        weights: &mut [f64],
+        x: &[f64],
+        residual: &mut [f64],
+        residual_known: bool,
+    ) -> (Self, Evaluation) {
         assert_eq!(
             equations.size(),
-            size,
+            weights.len(),
             "BUG: the solver was made for another number of unknowns"
         );
-        Self {
+        let mut evaluator = Self {
             equations,
             evaluations: 0,
-        }
+        };
+        evaluator.ask_for_weights(x, weights);
+        let first = if residual_known {
+            evaluator.judge(x, residual)
+        } else {
+            evaluator.evaluate(x, residual)
+        };
+        (evaluator, first)
     }
 
-    pub fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> Found {
+    pub fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> Evaluation {
         self.evaluations += 1;
-        if !self.equations.evaluate(x, residual) {
-            Found::Nothing
-        } else {
-            self.judge(x, residual)
-        }
-    }
-
-    /// The first look at `x`: the only one that costs nothing where the residual is known.
-    pub fn begin(&mut self, x: &[f64], residual: &mut [f64], known: bool) -> Found {
-        if known {
+        if self.equations.evaluate(x, residual) {
             self.judge(x, residual)
         } else {
-            self.evaluate(x, residual)
+            Evaluation::Unusable
         }
     }
 
     /// Whether the equations would be content with `residual`, a prediction, at `x`.
     pub fn would_converge(&self, x: &[f64], residual: &[f64]) -> bool {
         self.equations.converged(x, residual)
-    }
-
-    /// The equations' weights, made usable: a weight that is not finite and positive counts as one.
-    pub fn weights(&self, x: &[f64], weights: &mut [f64]) {
-        self.equations.weights(x, weights);
-        for weight in weights
-            .iter_mut()
-            .filter(|weight| !(weight.is_finite() && **weight > 0.0))
-        {
-            *weight = 1.0;
-        }
     }
 
     /// The outcome of a solve whose last evaluation was at the point it returns.
@@ -75,13 +82,34 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn judge(&self, x: &[f64], residual: &[f64]) -> Found {
-        if !residual.iter().all(|value| value.is_finite()) {
-            Found::Nothing
+    /// The outcome of a solve that evaluates points it may drop: it returns the last one only if
+    /// that is the solution.
+    pub fn outcome_after_trials(&self, ending: Ending, iterations: usize) -> Outcome {
+        Outcome {
+            at_last_evaluation: ending == Ending::Converged,
+            ..self.outcome(ending, iterations)
+        }
+    }
+
+    /// The equations' weights, made usable: one that is not finite and positive counts as one.
+    fn ask_for_weights(&self, x: &[f64], weights: &mut [f64]) {
+        self.equations.weights(x, weights);
+        for weight in weights {
+            let usable = weight.is_finite() && *weight > 0.0;
+            if !usable {
+                *weight = 1.0;
+            }
+        }
+    }
+
+    fn judge(&self, x: &[f64], residual: &[f64]) -> Evaluation {
+        let finite = residual.iter().all(|value| value.is_finite());
+        if !finite {
+            Evaluation::Unusable
         } else if self.equations.converged(x, residual) {
-            Found::Converged
+            Evaluation::Converged
         } else {
-            Found::Open
+            Evaluation::Open
         }
     }
 }

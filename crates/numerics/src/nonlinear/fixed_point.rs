@@ -4,7 +4,7 @@
 //! ours. Iterations are seen in blocks, long enough for a rotating or non-normal map to show its trend, and the
 //! smallest residual of each block is compared with that of the block before.
 
-use super::evaluator::{Evaluator, Found};
+use super::evaluator::Evaluator;
 use super::vector::{add_scaled, norm};
 use super::{Ending, Equations, NonlinearSolver, Outcome};
 
@@ -59,24 +59,21 @@ impl NonlinearSolver for FixedPoint {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        let mut evaluator = Evaluator::new(equations, self.weights.len());
-        evaluator.weights(x, &mut self.weights);
-        let mut found = evaluator.begin(x, residual, residual_known);
+        let (mut evaluator, mut evaluation) =
+            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
         let mut trend = Trend::new(x.len());
         for iteration in 0.. {
-            let verdict = match found {
-                Found::Converged => Some(Ending::Converged),
-                Found::Nothing => Some(Ending::Failed),
-                Found::Open => trend.judge(norm(&self.weights, residual)),
-            };
-            if let Some(ending) = verdict {
+            let ending = evaluation
+                .ending()
+                .or_else(|| trend.judge(norm(&self.weights, residual)));
+            if let Some(ending) = ending {
                 return evaluator.outcome(ending, iteration);
             }
             if iteration == self.options.iteration_limit {
                 break;
             }
             add_scaled(x, -1.0, residual);
-            found = evaluator.evaluate(x, residual);
+            evaluation = evaluator.evaluate(x, residual);
         }
         evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)
     }
@@ -121,18 +118,21 @@ impl Trend {
     }
 
     fn close_block(&mut self) -> Option<Ending> {
-        let (current, last) = (self.current, self.last);
-        (self.current, self.last) = (f64::INFINITY, current);
-        self.idle = if current < USEFUL_REDUCTION * last {
-            0
+        let current = self.current;
+        let last = self.last;
+        self.current = f64::INFINITY;
+        self.last = current;
+        if current < USEFUL_REDUCTION * last {
+            self.idle = 0;
+            return None;
+        }
+        self.idle += 1;
+        if self.idle < IDLE_BLOCKS {
+            None
+        } else if current > last {
+            Some(Ending::Diverged)
         } else {
-            self.idle + 1
-        };
-        let ending = if current > last {
-            Ending::Diverged
-        } else {
-            Ending::Stagnated
-        };
-        (self.idle >= IDLE_BLOCKS).then_some(ending)
+            Some(Ending::Stagnated)
+        }
     }
 }

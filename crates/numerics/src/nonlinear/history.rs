@@ -8,16 +8,16 @@
 use std::iter::zip;
 
 use super::least_squares::LeastSquares;
-use super::vector::distance;
+use super::vector::{distance, set_weighted};
+use crate::columns::Columns;
 
 /// The last pairs of a point and its residual.
 #[derive(Clone, Debug)]
 pub(super) struct History {
-    size: usize,
     depth: usize,
     pushed: usize,
-    points: Vec<f64>,
-    residuals: Vec<f64>,
+    points: Columns,
+    residuals: Columns,
     fit: LeastSquares,
     /// The ages of the pairs whose differences the fit has kept.
     ages: Vec<usize>,
@@ -27,20 +27,25 @@ pub(super) struct History {
 
 /// A point and its residual.
 #[derive(Clone, Copy)]
-struct Pair<'a> {
-    point: &'a [f64],
-    residual: &'a [f64],
+pub(super) struct Pair<'a> {
+    pub point: &'a [f64],
+    pub residual: &'a [f64],
+}
+
+/// Where to write a point and its residual.
+pub(super) struct PairMut<'a> {
+    pub point: &'a mut [f64],
+    pub residual: &'a mut [f64],
 }
 
 impl History {
     pub fn new(size: usize, depth: usize) -> Self {
         let columns = depth.min(size);
         Self {
-            size,
             depth,
             pushed: 0,
-            points: vec![0.0; size * depth],
-            residuals: vec![0.0; size * depth],
+            points: Columns::zeros(size, depth),
+            residuals: Columns::zeros(size, depth),
             fit: LeastSquares::new(size, depth),
             ages: vec![0; columns],
             coefficients: vec![0.0; columns],
@@ -58,11 +63,13 @@ impl History {
     }
 
     /// Stores a pair, in place of the oldest if need be.
-    pub fn push(&mut self, point: &[f64], residual: &[f64]) {
+    pub fn push(&mut self, pair: Pair) {
         if self.depth > 0 {
-            let start = self.pushed % self.depth * self.size;
-            self.points[start..start + self.size].copy_from_slice(point);
-            self.residuals[start..start + self.size].copy_from_slice(residual);
+            let slot = self.pushed % self.depth;
+            self.points.column_mut(slot).copy_from_slice(pair.point);
+            self.residuals
+                .column_mut(slot)
+                .copy_from_slice(pair.residual);
             self.pushed += 1;
         }
     }
@@ -74,30 +81,24 @@ impl History {
             .fold(f64::INFINITY, f64::min)
     }
 
-    /// Writes the combination of the stored pairs and the newest, `(point, residual)`, whose residual is the
+    /// Writes to `best` the combination of the stored pairs and the newest whose residual is the
     /// smallest, as far as the residual is linear between them.
-    pub fn minimize(
-        &mut self,
-        weights: &[f64],
-        (point, residual): (&[f64], &[f64]),
-        (best_point, best_residual): (&mut [f64], &mut [f64]),
-    ) {
-        let newest = Pair { point, residual };
+    pub fn minimize(&mut self, weights: &[f64], newest: Pair, best: PairMut) {
         let kept = self.fit_differences(weights, newest);
-        for ((column, weight), value) in zip(zip(&mut self.column, weights), residual) {
-            *column = weight * value;
-        }
+        set_weighted(&mut self.column, weights, newest.residual);
         self.fit.solve(&mut self.column, &mut self.coefficients);
-        best_point.copy_from_slice(point);
-        best_residual.copy_from_slice(residual);
-        for (&age, &coefficient) in zip(&self.ages[..kept], &self.coefficients[..kept]) {
-            let (newer, older) = (self.newer(age, newest), self.pair(age));
-            add_difference(best_point, -coefficient, newer.point, older.point);
-            add_difference(best_residual, -coefficient, newer.residual, older.residual);
+        best.point.copy_from_slice(newest.point);
+        best.residual.copy_from_slice(newest.residual);
+        for (&age, &coefficient) in zip(&self.ages[..kept], &self.coefficients) {
+            let newer = self.newer(age, newest);
+            let older = self.pair(age);
+            add_difference(best.point, -coefficient, newer.point, older.point);
+            add_difference(best.residual, -coefficient, newer.residual, older.residual);
         }
     }
 
-    /// Factors the weighted differences of successive residuals, newest first; returns how many are of use.
+    /// Factors the weighted differences of successive residuals, newest first; returns how many
+    /// are of use.
     fn fit_differences(&mut self, weights: &[f64], newest: Pair) -> usize {
         self.fit.clear();
         let mut kept = 0;
@@ -106,9 +107,10 @@ impl History {
                 break;
             }
             let mut column = std::mem::take(&mut self.column);
-            let (newer, older) = (self.newer(age, newest), self.pair(age));
+            let newer = self.newer(age, newest).residual;
+            let older = self.pair(age).residual;
             for (k, entry) in column.iter_mut().enumerate() {
-                *entry = weights[k] * (newer.residual[k] - older.residual[k]);
+                *entry = weights[k] * (newer[k] - older[k]);
             }
             if self.fit.push(&mut column) {
                 self.ages[kept] = age;
@@ -121,11 +123,10 @@ impl History {
 
     /// The stored pair that `age` others have followed.
     fn pair(&self, age: usize) -> Pair<'_> {
-        let start = (self.pushed - 1 - age) % self.depth * self.size;
-        let range = start..start + self.size;
+        let slot = (self.pushed - 1 - age) % self.depth;
         Pair {
-            point: &self.points[range.clone()],
-            residual: &self.residuals[range],
+            point: self.points.column(slot),
+            residual: self.residuals.column(slot),
         }
     }
 
@@ -148,12 +149,19 @@ mod tests {
 
     fn minimized(history: &mut History, point: &[f64], residual: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let (mut best, mut left) = (vec![0.0; point.len()], vec![0.0; point.len()]);
-        history.minimize(
-            &vec![1.0; point.len()],
-            (point, residual),
-            (&mut best, &mut left),
-        );
+        let combined = PairMut {
+            point: &mut best,
+            residual: &mut left,
+        };
+        history.minimize(&vec![1.0; point.len()], Pair { point, residual }, combined);
         (best, left)
+    }
+
+    fn push(history: &mut History, point: f64, residual: f64) {
+        history.push(Pair {
+            point: &[point],
+            residual: &[residual],
+        });
     }
 
     #[test]
@@ -171,8 +179,8 @@ mod tests {
     #[test]
     fn one_unknown_gives_the_secant_through_the_two_latest() {
         let mut history = History::new(1, 5);
-        history.push(&[100.0], &[-3.0]);
-        history.push(&[1.0], &[1.0]);
+        push(&mut history, 100.0, -3.0);
+        push(&mut history, 1.0, 1.0);
         let (best, left) = minimized(&mut history, &[2.0], &[3.0]);
         assert!((best[0] - 0.5).abs() < 1e-14 && left[0].abs() < 1e-14);
     }
@@ -181,7 +189,7 @@ mod tests {
     fn the_oldest_pair_makes_room() {
         let mut history = History::new(1, 2);
         for k in 0..5 {
-            history.push(&[f64::from(k)], &[1.0]);
+            push(&mut history, f64::from(k), 1.0);
         }
         assert_eq!(history.len(), 2);
         assert_eq!(history.nearest(&[1.0], &[2.0]), 1.0);

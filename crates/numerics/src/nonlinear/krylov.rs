@@ -10,14 +10,17 @@
 
 use std::iter::zip;
 
-use super::evaluator::{Evaluator, Found};
+use super::evaluator::{Evaluation, Evaluator};
 use super::least_squares::LeastSquares;
-use super::vector::{add_scaled, dot, norm, step};
+use super::vector::{add_scaled, length, norm, remove_component, set_quotient, set_weighted, step};
+use crate::columns::Columns;
 
 /// A predicted residual must be acceptable with this factor, as the prediction is linear.
 const SAFETY: f64 = 10.0;
 /// The increment as a share of the residual, between its limits.
 const SHARE: f64 = 0.1;
+/// Less than this of a product left beside the directions it starts from is rounding.
+const NEW_DIRECTION: f64 = 1e-12;
 
 /// What the search for a step ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +35,11 @@ pub(super) enum Search {
 /// The Krylov space of one Newton step, in weighted variables.
 #[derive(Clone, Debug)]
 pub(super) struct Krylov {
-    size: usize,
     dimension: usize,
-    /// Orthonormal directions, one after the other.
-    directions: Vec<f64>,
+    /// Orthonormal.
+    directions: Columns,
     /// The Jacobian's products with them.
-    products: Vec<f64>,
+    products: Columns,
     fit: LeastSquares,
     coefficients: Vec<f64>,
     scratch: Vec<f64>,
@@ -83,10 +85,9 @@ impl Krylov {
         let dimension = dimension.min(size);
         let zeros = vec![0.0; size];
         Self {
-            size,
             dimension,
-            directions: vec![0.0; size * dimension],
-            products: vec![0.0; size * dimension],
+            directions: Columns::zeros(size, dimension),
+            products: Columns::zeros(size, dimension),
             fit: LeastSquares::new(size, dimension),
             coefficients: vec![0.0; dimension],
             scratch: zeros.clone(),
@@ -101,51 +102,50 @@ impl Krylov {
     pub fn search(&mut self, evaluator: &mut Evaluator, base: Base, accuracy: Accuracy) -> Search {
         let initial = norm(base.weights, base.residual);
         let increment = accuracy.increment(initial, 1.0 + norm(base.weights, base.x));
-        self.fit.clear();
-        self.step.fill(0.0);
-        self.predicted.copy_from_slice(base.residual);
-        weighted(base, &mut self.scratch);
+        self.begin(base);
         for column in 0..self.dimension {
             if !self.add_direction(column) {
                 break;
             }
             match self.difference(evaluator, base, column, increment) {
-                Found::Converged => return Search::Converged,
-                Found::Nothing => return Search::Failed,
-                Found::Open => {}
+                Evaluation::Converged => return Search::Converged,
+                Evaluation::Unusable => return Search::Failed,
+                Evaluation::Open => {}
             }
-            self.scratch
-                .copy_from_slice(&self.products[column * self.size..][..self.size]);
+            self.scratch.copy_from_slice(self.products.column(column));
             if !self.fit.push(&mut self.scratch) {
                 break;
             }
             self.minimize(base, column + 1);
-            if norm(base.weights, &self.predicted) <= accuracy.tolerance * initial
-                || self.suffices(evaluator, base)
-            {
+            let accurate = norm(base.weights, &self.predicted) <= accuracy.tolerance * initial;
+            if accurate || self.suffices(evaluator, base) {
                 break;
             }
-            self.scratch
-                .copy_from_slice(&self.products[column * self.size..][..self.size]);
+            self.scratch.copy_from_slice(self.products.column(column));
         }
         Search::Step
     }
 
+    /// No step yet; the first direction is that of the residual.
+    fn begin(&mut self, base: Base) {
+        self.fit.clear();
+        self.step.fill(0.0);
+        self.predicted.copy_from_slice(base.residual);
+        set_weighted(&mut self.scratch, base.weights, base.residual);
+    }
+
     /// Makes what is new in the scratch vector the next direction; false if nothing is.
     fn add_direction(&mut self, column: usize) -> bool {
-        let (earlier, place) = self.directions.split_at_mut(column * self.size);
-        let before = dot(&self.scratch, &self.scratch).sqrt();
+        let before = length(&self.scratch);
+        // Twice, as one round of Gram–Schmidt loses digits.
         for _ in 0..2 {
-            for direction in earlier.chunks_exact(self.size) {
-                let share = dot(direction, &self.scratch);
-                add_scaled(&mut self.scratch, -share, direction);
+            for earlier in 0..column {
+                remove_component(&mut self.scratch, self.directions.column(earlier));
             }
         }
-        let after = dot(&self.scratch, &self.scratch).sqrt();
-        for (place, value) in zip(place, &self.scratch) {
-            *place = value / after;
-        }
-        after > 1e-12 * before
+        let after = length(&self.scratch);
+        set_quotient(self.directions.column_mut(column), &self.scratch, after);
+        after > NEW_DIRECTION * before
     }
 
     /// The product of the Jacobian and a direction, from one evaluation.
@@ -155,27 +155,27 @@ impl Krylov {
         base: Base,
         column: usize,
         increment: f64,
-    ) -> Found {
-        let range = column * self.size..(column + 1) * self.size;
-        for (k, direction) in self.directions[range.clone()].iter().enumerate() {
-            self.trial[k] = base.x[k] + increment * direction / base.weights[k];
+    ) -> Evaluation {
+        let direction = self.directions.column(column);
+        for (k, trial) in self.trial.iter_mut().enumerate() {
+            *trial = base.x[k] + increment * direction[k] / base.weights[k];
         }
-        let found = evaluator.evaluate(&self.trial, &mut self.trial_residual);
-        for (k, product) in self.products[range].iter_mut().enumerate() {
-            *product = base.weights[k] * (self.trial_residual[k] - base.residual[k]) / increment;
+        let evaluation = evaluator.evaluate(&self.trial, &mut self.trial_residual);
+        let products = self.products.column_mut(column);
+        for (k, product) in products.iter_mut().enumerate() {
+            let change = self.trial_residual[k] - base.residual[k];
+            *product = base.weights[k] * change / increment;
         }
-        found
+        evaluation
     }
 
     /// The best step in the space so far, and the residual it predicts.
     fn minimize(&mut self, base: Base, columns: usize) {
-        weighted(base, &mut self.scratch);
+        set_weighted(&mut self.scratch, base.weights, base.residual);
         self.fit.solve(&mut self.scratch, &mut self.coefficients);
         self.step.fill(0.0);
-        for (direction, coefficient) in zip(
-            self.directions.chunks_exact(self.size),
-            &self.coefficients[..columns],
-        ) {
+        for (column, coefficient) in self.coefficients[..columns].iter().enumerate() {
+            let direction = self.directions.column(column);
             add_scaled(&mut self.step, -coefficient, direction);
         }
         for (k, weight) in base.weights.iter().enumerate() {
@@ -191,12 +191,5 @@ impl Krylov {
             *margin = SAFETY * predicted;
         }
         evaluator.would_converge(&self.trial, &self.scratch)
-    }
-}
-
-/// Writes the residual in weighted units.
-fn weighted(base: Base, target: &mut [f64]) {
-    for ((target, weight), value) in zip(zip(target, base.weights), base.residual) {
-        *target = weight * value;
     }
 }

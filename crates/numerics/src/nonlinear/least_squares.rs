@@ -4,7 +4,8 @@
 //! few unknowns a fresh factorization costs nothing beside an evaluation, and it never loses orthogonality as
 //! updated ones do. Reference: Björck (1996), *Numerical Methods for Least Squares Problems*, section 2.4.
 
-use super::vector::{add_scaled, dot};
+use super::vector::{add_scaled, length, remove_component, set_quotient};
+use crate::columns::Columns;
 
 /// A column is dependent when less than this of it is new: half the digits, as the data are differences.
 const DEPENDENT: f64 = 1e-8;
@@ -12,25 +13,23 @@ const DEPENDENT: f64 = 1e-8;
 /// The factorization `A = Q R` of the columns kept.
 #[derive(Clone, Debug)]
 pub(super) struct LeastSquares {
-    rows: usize,
     capacity: usize,
     kept: usize,
-    orthonormal: Vec<f64>,
-    /// `R`, column by column.
-    triangle: Vec<f64>,
+    /// The columns of `Q`.
+    orthonormal: Columns,
+    /// The columns of `R`.
+    triangle: Columns,
 }
 
 impl LeastSquares {
     /// For vectors of `rows` entries and up to `columns` of them; more than `rows` are never independent.
     pub fn new(rows: usize, columns: usize) -> Self {
         let capacity = columns.min(rows);
-        let (orthonormal, triangle) = (vec![0.0; rows * capacity], vec![0.0; capacity * capacity]);
         Self {
-            rows,
             capacity,
             kept: 0,
-            orthonormal,
-            triangle,
+            orthonormal: Columns::zeros(rows, capacity),
+            triangle: Columns::zeros(capacity, capacity),
         }
     }
 
@@ -44,47 +43,49 @@ impl LeastSquares {
 
     /// Adds `column`, which is overwritten; false if it is finite and new in no direction.
     pub fn push(&mut self, column: &mut [f64]) -> bool {
-        let before = dot(column, column).sqrt();
-        if self.is_full() || !(before.is_finite() && before > 0.0) {
+        let before = length(column);
+        let usable = before.is_finite() && before > 0.0;
+        if self.is_full() || !usable {
             return false;
         }
-        let start = self.kept * self.capacity;
-        self.triangle[start..start + self.capacity].fill(0.0);
-        for _ in 0..2 {
-            self.orthogonalize(column);
-        }
-        let after = dot(column, column).sqrt();
+        self.triangle.column_mut(self.kept).fill(0.0);
+        // Twice, as one round of Gram–Schmidt loses digits.
+        self.orthogonalize(column);
+        self.orthogonalize(column);
+        let after = length(column);
         if after <= DEPENDENT * before {
             return false;
         }
-        self.triangle[start + self.kept] = after;
-        let place = &mut self.orthonormal[self.kept * self.rows..][..self.rows];
-        place.copy_from_slice(column);
-        place.iter_mut().for_each(|entry| *entry /= after);
+        self.triangle.column_mut(self.kept)[self.kept] = after;
+        set_quotient(self.orthonormal.column_mut(self.kept), column, after);
         self.kept += 1;
         true
     }
 
+    /// Removes from `column` its components along the columns kept and adds them to its own of `R`.
     fn orthogonalize(&mut self, column: &mut [f64]) {
-        for k in 0..self.kept {
-            let direction = &self.orthonormal[k * self.rows..][..self.rows];
-            let share = dot(direction, column);
-            self.triangle[self.kept * self.capacity + k] += share;
-            add_scaled(column, -share, direction);
+        let components = self.triangle.column_mut(self.kept);
+        for (k, component) in components[..self.kept].iter_mut().enumerate() {
+            *component += remove_component(column, self.orthonormal.column(k));
         }
     }
 
-    /// Writes the coefficients of the columns kept that come closest to `target`; `target` becomes what is left.
+    /// Writes the coefficients of the columns kept that come closest to `target`; `target` becomes
+    /// what is left.
     pub fn solve(&self, target: &mut [f64], coefficients: &mut [f64]) {
-        for (k, coefficient) in coefficients[..self.kept].iter_mut().enumerate() {
-            let direction = &self.orthonormal[k * self.rows..][..self.rows];
-            *coefficient = dot(direction, target);
-            add_scaled(target, -*coefficient, direction);
+        let coefficients = &mut coefficients[..self.kept];
+        for (k, coefficient) in coefficients.iter_mut().enumerate() {
+            *coefficient = remove_component(target, self.orthonormal.column(k));
         }
+        self.solve_triangle(coefficients);
+    }
+
+    /// `R⁻¹ coefficients`, in place.
+    fn solve_triangle(&self, coefficients: &mut [f64]) {
         for k in (0..self.kept).rev() {
-            let column = &self.triangle[k * self.capacity..][..self.capacity];
-            coefficients[k] /= column[k];
-            let known = coefficients[k];
+            let column = self.triangle.column(k);
+            let known = coefficients[k] / column[k];
+            coefficients[k] = known;
             add_scaled(&mut coefficients[..k], -known, &column[..k]);
         }
     }

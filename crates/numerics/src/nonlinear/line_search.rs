@@ -42,8 +42,8 @@ impl Backtracking {
             Some(previous) => self.cubic(value, previous),
         };
         self.previous = Some((self.length, value));
-        self.length = if proposal.is_finite() { proposal } else { 0.0 }
-            .clamp(0.1 * self.length, 0.5 * self.length);
+        let proposal = if proposal.is_finite() { proposal } else { 0.0 };
+        self.length = proposal.clamp(0.1 * self.length, 0.5 * self.length);
         false
     }
 
@@ -55,23 +55,30 @@ impl Backtracking {
 
     /// The minimum of the parabola through the start, its slope and the value at the current length.
     fn quadratic(&self, value: f64) -> f64 {
-        let excess = value - self.start - self.length * self.slope;
+        let excess = self.excess(self.length, value);
         -0.5 * self.slope * self.length * self.length / excess
     }
 
     /// The minimum of the cubic through the start, its slope and the last two values.
     fn cubic(&self, value: f64, (previous_length, previous_value): (f64, f64)) -> f64 {
-        let (length, slope) = (self.length, self.slope);
-        let excess = (value - self.start - length * slope) / (length * length);
-        let previous_excess = (previous_value - self.start - previous_length * slope)
-            / (previous_length * previous_length);
-        let a = (excess - previous_excess) / (length - previous_length);
-        let b = (length * previous_excess - previous_length * excess) / (length - previous_length);
+        let length = self.length;
+        let slope = self.slope;
+        let excess = self.excess(length, value) / (length * length);
+        let previous_excess =
+            self.excess(previous_length, previous_value) / (previous_length * previous_length);
+        let distance = length - previous_length;
+        let a = (excess - previous_excess) / distance;
+        let b = (length * previous_excess - previous_length * excess) / distance;
         if a == 0.0 {
-            -0.5 * slope / b
-        } else {
-            (-b + (b * b - 3.0 * a * slope).max(0.0).sqrt()) / (3.0 * a)
+            return -0.5 * slope / b;
         }
+        let discriminant = b * b - 3.0 * a * slope;
+        (-b + discriminant.max(0.0).sqrt()) / (3.0 * a)
+    }
+
+    /// How far `value` at `length` is above the tangent at the start.
+    fn excess(&self, length: f64, value: f64) -> f64 {
+        value - self.start - length * self.slope
     }
 }
 

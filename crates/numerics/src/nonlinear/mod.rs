@@ -19,8 +19,8 @@ mod line_search;
 mod newton;
 mod ngmres;
 mod quasi_newton;
+mod stagnation;
 mod vector;
-mod watch;
 
 pub use anderson::{Anderson, AndersonOptions};
 pub use fixed_point::{FixedPoint, FixedPointOptions};

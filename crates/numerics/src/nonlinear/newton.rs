@@ -5,10 +5,10 @@
 //! Departure: the slope for the line search comes from the products GMRES has kept, where PETSc spends
 //! another evaluation on it.
 
-use super::evaluator::{Evaluator, Found};
+use super::evaluator::{Evaluation, Evaluator};
 use super::krylov::{Accuracy, Base, Krylov, Search};
 use super::line_search::Backtracking;
-use super::vector::{dot, norm, product, step};
+use super::vector::{length, norm, product, step};
 use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// Options of [`Newton`]; the defaults are those of IFOSMONDI-JFM, table 3, and of PETSc.
@@ -50,6 +50,16 @@ impl Default for NewtonOptions {
     }
 }
 
+impl NewtonOptions {
+    /// How accurate a step is to be.
+    fn accuracy(&self) -> Accuracy {
+        Accuracy {
+            tolerance: self.linear_tolerance,
+            increments: (self.smallest_increment, self.largest_increment),
+        }
+    }
+}
+
 /// Newton's method with matrix-free GMRES and cubic backtracking.
 #[derive(Clone, Debug)]
 pub struct Newton {
@@ -68,89 +78,91 @@ impl Newton {
         }
     }
 
-    /// One step: finds it and walks along it. What stops the method is an ending.
+    /// One step: finds it and goes along it. What stops the method is an ending.
     fn advance(
         &mut self,
         evaluator: &mut Evaluator,
         x: &mut [f64],
         residual: &mut [f64],
     ) -> Option<Ending> {
-        let Self {
-            options,
-            krylov,
-            weights,
-        } = self;
-        let increments = (options.smallest_increment, options.largest_increment);
-        let accuracy = Accuracy {
-            tolerance: options.linear_tolerance,
-            increments,
+        let base = Base {
+            weights: &self.weights,
+            x,
+            residual,
         };
-        match krylov.search(
-            evaluator,
-            Base {
-                weights,
-                x,
-                residual,
-            },
-            accuracy,
-        ) {
-            Search::Failed => return Some(Ending::Failed),
-            Search::Converged => self.take_trial(x, residual),
-            Search::Step => return self.walk(evaluator, x, residual),
+        let accuracy = self.options.accuracy();
+        match self.krylov.search(evaluator, base, accuracy) {
+            Search::Failed => Some(Ending::Failed),
+            Search::Converged => {
+                self.take_trial(x, residual);
+                Some(Ending::Converged)
+            }
+            Search::Step => self.search_along_step(evaluator, x, residual),
         }
-        Some(Ending::Converged)
     }
 
-    /// Walks along the step as far as the residual is reduced enough.
-    fn walk(
+    /// Goes along the step as far as the residual is reduced enough.
+    fn search_along_step(
         &mut self,
         evaluator: &mut Evaluator,
         x: &mut [f64],
         residual: &mut [f64],
     ) -> Option<Ending> {
-        let share = self.limit_step(x);
-        let before = norm(&self.weights, residual);
-        // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
-        let slope =
-            share * (product(&self.weights, residual, &self.krylov.predicted) - before * before);
-        let promising = slope < -f64::EPSILON * share * before * before;
-        if !promising {
+        let Some(mut line) = self.begin_line_search(x, residual) else {
             return Some(Ending::Stagnated);
-        }
-        let mut search = Backtracking::new(before, slope, self.options.sufficient_reduction);
-        let mut found = Found::Open;
+        };
+        let mut evaluation = Evaluation::Open;
         for _ in 0..self.options.line_search_limit {
-            if search.length() < self.options.shortest_share {
+            if line.length() < self.options.shortest_share {
                 break;
             }
-            let krylov = &mut self.krylov;
-            step(&mut krylov.trial, x, search.length(), &krylov.step);
-            found = evaluator.evaluate(&krylov.trial, &mut krylov.trial_residual);
-            if found == Found::Nothing {
-                search.retreat();
-            } else if found == Found::Converged
-                || search.accept(norm(&self.weights, &self.krylov.trial_residual))
-            {
+            evaluation = self.try_share(line.length(), evaluator, x);
+            if evaluation == Evaluation::Unusable {
+                line.retreat();
+                continue;
+            }
+            let solved = evaluation == Evaluation::Converged;
+            if solved || line.accept(norm(&self.weights, &self.krylov.trial_residual)) {
                 self.take_trial(x, residual);
-                return (found == Found::Converged).then_some(Ending::Converged);
+                return solved.then_some(Ending::Converged);
             }
         }
-        Some(if found == Found::Nothing {
+        let undefined = evaluation == Evaluation::Unusable;
+        Some(if undefined {
             Ending::Failed
         } else {
             Ending::Stagnated
         })
     }
 
+    /// Where the step leads downhill, the search along it.
+    fn begin_line_search(&mut self, x: &[f64], residual: &[f64]) -> Option<Backtracking> {
+        let share = self.limit_step(x);
+        let norm = norm(&self.weights, residual);
+        // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
+        let predicted = product(&self.weights, residual, &self.krylov.predicted);
+        let slope = share * (predicted - norm * norm);
+        let promising = slope < -f64::EPSILON * share * norm * norm;
+        promising.then(|| Backtracking::new(norm, slope, self.options.sufficient_reduction))
+    }
+
+    /// Evaluates the point that a share of the step leads to.
+    fn try_share(&mut self, share: f64, evaluator: &mut Evaluator, x: &[f64]) -> Evaluation {
+        let krylov = &mut self.krylov;
+        step(&mut krylov.trial, x, share, &krylov.step);
+        evaluator.evaluate(&krylov.trial, &mut krylov.trial_residual)
+    }
+
     /// Shortens a step that is too long; returns the share that is left.
     fn limit_step(&mut self, x: &[f64]) -> f64 {
-        let (step, length) = (&mut self.krylov.step, dot(x, x).sqrt());
-        let longest = if length > 0.0 {
-            self.options.longest_step * length
+        let step = &mut self.krylov.step;
+        let size = length(x);
+        let longest = if size > 0.0 {
+            self.options.longest_step * size
         } else {
             f64::INFINITY
         };
-        let share = (longest / dot(step, step).sqrt()).min(1.0);
+        let share = (longest / length(step)).min(1.0);
         step.iter_mut().for_each(|entry| *entry *= share);
         share
     }
@@ -173,20 +185,14 @@ impl NonlinearSolver for Newton {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        let mut evaluator = Evaluator::new(equations, self.weights.len());
-        evaluator.weights(x, &mut self.weights);
-        match evaluator.begin(x, residual, residual_known) {
-            Found::Converged => return evaluator.outcome(Ending::Converged, 0),
-            Found::Nothing => return evaluator.outcome(Ending::Failed, 0),
-            Found::Open => {}
+        let (mut evaluator, first) =
+            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+        if let Some(ending) = first.ending() {
+            return evaluator.outcome(ending, 0);
         }
         for iteration in 1..=self.options.iteration_limit {
             if let Some(ending) = self.advance(&mut evaluator, x, residual) {
-                let at_last_evaluation = ending == Ending::Converged;
-                return Outcome {
-                    at_last_evaluation,
-                    ..evaluator.outcome(ending, iteration)
-                };
+                return evaluator.outcome_after_trials(ending, iteration);
             }
         }
         evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit)

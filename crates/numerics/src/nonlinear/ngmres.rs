@@ -14,10 +14,10 @@
 //! - the line search (table 6) uses that the residual is nearly linear between `x_M` and `x_A`, where both are
 //!   known: it evaluates one more point, and only if that is not `x_A` itself.
 
-use super::evaluator::{Evaluator, Found};
-use super::history::History;
+use super::evaluator::{Evaluation, Evaluator};
+use super::history::{History, Pair, PairMut};
+use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, distance, norm, product, step};
-use super::watch::Watch;
 use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// A line search that wants to go this share of the way, or within it, goes to the end itself.
@@ -100,19 +100,39 @@ impl Point {
         }
     }
 
-    fn evaluate(&mut self, evaluator: &mut Evaluator, weights: &[f64]) -> Found {
-        let found = evaluator.evaluate(&self.x, &mut self.residual);
-        self.norm = if found == Found::Nothing {
+    fn evaluate(&mut self, evaluator: &mut Evaluator, weights: &[f64]) -> Evaluation {
+        let evaluation = evaluator.evaluate(&self.x, &mut self.residual);
+        self.norm = if evaluation == Evaluation::Unusable {
             f64::INFINITY
         } else {
             norm(weights, &self.residual)
         };
-        found
+        evaluation
+    }
+
+    fn pair(&self) -> Pair<'_> {
+        Pair {
+            point: &self.x,
+            residual: &self.residual,
+        }
+    }
+
+    fn pair_mut(&mut self) -> PairMut<'_> {
+        PairMut {
+            point: &mut self.x,
+            residual: &mut self.residual,
+        }
     }
 
     fn write(&self, x: &mut [f64], residual: &mut [f64]) {
         x.copy_from_slice(&self.x);
         residual.copy_from_slice(&self.residual);
+    }
+
+    /// Hands over a solution.
+    fn write_solution(&self, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
+        self.write(x, residual);
+        Some(Ending::Converged)
     }
 }
 
@@ -134,7 +154,7 @@ impl Ngmres {
     /// Forgets all but the current iterate.
     fn restart(&mut self, x: &[f64], residual: &[f64]) {
         self.history.clear();
-        self.history.push(x, residual);
+        self.history.push(Pair { point: x, residual });
         self.smallest = norm(&self.weights, residual);
         self.restart_requests = 0;
     }
@@ -148,22 +168,23 @@ impl Ngmres {
     ) -> Option<Ending> {
         step(&mut self.plain.x, x, -1.0, residual);
         match self.plain.evaluate(evaluator, &self.weights) {
-            Found::Converged => return converged(&self.plain, x, residual),
-            Found::Nothing => return Some(Ending::Failed),
-            Found::Open => {}
+            Evaluation::Converged => return self.plain.write_solution(x, residual),
+            Evaluation::Unusable => return Some(Ending::Failed),
+            Evaluation::Open => {}
         }
-        let best = (&mut self.combined.x[..], &mut self.combined.residual[..]);
+        let combined = self.combined.pair_mut();
         self.history
-            .minimize(&self.weights, (&self.plain.x, &self.plain.residual), best);
-        if self.combined.evaluate(evaluator, &self.weights) == Found::Converged {
-            return converged(&self.combined, x, residual);
+            .minimize(&self.weights, self.plain.pair(), combined);
+        if self.combined.evaluate(evaluator, &self.weights) == Evaluation::Converged {
+            return self.combined.write_solution(x, residual);
         }
         self.smallest = self.smallest.min(self.plain.norm);
-        let (close, restart) = self.compare();
+        let close = self.is_close();
+        let restart = self.asks_for_restart(close);
         if self.options.selection == Selection::Difference {
             self.select(close).write(x, residual);
-        } else if self.search_line(evaluator) == Found::Converged {
-            return converged(&self.searched, x, residual);
+        } else if self.search_line(evaluator) == Evaluation::Converged {
+            return self.searched.write_solution(x, residual);
         } else {
             self.best().write(x, residual);
         }
@@ -171,17 +192,19 @@ impl Ngmres {
         None
     }
 
-    /// Whether the combination is too close to an earlier point, (B), and whether a restart is asked for, (C).
-    fn compare(&self) -> (bool, bool) {
+    /// Whether the combination is too close to an earlier point, (B).
+    fn is_close(&self) -> bool {
         let step = distance(&self.weights, &self.combined.x, &self.plain.x);
         let nearest = self.history.nearest(&self.weights, &self.combined.x);
-        let lazy = self.combined.norm >= self.options.delta_b * self.smallest;
-        let close = self.options.epsilon_b * step >= nearest && lazy;
+        let reduces_little = self.combined.norm >= self.options.delta_b * self.smallest;
+        self.options.epsilon_b * step >= nearest && reduces_little
+    }
+
+    /// Whether a restart is asked for, (C).
+    fn asks_for_restart(&self, close: bool) -> bool {
         let exhausted = self.history.len() >= self.weights.len().min(self.options.depth);
-        (
-            close,
-            close && exhausted || self.combined.norm > self.options.gamma_c * self.smallest,
-        )
+        let grown = self.combined.norm > self.options.gamma_c * self.smallest;
+        close && exhausted || grown
     }
 
     /// The combination if it meets (A) and (B); else the better of both.
@@ -195,7 +218,7 @@ impl Ngmres {
     }
 
     /// Evaluates the minimum on the line through both points, unless it is close to one of them.
-    fn search_line(&mut self, evaluator: &mut Evaluator) -> Found {
+    fn search_line(&mut self, evaluator: &mut Evaluator) -> Evaluation {
         let Self {
             plain,
             combined,
@@ -205,18 +228,14 @@ impl Ngmres {
         } = self;
         searched.norm = f64::INFINITY;
         if !combined.norm.is_finite() {
-            return Found::Nothing;
+            return Evaluation::Unusable;
         }
-        step(
-            &mut searched.residual,
-            &combined.residual,
-            -1.0,
-            &plain.residual,
-        );
-        let change = product(weights, &searched.residual, &searched.residual);
-        let length = -product(weights, &searched.residual, &plain.residual) / change;
-        if !length.is_finite() || (length - 1.0).abs() < CLOSE || length.abs() < CLOSE {
-            return Found::Nothing;
+        let change = &mut searched.residual;
+        step(change, &combined.residual, -1.0, &plain.residual);
+        let length = -product(weights, change, &plain.residual) / product(weights, change, change);
+        let at_an_end = length.abs() < CLOSE || (length - 1.0).abs() < CLOSE;
+        if at_an_end || !length.is_finite() {
+            return Evaluation::Unusable;
         }
         step(&mut searched.x, &plain.x, length, &combined.x);
         add_scaled(&mut searched.x, -length, &plain.x);
@@ -225,10 +244,13 @@ impl Ngmres {
 
     /// The point of this iteration with the smallest residual.
     fn best(&self) -> &Point {
-        let others = [&self.combined, &self.plain];
-        others.into_iter().fold(&self.searched, |best, other| {
-            if other.norm < best.norm { other } else { best }
-        })
+        let mut best = &self.searched;
+        for other in [&self.combined, &self.plain] {
+            if other.norm < best.norm {
+                best = other;
+            }
+        }
+        best
     }
 
     /// Stores the new iterate, alone if a restart was asked for often enough.
@@ -241,16 +263,10 @@ impl Ngmres {
         if self.restart_requests >= self.options.restart_iterations {
             self.restart(x, residual);
         } else {
-            self.history.push(x, residual);
+            self.history.push(Pair { point: x, residual });
             self.smallest = self.smallest.min(norm(&self.weights, residual));
         }
     }
-}
-
-/// Hands over a solution.
-fn converged(point: &Point, x: &mut [f64], residual: &mut [f64]) -> Option<Ending> {
-    point.write(x, residual);
-    Some(Ending::Converged)
 }
 
 impl NonlinearSolver for Ngmres {
@@ -268,28 +284,21 @@ impl NonlinearSolver for Ngmres {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        let mut evaluator = Evaluator::new(equations, self.weights.len());
-        evaluator.weights(x, &mut self.weights);
-        match evaluator.begin(x, residual, residual_known) {
-            Found::Converged => return evaluator.outcome(Ending::Converged, 0),
-            Found::Nothing => return evaluator.outcome(Ending::Failed, 0),
-            Found::Open => self.restart(x, residual),
+        let (mut evaluator, first) =
+            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+        if let Some(ending) = first.ending() {
+            return evaluator.outcome(ending, 0);
         }
-        let mut watch = Watch::new(x.len());
+        self.restart(x, residual);
+        let mut monitor = StagnationMonitor::new(x.len());
         for iteration in 1..=self.options.iteration_limit {
-            let ending = self.advance(&mut evaluator, x, residual);
-            if let Some(ending) = ending.or_else(|| watch.judge(norm(&self.weights, residual))) {
-                let at_last_evaluation = ending == Ending::Converged;
-                return Outcome {
-                    at_last_evaluation,
-                    ..evaluator.outcome(ending, iteration)
-                };
+            let ending = self
+                .advance(&mut evaluator, x, residual)
+                .or_else(|| monitor.judge(norm(&self.weights, residual)));
+            if let Some(ending) = ending {
+                return evaluator.outcome_after_trials(ending, iteration);
             }
         }
-        let outcome = evaluator.outcome(Ending::IterationLimit, self.options.iteration_limit);
-        Outcome {
-            at_last_evaluation: false,
-            ..outcome
-        }
+        evaluator.outcome_after_trials(Ending::IterationLimit, self.options.iteration_limit)
     }
 }

@@ -12,7 +12,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::evaluator::{Evaluator, Found};
+use super::evaluator::{Evaluation, Evaluator};
 use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// How the method decides.
@@ -53,8 +53,8 @@ pub struct QuasiNewton {
     before: DVector<f64>,
     after: DVector<f64>,
     missed: DVector<f64>,
-    /// The best point of the current solve, and its residual.
-    best: (DVector<f64>, DVector<f64>),
+    /// The best point of the current solve.
+    best: SavedPoint,
     /// Whether Z comes from an earlier solve.
     remembers: bool,
 }
@@ -68,36 +68,67 @@ struct Secant {
     square: f64,
 }
 
+impl Secant {
+    fn new(size: usize) -> Self {
+        Self {
+            x: DVector::zeros(size),
+            residual: DVector::zeros(size),
+            square: 0.0,
+        }
+    }
+}
+
+/// A point to which a solve may return, and its residual.
+#[derive(Clone, Debug)]
+struct SavedPoint {
+    x: Vec<f64>,
+    residual: Vec<f64>,
+}
+
+impl SavedPoint {
+    fn new(size: usize) -> Self {
+        Self {
+            x: vec![0.0; size],
+            residual: vec![0.0; size],
+        }
+    }
+
+    fn save(&mut self, x: &[f64], residual: &[f64]) {
+        self.x.copy_from_slice(x);
+        self.residual.copy_from_slice(residual);
+    }
+
+    fn restore(&self, x: &mut [f64], residual: &mut [f64]) {
+        x.copy_from_slice(&self.x);
+        residual.copy_from_slice(&self.residual);
+    }
+}
+
 /// A secant that is new by less than this of its length repeats those before it.
 const DEPENDENT: f64 = 1e-6;
 /// So many corrections in a row that halve nothing, below the tolerance, and it is good enough.
 const MOST_IDLE: usize = 2;
-/// So often in a row a correction may fail to lower the residual before the solve is given up, or memory before it is forgotten.
+/// So often in a row a correction may fail to lower the residual before the solve is given up.
 const MOST_SETBACKS: usize = 12;
+/// So often in a row before an estimate that comes from earlier solves is forgotten.
 const MOST_SETBACKS_OF_MEMORY: usize = 3;
 
 impl QuasiNewton {
     /// For `size` unknowns.
     pub fn new(size: usize, options: QuasiNewtonOptions) -> Self {
-        let zeros = || DVector::zeros(size);
-        let secant = || Secant {
-            x: zeros(),
-            residual: zeros(),
-            square: 0.0,
-        };
+        let zeros = DVector::zeros(size);
+        let secants = size.min(options.most_iterations);
         Self {
             options,
             inverse: DMatrix::identity(size, size),
             weights: vec![1.0; size],
-            secants: (0..size.min(options.most_iterations))
-                .map(|_| secant())
-                .collect(),
+            secants: vec![Secant::new(size); secants],
             used: 0,
-            step: zeros(),
-            before: zeros(),
-            after: zeros(),
-            missed: zeros(),
-            best: (zeros(), zeros()),
+            step: zeros.clone(),
+            before: zeros.clone(),
+            after: zeros.clone(),
+            missed: zeros,
+            best: SavedPoint::new(size),
             remembers: false,
         }
     }
@@ -113,9 +144,9 @@ impl QuasiNewton {
         self.before.as_mut_slice().copy_from_slice(residual);
         self.inverse.mul_to(&self.before, &mut self.step);
         self.step.neg_mut();
-        x.iter_mut()
-            .zip(self.step.iter())
-            .for_each(|(x, step)| *x += step);
+        for (x, step) in x.iter_mut().zip(self.step.iter()) {
+            *x += step;
+        }
     }
 
     /// The largest component, in units of the tolerance.
@@ -126,9 +157,10 @@ impl QuasiNewton {
             .fold(0.0, |most, (r, w)| most.max((r * w).abs()))
     }
 
-    fn weighted(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
-        a.iter()
-            .zip(b.iter())
+    /// The inner product in units of the tolerance.
+    fn weighted_product(&self, a: &DVector<f64>, b: &DVector<f64>) -> f64 {
+        let pairs = a.iter().zip(b.iter());
+        pairs
             .zip(&self.weights)
             .map(|((a, b), w)| a * b * w * w)
             .sum()
@@ -141,26 +173,34 @@ impl QuasiNewton {
         }
         self.after.as_mut_slice().copy_from_slice(residual);
         self.after -= &self.before;
-        let length = self.weighted(&self.after, &self.after);
+        let length = self.weighted_product(&self.after, &self.after);
         // Twice, as one round of Gram-Schmidt loses digits.
-        for _ in 0..2 {
-            for known in 0..self.used {
-                let secant = &self.secants[known];
-                let share = self.weighted(&secant.residual, &self.after) / secant.square;
-                self.after.axpy(-share, &secant.residual, 1.0);
-                self.step.axpy(-share, &secant.x, 1.0);
-            }
+        self.orthogonalize();
+        self.orthogonalize();
+        let square = self.weighted_product(&self.after, &self.after);
+        let independent = square > DEPENDENT * DEPENDENT * length;
+        if independent && square.is_finite() {
+            self.keep_secant(square);
+            self.update(square);
         }
-        let square = self.weighted(&self.after, &self.after);
-        if !(square > DEPENDENT * DEPENDENT * length && square.is_finite()) {
-            return;
+    }
+
+    /// Removes from the change of the residual what the secants explain, and their steps from the step.
+    fn orthogonalize(&mut self) {
+        for known in 0..self.used {
+            let secant = &self.secants[known];
+            let share = self.weighted_product(&secant.residual, &self.after) / secant.square;
+            self.after.axpy(-share, &secant.residual, 1.0);
+            self.step.axpy(-share, &secant.x, 1.0);
         }
-        let place = &mut self.secants[self.used];
-        place.x.copy_from(&self.step);
-        place.residual.copy_from(&self.after);
-        place.square = square;
+    }
+
+    fn keep_secant(&mut self, square: f64) {
+        let slot = &mut self.secants[self.used];
+        slot.x.copy_from(&self.step);
+        slot.residual.copy_from(&self.after);
+        slot.square = square;
         self.used += 1;
-        self.update(square);
     }
 
     /// The least change of Z (in the weighted norm) for which `Z ΔF = Δx`.
@@ -168,22 +208,22 @@ impl QuasiNewton {
         self.inverse.mul_to(&self.after, &mut self.missed);
         self.missed -= &self.step;
         self.missed.neg_mut();
-        for (column, weight) in self.weights.iter().enumerate() {
-            let share = weight * weight * self.after[column] / square;
-            self.inverse
-                .column_mut(column)
-                .axpy(share, &self.missed, 1.0);
+        for (k, weight) in self.weights.iter().enumerate() {
+            let share = weight * weight * self.after[k] / square;
+            let mut column = self.inverse.column_mut(k);
+            column.axpy(share, &self.missed, 1.0);
         }
     }
 }
 
 /// Where a solve stands.
-struct Course {
+struct Progress {
     /// Whether Z knows nothing but this solve.
     fresh: bool,
     iterations: usize,
-    /// The least residual so far, in units of the tolerance, and how many corrections in a row have not lowered it.
+    /// The least residual so far, in units of the tolerance.
     best: f64,
+    /// How many corrections in a row have not lowered it.
     setbacks: usize,
     /// How many corrections in a row have not halved the residual.
     idle: usize,
@@ -191,87 +231,122 @@ struct Course {
     acceptable: bool,
 }
 
-impl Course {
-    fn note(&mut self, before: f64, after: f64) {
+impl Progress {
+    fn record(&mut self, before: f64, after: f64) {
         self.iterations += 1;
-        self.idle = if after <= 0.5 * before {
-            0
-        } else {
-            self.idle + 1
-        };
-        self.setbacks = if after < self.best {
-            0
-        } else {
-            self.setbacks + 1
-        };
+        self.idle += 1;
+        if after <= 0.5 * before {
+            self.idle = 0;
+        }
+        self.setbacks += 1;
+        if after < self.best {
+            self.setbacks = 0;
+        }
         self.best = self.best.min(after);
     }
 
     /// Whether the corrections lead nowhere.
     fn is_lost(&self) -> bool {
-        self.setbacks
-            > if self.fresh {
-                MOST_SETBACKS
-            } else {
-                MOST_SETBACKS_OF_MEMORY
-            }
+        let most = if self.fresh {
+            MOST_SETBACKS
+        } else {
+            MOST_SETBACKS_OF_MEMORY
+        };
+        self.setbacks > most
+    }
+
+    fn decide_when_lost(&self, evaluation: Evaluation) -> Decision {
+        if self.acceptable {
+            Decision::SettleForBest
+        } else if !self.fresh {
+            Decision::StartAfresh
+        } else if evaluation == Evaluation::Unusable {
+            Decision::End(Ending::Failed)
+        } else {
+            Decision::End(Ending::Diverged)
+        }
     }
 }
 
+/// What to do after an evaluation.
+enum Decision {
+    Correct,
+    /// Memory has misled: forget it, and go on from the best point.
+    StartAfresh,
+    /// Nothing better was found than a point that the equations take.
+    SettleForBest,
+    End(Ending),
+}
+
 impl QuasiNewton {
+    fn decide(&self, evaluation: Evaluation, residual: &[f64], progress: &Progress) -> Decision {
+        if evaluation == Evaluation::Converged && self.is_good_enough(residual, progress) {
+            return Decision::End(Ending::Converged);
+        }
+        if evaluation == Evaluation::Unusable || progress.is_lost() {
+            return progress.decide_when_lost(evaluation);
+        }
+        if progress.iterations < self.options.most_iterations {
+            Decision::Correct
+        } else if progress.acceptable {
+            Decision::SettleForBest
+        } else {
+            Decision::End(Ending::IterationLimit)
+        }
+    }
+
+    /// Whether another correction of a point that has converged would not pay.
+    fn is_good_enough(&self, residual: &[f64], progress: &Progress) -> bool {
+        self.size_of(residual) <= self.options.goal || progress.idle >= MOST_IDLE
+    }
+
     /// One correction, and what it teaches.
     fn iterate(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         x: &mut [f64],
         residual: &mut [f64],
-        course: &mut Course,
-    ) -> Found {
+        progress: &mut Progress,
+    ) -> Evaluation {
         let before = self.size_of(residual);
         self.correct(x, residual);
-        let found = evaluator.evaluate(x, residual);
-        let after = if found == Found::Nothing {
-            f64::INFINITY
-        } else {
-            self.size_of(residual)
+        let evaluation = evaluator.evaluate(x, residual);
+        let after = match evaluation {
+            Evaluation::Unusable => f64::INFINITY,
+            _ => self.size_of(residual),
         };
-        if after.is_finite() && after > self.options.noise.max(self.options.good_reduction * before)
-        {
+        let well_predicted = self.options.good_reduction * before;
+        if after.is_finite() && after > self.options.noise.max(well_predicted) {
             self.learn(residual);
         }
-        if after < course.best {
-            course.acceptable = found == Found::Converged;
-            self.best.0.as_mut_slice().copy_from_slice(x);
-            self.best.1.as_mut_slice().copy_from_slice(residual);
+        if after < progress.best {
+            progress.acceptable = evaluation == Evaluation::Converged;
+            self.best.save(x, residual);
         }
-        course.note(before, after);
-        found
+        progress.record(before, after);
+        evaluation
     }
 
-    /// Nothing better was found than a point that the equations take.
-    fn settle_for_best(
-        &mut self,
-        evaluator: &Evaluator<'_>,
-        x: &mut [f64],
-        residual: &mut [f64],
-        course: &Course,
-    ) -> Outcome {
-        x.copy_from_slice(self.best.0.as_slice());
-        residual.copy_from_slice(self.best.1.as_slice());
-        self.forget();
-        Outcome {
-            at_last_evaluation: false,
-            ..evaluator.outcome(Ending::Converged, course.iterations)
+    fn begin(&mut self, x: &[f64], residual: &[f64], first: Evaluation) -> Progress {
+        self.used = 0;
+        self.best.save(x, residual);
+        Progress {
+            fresh: !self.remembers,
+            iterations: 0,
+            best: self.size_of(residual),
+            setbacks: 0,
+            idle: 0,
+            acceptable: first == Evaluation::Converged,
         }
     }
 
-    /// Memory has misled: forget it, and go on from the best point.
-    fn start_afresh(&mut self, x: &mut [f64], residual: &mut [f64], course: &mut Course) {
+    fn start_afresh(&mut self, x: &mut [f64], residual: &mut [f64], progress: &mut Progress) {
         self.forget();
         self.used = 0;
-        x.copy_from_slice(self.best.0.as_slice());
-        residual.copy_from_slice(self.best.1.as_slice());
-        (course.fresh, course.setbacks, course.idle) = (true, 0, 0);
+        self.best.restore(x, residual);
+        progress.fresh = true;
+        progress.setbacks = 0;
+        progress.idle = 0;
     }
 }
 
@@ -287,54 +362,37 @@ impl NonlinearSolver for QuasiNewton {
         residual: &mut [f64],
         residual_known: bool,
     ) -> Outcome {
-        let mut evaluator = Evaluator::new(equations, self.weights.len());
-        evaluator.weights(x, &mut self.weights);
-        self.used = 0;
-        let mut found = evaluator.begin(x, residual, residual_known);
-        if found == Found::Nothing {
+        let (mut evaluator, mut evaluation) =
+            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+        if evaluation == Evaluation::Unusable {
             return evaluator.outcome(Ending::Failed, 0);
         }
-        self.best.0.as_mut_slice().copy_from_slice(x);
-        self.best.1.as_mut_slice().copy_from_slice(residual);
-        let best = self.size_of(residual);
-        let (fresh, acceptable) = (!self.remembers, found == Found::Converged);
-        let mut course = Course {
-            fresh,
-            iterations: 0,
-            best,
-            setbacks: 0,
-            idle: 0,
-            acceptable,
-        };
+        let mut progress = self.begin(x, residual, evaluation);
         loop {
-            let enough = self.size_of(residual) <= self.options.goal || course.idle >= MOST_IDLE;
-            let lost = found == Found::Nothing || course.is_lost();
-            let ending = match found {
-                Found::Converged if enough => Ending::Converged,
-                _ if lost && course.acceptable => {
-                    return self.settle_for_best(&evaluator, x, residual, &course);
+            match self.decide(evaluation, residual, &progress) {
+                Decision::Correct => {
+                    evaluation = self.iterate(&mut evaluator, x, residual, &mut progress);
                 }
-                _ if lost && !course.fresh => {
-                    self.start_afresh(x, residual, &mut course);
-                    found = Found::Open;
-                    continue;
+                Decision::StartAfresh => {
+                    self.start_afresh(x, residual, &mut progress);
+                    evaluation = Evaluation::Open;
                 }
-                Found::Nothing => Ending::Failed,
-                _ if lost => Ending::Diverged,
-                _ if course.iterations >= self.options.most_iterations && course.acceptable => {
-                    return self.settle_for_best(&evaluator, x, residual, &course);
+                Decision::SettleForBest => {
+                    self.best.restore(x, residual);
+                    self.forget();
+                    return Outcome {
+                        at_last_evaluation: false,
+                        ..evaluator.outcome(Ending::Converged, progress.iterations)
+                    };
                 }
-                _ if course.iterations >= self.options.most_iterations => Ending::IterationLimit,
-                _ => {
-                    found = self.iterate(&mut evaluator, x, residual, &mut course);
-                    continue;
+                Decision::End(ending) => {
+                    self.remembers = ending == Ending::Converged;
+                    if !self.remembers {
+                        self.forget();
+                    }
+                    return evaluator.outcome(ending, progress.iterations);
                 }
-            };
-            self.remembers = ending == Ending::Converged;
-            if !self.remembers {
-                self.forget();
             }
-            return evaluator.outcome(ending, course.iterations);
         }
     }
 }

@@ -9,13 +9,13 @@ const EXPLOSION: f64 = 1e12;
 const PATIENCE: usize = 20;
 
 /// The smallest residual so far, and for how long it has been that.
-pub(super) struct Watch {
+pub(super) struct StagnationMonitor {
     patience: usize,
     smallest: f64,
     waited: usize,
 }
 
-impl Watch {
+impl StagnationMonitor {
     /// For an iteration that may need one step for each of `size` unknowns to learn what it needs.
     pub fn new(size: usize) -> Self {
         Self {
@@ -28,14 +28,15 @@ impl Watch {
     /// Why to stop at a residual of this norm, if at all.
     pub fn judge(&mut self, norm: f64) -> Option<Ending> {
         if norm < self.smallest {
-            (self.smallest, self.waited) = (norm, 0);
+            self.smallest = norm;
+            self.waited = 0;
         } else {
             self.waited += 1;
         }
-        if norm > EXPLOSION * self.smallest || !norm.is_finite() {
-            Some(Ending::Diverged)
-        } else {
-            (self.waited >= self.patience).then_some(Ending::Stagnated)
+        let exploded = norm > EXPLOSION * self.smallest || !norm.is_finite();
+        if exploded {
+            return Some(Ending::Diverged);
         }
+        (self.waited >= self.patience).then_some(Ending::Stagnated)
     }
 }
