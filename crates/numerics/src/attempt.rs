@@ -26,3 +26,9 @@ pub(crate) fn not_finite(values: &[f64], size: usize) -> Option<usize> {
         .position(|value| !value.is_finite())
         .map(|position| position % size)
 }
+
+/// The component, of so many, whose `error` is the largest in magnitude; 0 if there is none.
+pub(crate) fn index_of_largest(components: usize, error: impl Fn(usize) -> f64) -> usize {
+    let larger = |&a: &usize, &b: &usize| error(a).abs().total_cmp(&error(b).abs());
+    (0..components).max_by(larger).unwrap_or(0)
+}

@@ -44,6 +44,8 @@ pub(crate) struct Course {
     pub proposed: f64,
     pub accepted: usize,
     pub rejected: usize,
+    /// What came of the last step.
+    pub last: Verdict,
 }
 
 /// Shorter than the end by so little, a step is stretched to hit it.
@@ -57,6 +59,7 @@ impl Course {
             proposed: 0.0,
             accepted: 0,
             rejected: 0,
+            last: Verdict::Accepted,
         }
     }
 
@@ -87,9 +90,10 @@ impl Course {
         (unresolved && step != self.remaining()) || self.proposed < f64::MIN_POSITIVE
     }
 
-    /// Takes note of what came of `step`.
-    pub fn take(&mut self, step: f64, attempt: Attempt) {
+    /// Records what came of `step`.
+    pub fn record(&mut self, step: f64, attempt: Attempt) {
         let shortened = step.abs() < self.proposed;
+        self.last = attempt.verdict;
         if attempt.verdict != Verdict::Accepted {
             self.rejected += 1;
             self.proposed = attempt.next;
@@ -132,7 +136,7 @@ mod tests {
     #[test]
     fn a_shortened_step_does_not_lower_the_proposal() {
         let mut course = course(4.0);
-        course.take(
+        course.record(
             1.0,
             Attempt {
                 verdict: Verdict::Accepted,

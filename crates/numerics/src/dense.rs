@@ -67,6 +67,9 @@ pub struct Singular {
     pub column: usize,
 }
 
+/// More steps of the condition estimate hardly ever find more. Higham (1988).
+const MOST_ASCENTS: usize = 5;
+
 /// A factorization `P A = L U` and the workspace it lives in.
 #[derive(Clone, Debug)]
 pub struct Lu<T: Field> {
@@ -80,16 +83,12 @@ pub struct Lu<T: Field> {
 impl<T: Field> Lu<T> {
     /// Makes room for matrices of `size` rows; holds the factors of the identity.
     pub fn new(size: usize) -> Self {
-        let (zero, one) = (T::from(0.0), T::from(1.0));
+        let identity = |row, column| T::from(if row == column { 1.0 } else { 0.0 });
         Self {
-            factors: DMatrix::from_fn(
-                size,
-                size,
-                |row, column| if row == column { one } else { zero },
-            ),
+            factors: DMatrix::from_fn(size, size, identity),
             exchanges: (0..size).collect(),
             norm: 1.0,
-            estimate: vec![zero; size],
+            estimate: vec![T::from(0.0); size],
         }
     }
 
@@ -141,13 +140,14 @@ impl<T: Field> Lu<T> {
         self.norm = one_norm(&self.factors);
         let factors = self.factors.as_mut_slice();
         for k in 0..size {
-            let pivot_row = choose_pivot(&factors[k * size + k..(k + 1) * size])
-                .ok_or(Singular { column: k })?
-                + k;
-            self.exchanges[k] = pivot_row;
-            exchange_rows(factors, size, k, pivot_row);
-            let (left, right) = factors.split_at_mut((k + 1) * size);
-            let multipliers = scale_column(&mut left[k * size + k..]);
+            let diagonal = k * size + k;
+            let next_column = (k + 1) * size;
+            let offset =
+                choose_pivot(&factors[diagonal..next_column]).ok_or(Singular { column: k })?;
+            self.exchanges[k] = k + offset;
+            exchange_rows(factors, size, k, k + offset);
+            let (left, right) = factors.split_at_mut(next_column);
+            let multipliers = scale_column(&mut left[diagonal..]);
             for column in right.chunks_exact_mut(size) {
                 let head = column[k];
                 subtract_multiple(&mut column[k + 1..], multipliers, head);
@@ -156,51 +156,69 @@ impl<T: Field> Lu<T> {
         Ok(())
     }
 
-    /// Higham's refinement of Hager's algorithm: climb `‖A⁻¹ x‖₁` over the unit ball, at most five times,
-    /// then try an alternating vector that defeats the known counterexamples.
+    /// Higham's refinement of Hager's algorithm: the largest `‖A⁻¹ x‖₁` that an ascent over the unit
+    /// ball finds, or an alternating vector that defeats the known counterexamples.
     fn inverse_norm(&mut self) -> f64 {
-        let Self {
-            factors,
-            exchanges,
-            estimate: x,
-            ..
-        } = self;
-        let size = x.len();
-        x.fill(T::from(1.0 / size as f64));
-        solve(factors, exchanges, x);
-        let mut best = sum_of_magnitudes(x);
-        for _ in 0..5 {
-            x.iter_mut().for_each(|entry| *entry = sign(*entry));
-            solve_adjoint(factors, exchanges, x);
-            let steepest = index_of_largest(x);
-            x.fill(T::from(0.0));
-            x[steepest] = T::from(1.0);
-            solve(factors, exchanges, x);
-            let reached = sum_of_magnitudes(x);
-            if reached.is_nan() || reached <= best {
+        let best = self.ascend();
+        let size = self.size() as f64;
+        best.max(2.0 * self.norm_for_alternating() / (3.0 * size))
+    }
+
+    /// Hager's ascent of `‖A⁻¹ x‖₁`, from the mean of all unit vectors to ever better ones.
+    fn ascend(&mut self) -> f64 {
+        let mean = 1.0 / self.size() as f64;
+        self.estimate.fill(T::from(mean));
+        let mut best = self.norm_of_solution();
+        for _ in 0..MOST_ASCENTS {
+            self.move_to_steepest();
+            let norm = self.norm_of_solution();
+            if norm.is_nan() || norm <= best {
                 break;
             }
-            best = reached;
+            best = norm;
         }
-        let last = (size.max(2) - 1) as f64;
-        for (k, entry) in x.iter_mut().enumerate() {
+        best
+    }
+
+    /// Replaces the estimate, a solution, by the unit vector along which its norm grows the most.
+    fn move_to_steepest(&mut self) {
+        let x = &mut self.estimate;
+        x.iter_mut().for_each(|entry| *entry = sign(*entry));
+        solve_adjoint(&self.factors, &self.exchanges, x);
+        let steepest = index_of_largest(x);
+        x.fill(T::from(0.0));
+        x[steepest] = T::from(1.0);
+    }
+
+    fn norm_for_alternating(&mut self) -> f64 {
+        let last = (self.size().max(2) - 1) as f64;
+        for (k, entry) in self.estimate.iter_mut().enumerate() {
             let alternating = if k % 2 == 0 { 1.0 } else { -1.0 };
             *entry = T::from(alternating * (1.0 + k as f64 / last));
         }
-        solve(factors, exchanges, x);
-        best.max(2.0 * sum_of_magnitudes(x) / (3.0 * size as f64))
+        self.norm_of_solution()
+    }
+
+    /// Replaces the estimate `x` by `A⁻¹ x`; returns the norm of that.
+    fn norm_of_solution(&mut self) -> f64 {
+        solve(&self.factors, &self.exchanges, &mut self.estimate);
+        sum_of_magnitudes(&self.estimate)
     }
 }
 
 /// The offset of the largest entry, if it can be divided by.
 fn choose_pivot<T: Field>(column: &[T]) -> Option<usize> {
-    let mut best = (0, column[0].pivot_size());
+    let mut best = 0;
+    let mut largest = column[0].pivot_size();
     for (offset, entry) in column.iter().enumerate().skip(1) {
-        if entry.pivot_size() > best.1 {
-            best = (offset, entry.pivot_size());
+        let size = entry.pivot_size();
+        if size > largest {
+            best = offset;
+            largest = size;
         }
     }
-    (best.1 > 0.0 && best.1.is_finite()).then_some(best.0)
+    let usable = largest > 0.0 && largest.is_finite();
+    usable.then_some(best)
 }
 
 fn exchange_rows<T: Field>(factors: &mut [T], size: usize, first: usize, second: usize) {
@@ -229,21 +247,19 @@ fn subtract_multiple<T: Field>(target: &mut [T], source: &[T], multiple: T) {
 }
 
 fn solve<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
-    let size = exchanges.len();
     assert_eq!(
         rhs.len(),
-        size,
+        exchanges.len(),
         "BUG: the right-hand side has the wrong size"
     );
     for (k, &other) in exchanges.iter().enumerate() {
         rhs.swap(k, other);
     }
-    let columns = || factors.as_slice().chunks_exact(size.max(1)).enumerate();
-    for (k, column) in columns() {
+    for (k, column) in columns(factors) {
         let head = rhs[k];
         subtract_multiple(&mut rhs[k + 1..], &column[k + 1..], head);
     }
-    for (k, column) in columns().rev() {
+    for (k, column) in columns(factors).rev() {
         rhs[k] = rhs[k] / column[k];
         let head = rhs[k];
         subtract_multiple(&mut rhs[..k], &column[..k], head);
@@ -252,19 +268,25 @@ fn solve<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
 
 /// Solves with the conjugate transpose: `Uᴴ`, then `Lᴴ`, then the exchanges undone.
 fn solve_adjoint<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
-    let size = exchanges.len();
-    let columns = || factors.as_slice().chunks_exact(size.max(1)).enumerate();
-    for (k, column) in columns() {
+    for (k, column) in columns(factors) {
         let known = conjugate_product(&column[..k], &rhs[..k]);
         rhs[k] = (rhs[k] - known) / column[k].conjugate();
     }
-    for (k, column) in columns().rev() {
+    for (k, column) in columns(factors).rev() {
         let known = conjugate_product(&column[k + 1..], &rhs[k + 1..]);
         rhs[k] -= known;
     }
     for (k, &other) in exchanges.iter().enumerate().rev() {
         rhs.swap(k, other);
     }
+}
+
+/// The columns of a square matrix, numbered.
+fn columns<T: Field>(
+    matrix: &DMatrix<T>,
+) -> impl DoubleEndedIterator<Item = (usize, &[T])> + ExactSizeIterator {
+    let rows = matrix.nrows().max(1);
+    matrix.as_slice().chunks_exact(rows).enumerate()
 }
 
 fn conjugate_product<T: Field>(left: &[T], right: &[T]) -> T {

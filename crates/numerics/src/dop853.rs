@@ -4,13 +4,14 @@
 //! Departures: the PI controller is on (β = 0.04, where the code has 0); the derivative at the end of a step is
 //! evaluated when the next step asks for it, so that the last step of an integration saves it.
 
-use crate::attempt::{Attempt, Verdict, not_finite};
+use crate::attempt::{Attempt, Verdict, index_of_largest, not_finite};
+use crate::columns::Columns;
 use crate::dop853_coefficients::{
     COMPOSITION, ERROR_OF_ORDER_3, ERROR_OF_ORDER_5, NODES, Row, SOLUTION, STAGES,
 };
 use crate::initial_step::{Scratch, Start, initial_step};
 use crate::rhs::Rhs;
-use crate::stiffness::{Stiffness, suspicious_reach};
+use crate::stiffness::{Stiffness, suspicious_h_lambda};
 use crate::tolerance::Tolerance;
 
 const ORDER: i32 = 8;
@@ -26,8 +27,8 @@ const FIRST_ERROR: f64 = 1e-4;
 /// The workspace of the explicit method.
 #[derive(Clone, Debug)]
 pub(crate) struct Dop853 {
-    /// Derivatives of all stages, one after another; the first belongs to the current state.
-    derivatives: Vec<f64>,
+    /// Derivatives of all stages; the first belongs to the current state.
+    derivatives: Columns,
     /// The state at which the last stage was evaluated.
     stage: Vec<f64>,
     candidate: Vec<f64>,
@@ -41,7 +42,7 @@ pub(crate) struct Dop853 {
 impl Dop853 {
     pub fn new(size: usize) -> Self {
         Self {
-            derivatives: vec![0.0; STAGES * size],
+            derivatives: Columns::zeros(size, STAGES),
             stage: vec![0.0; size],
             candidate: vec![0.0; size],
             previous_error: FIRST_ERROR,
@@ -54,7 +55,7 @@ impl Dop853 {
 
     /// Forgets what came before and evaluates the derivative at `state`.
     pub fn begin<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, state: &[f64]) {
-        rhs.derivative(time, state, &mut self.derivatives[..state.len()]);
+        rhs.derivative(time, state, self.derivatives.column_mut(0));
         self.previous_error = FIRST_ERROR;
         self.after_rejection = false;
         self.derivative_is_current = true;
@@ -63,7 +64,7 @@ impl Dop853 {
 
     /// The derivative at the current state, right after [`begin`](Self::begin).
     pub fn derivative(&self) -> &[f64] {
-        &self.derivatives[..self.stage.len()]
+        self.derivatives.column(0)
     }
 
     /// A size for the first step, right after [`begin`](Self::begin).
@@ -75,8 +76,7 @@ impl Dop853 {
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) -> f64 {
-        let size = state.len();
-        let (derivative, rest) = self.derivatives.split_at_mut(size);
+        let (derivative, second) = self.derivatives.first_two_mut();
         let start = Start {
             time,
             span,
@@ -85,7 +85,7 @@ impl Dop853 {
         };
         let scratch = Scratch {
             state: &mut self.stage,
-            derivative: &mut rest[..size],
+            derivative: second,
             allowed: &mut self.candidate,
         };
         initial_step(rhs, &start, scratch, tolerance, ORDER)
@@ -109,13 +109,8 @@ impl Dop853 {
             self.renew_derivative(rhs, time, state, tolerance);
         }
         self.evaluate_stages(rhs, time, step, state);
-        combine(
-            state,
-            step,
-            SOLUTION,
-            &self.derivatives,
-            &mut self.candidate,
-        );
+        let candidate = &mut self.candidate;
+        combine(state, step, SOLUTION, &self.derivatives, candidate);
         let error = self.error(step, state, tolerance);
         if error.is_finite() {
             self.judge(error, step, state)
@@ -126,13 +121,10 @@ impl Dop853 {
 
     /// The component with the largest error in the last attempt.
     pub fn worst_component(&self, state: &[f64], tolerance: Tolerance<'_>) -> usize {
-        let error = |k: usize| {
-            let allowed = tolerance.allows(k, state[k].abs().max(self.candidate[k].abs()));
-            (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, state.len()) / allowed).abs()
-        };
-        (0..state.len())
-            .max_by(|&a, &b| error(a).total_cmp(&error(b)))
-            .unwrap_or(0)
+        index_of_largest(state.len(), |k| {
+            let allowed = self.allowed(k, state, tolerance);
+            weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k) / allowed
+        })
     }
 
     /// The derivative after an accepted step; compared with that of the last stage, which was evaluated at the
@@ -144,17 +136,15 @@ impl Dop853 {
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) {
-        let size = state.len();
-        let (first, rest) = self.derivatives.split_at_mut(size);
-        rhs.derivative(time, state, first);
+        rhs.derivative(time, state, self.derivatives.column_mut(0));
         self.derivative_is_current = true;
-        let last = &rest[(STAGES - 2) * size..];
-        let change = square_distance(first, last);
+        let last_stage = self.derivatives.column(STAGES - 1);
+        let change = square_distance(self.derivatives.column(0), last_stage);
         let distance = square_distance(state, &self.stage);
         if distance > 0.0 {
-            let reach = self.previous_step.abs() * (change / distance).sqrt();
-            self.stiffness
-                .note(reach, suspicious_reach(tolerance.relative));
+            let h_lambda = self.previous_step.abs() * (change / distance).sqrt();
+            let limit = suspicious_h_lambda(tolerance.relative);
+            self.stiffness.record(h_lambda, limit);
         }
     }
 
@@ -165,36 +155,37 @@ impl Dop853 {
         step: f64,
         state: &[f64],
     ) {
-        let size = state.len();
         for stage in 1..STAGES {
-            combine(
-                state,
-                step,
-                COMPOSITION[stage],
-                &self.derivatives,
-                &mut self.stage,
-            );
-            let derivative = &mut self.derivatives[stage * size..(stage + 1) * size];
+            let row = COMPOSITION[stage];
+            combine(state, step, row, &self.derivatives, &mut self.stage);
+            let derivative = self.derivatives.column_mut(stage);
             rhs.derivative(time + NODES[stage] * step, &self.stage, derivative);
         }
     }
 
+    /// The error allowed in a component, by the larger of its values at both ends of the step.
+    fn allowed(&self, component: usize, state: &[f64], tolerance: Tolerance<'_>) -> f64 {
+        let before = state[component].abs();
+        let after = self.candidate[component].abs();
+        tolerance.allows(component, before.max(after))
+    }
+
     /// The error in units of what is allowed, HNW (10.17): of order 8, from the two embedded solutions.
     fn error(&self, step: f64, state: &[f64], tolerance: Tolerance<'_>) -> f64 {
-        let size = state.len();
-        let (mut of_order_5, mut of_order_3) = (0.0, 0.0);
-        for (k, (before, after)) in state.iter().zip(&self.candidate).enumerate() {
-            let allowed = tolerance.allows(k, before.abs().max(after.abs()));
-            of_order_5 +=
-                (weighted_sum(ERROR_OF_ORDER_5, &self.derivatives, k, size) / allowed).powi(2);
-            of_order_3 +=
-                (weighted_sum(ERROR_OF_ORDER_3, &self.derivatives, k, size) / allowed).powi(2);
+        let derivatives = &self.derivatives;
+        let mut of_order_5 = 0.0;
+        let mut of_order_3 = 0.0;
+        for k in 0..state.len() {
+            let allowed = self.allowed(k, state, tolerance);
+            of_order_5 += (weighted_sum(ERROR_OF_ORDER_5, derivatives, k) / allowed).powi(2);
+            of_order_3 += (weighted_sum(ERROR_OF_ORDER_3, derivatives, k) / allowed).powi(2);
         }
         let denominator = of_order_5 + 0.01 * of_order_3;
         if denominator == 0.0 {
             return 0.0;
         }
-        step.abs() * of_order_5 / (size as f64 * denominator).sqrt()
+        let mean = state.len() as f64 * denominator;
+        step.abs() * of_order_5 / mean.sqrt()
     }
 
     fn judge(&mut self, error: f64, step: f64, state: &mut [f64]) -> Attempt {
@@ -229,11 +220,12 @@ impl Dop853 {
     fn retreat(&mut self, step: f64) -> Attempt {
         self.after_rejection = true;
         let size = self.stage.len();
-        let component =
-            not_finite(&self.derivatives, size).or_else(|| not_finite(&self.candidate, size));
-        let verdict = component.map_or(Verdict::Rejected, |component| Verdict::NotFinite {
-            component,
-        });
+        let component = not_finite(self.derivatives.entries(), size)
+            .or_else(|| not_finite(&self.candidate, size));
+        let verdict = match component {
+            Some(component) => Verdict::NotFinite { component },
+            None => Verdict::Rejected,
+        };
         Attempt {
             verdict,
             next: 0.1 * step.abs(),
@@ -242,25 +234,22 @@ impl Dop853 {
 }
 
 /// `target = state + step · Σ coefficient · derivative`.
-fn combine(state: &[f64], step: f64, row: Row, derivatives: &[f64], target: &mut [f64]) {
-    let size = state.len();
+fn combine(state: &[f64], step: f64, row: Row, derivatives: &Columns, target: &mut [f64]) {
     for (k, target) in target.iter_mut().enumerate() {
-        *target = state[k] + step * weighted_sum(row, derivatives, k, size);
+        *target = state[k] + step * weighted_sum(row, derivatives, k);
     }
 }
 
 #[inline]
-fn weighted_sum(row: Row, derivatives: &[f64], component: usize, size: usize) -> f64 {
+fn weighted_sum(row: Row, derivatives: &Columns, component: usize) -> f64 {
     row.iter()
-        .map(|&(stage, weight)| weight * derivatives[stage * size + component])
+        .map(|&(stage, weight)| weight * derivatives.entry(stage, component))
         .sum()
 }
 
 fn square_distance(left: &[f64], right: &[f64]) -> f64 {
-    left.iter()
-        .zip(right)
-        .map(|(left, right)| (left - right).powi(2))
-        .sum()
+    let pairs = left.iter().zip(right);
+    pairs.map(|(left, right)| (left - right).powi(2)).sum()
 }
 
 #[cfg(test)]

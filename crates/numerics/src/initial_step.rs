@@ -6,6 +6,11 @@
 use crate::rhs::Rhs;
 use crate::tolerance::{Tolerance, scaled_norm};
 
+/// A state or derivative below this, in units of what is allowed, is nil. HNW.
+const NIL: f64 = 1e-5;
+/// Below this speed and curvature nothing happens. HNW.
+const STRAIGHT: f64 = 1e-15;
+
 /// What is known where an integration begins.
 pub(crate) struct Start<'a> {
     pub time: f64,
@@ -18,7 +23,8 @@ pub(crate) struct Start<'a> {
 impl Start<'_> {
     /// The size of a component; of one that starts at nil with nothing else to go by, what it may soon be.
     fn magnitude(&self, k: usize, tolerance: Tolerance<'_>) -> f64 {
-        if self.state[k] == 0.0 && tolerance.absolute == 0.0 && tolerance.size(k) == 0.0 {
+        let unknown = tolerance.absolute == 0.0 && tolerance.size(k) == 0.0;
+        if self.state[k] == 0.0 && unknown {
             (self.derivative[k] * 0.01 * self.span).abs()
         } else {
             self.state[k].abs()
@@ -26,7 +32,7 @@ impl Start<'_> {
     }
 }
 
-/// Room for the Euler step that tries the second derivative.
+/// Scratch for the Euler step that tries the second derivative.
 pub(crate) struct Scratch<'a> {
     pub state: &'a mut [f64],
     pub derivative: &'a mut [f64],
@@ -45,26 +51,12 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     for (k, allowed) in scratch.allowed.iter_mut().enumerate() {
         *allowed = tolerance.allows(k, start.magnitude(k, tolerance));
     }
-    let position = scaled_norm(start.state, scratch.allowed);
     let speed = scaled_norm(start.derivative, scratch.allowed);
-    let nil = position < 1e-5 || speed < 1e-5;
-    let guess = if nil {
-        0.01 * longest
-    } else {
-        longest.min(0.01 * position / speed)
-    };
-    euler(start, guess.copysign(start.span), scratch.state);
-    rhs.derivative(
-        start.time + guess.copysign(start.span),
-        scratch.state,
-        scratch.derivative,
-    );
-    for (change, before) in scratch.derivative.iter_mut().zip(start.derivative) {
-        *change -= before;
-    }
-    let curvature = scaled_norm(scratch.derivative, scratch.allowed) / guess;
+    let guess = cautious_guess(scaled_norm(start.state, scratch.allowed), speed, longest);
+    let change = change_of_derivative(rhs, start, scratch, guess.copysign(start.span));
+    let curvature = change / guess;
     let bend = speed.max(curvature);
-    let accurate = if bend <= 1e-15 {
+    let accurate = if bend <= STRAIGHT {
         longest
     } else {
         (0.01 / bend).powf(1.0 / f64::from(order))
@@ -77,10 +69,31 @@ pub(crate) fn initial_step<R: Rhs + ?Sized>(
     }
 }
 
-fn euler(start: &Start, step: f64, state: &mut [f64]) {
-    for (k, moved) in state.iter_mut().enumerate() {
+/// A step over which the state changes by about a hundredth.
+fn cautious_guess(position: f64, speed: f64, longest: f64) -> f64 {
+    let nil = position < NIL || speed < NIL;
+    if nil {
+        0.01 * longest
+    } else {
+        longest.min(0.01 * position / speed)
+    }
+}
+
+/// How much the derivative changes over an Euler step, in units of what is allowed.
+fn change_of_derivative<R: Rhs + ?Sized>(
+    rhs: &mut R,
+    start: &Start,
+    scratch: Scratch,
+    step: f64,
+) -> f64 {
+    for (k, moved) in scratch.state.iter_mut().enumerate() {
         *moved = start.state[k] + step * start.derivative[k];
     }
+    rhs.derivative(start.time + step, scratch.state, scratch.derivative);
+    for (change, before) in scratch.derivative.iter_mut().zip(start.derivative) {
+        *change -= before;
+    }
+    scaled_norm(scratch.derivative, scratch.allowed)
 }
 
 #[cfg(test)]

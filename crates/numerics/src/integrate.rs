@@ -9,7 +9,7 @@ use crate::course::{Course, IntegrationError};
 use crate::dop853::Dop853;
 use crate::radau::Radau;
 use crate::rhs::{Counted, Rhs};
-use crate::stiffness::expected_reach;
+use crate::stiffness::expected_h_lambda;
 use crate::tolerance::Tolerance;
 
 /// So many implicit steps in a row with which the explicit method could have kept up, and it takes over.
@@ -58,12 +58,23 @@ enum Method {
     Implicit,
 }
 
+impl Method {
+    fn first(hint: Hint) -> Self {
+        if hint.stiff {
+            Self::Implicit
+        } else {
+            Self::Explicit
+        }
+    }
+}
+
 /// A stretch of the integration in the hands of one method.
 #[derive(Clone, Debug)]
 struct Turn {
     method: Method,
-    /// Evaluations spent in this turn, those for Jacobians included, and the steps they bought.
+    /// Evaluations spent in this turn, those for Jacobians included.
     spent: usize,
+    /// Steps accepted.
     steps: usize,
     /// Steps in a row with which the explicit method could have kept up.
     easy_steps: usize,
@@ -82,25 +93,32 @@ impl Turn {
         }
     }
 
+    /// The turn of the other method.
     fn next(&self) -> Self {
-        match self.method {
-            Method::Explicit => Self {
-                doubt: self.doubt.max(1),
-                ..Self::new(Method::Implicit)
-            },
-            Method::Implicit => {
-                let misled = self.steps < STEPS_OF_A_FALSE_ALARM;
-                let doubt = if misled {
-                    GROWTH_OF_DOUBT * self.doubt
-                } else {
-                    0
-                };
-                Self {
-                    doubt,
-                    ..Self::new(Method::Explicit)
-                }
-            }
+        let false_alarm = self.steps < STEPS_OF_A_FALSE_ALARM;
+        let (method, doubt) = match self.method {
+            Method::Explicit => (Method::Implicit, self.doubt.max(1)),
+            Method::Implicit if false_alarm => (Method::Explicit, GROWTH_OF_DOUBT * self.doubt),
+            Method::Implicit => (Method::Explicit, 0),
+        };
+        Self {
+            doubt,
+            ..Self::new(method)
         }
+    }
+
+    fn record_step(&mut self, accepted: bool, cost: usize) {
+        self.spent += cost;
+        self.steps += usize::from(accepted);
+    }
+
+    fn record_ease(&mut self, easy: bool) {
+        self.easy_steps = if easy { self.easy_steps + 1 } else { 0 };
+    }
+
+    /// Evaluations spent per step accepted.
+    fn cost_per_step(&self, factorizations: f64) -> f64 {
+        (self.spent as f64 + factorizations) / self.steps.max(1) as f64
     }
 }
 
@@ -149,17 +167,15 @@ impl Integrator {
             rhs.size() == self.size && state.len() == self.size,
             "BUG: the sizes differ"
         );
-        let mut rhs = Counted {
-            rhs,
-            evaluations: 0,
-            jacobians: 0,
-        };
+        let mut rhs = Counted::new(rhs);
         let mut course = Course::new(start, end);
         if self.size == 0 || start == end {
             return Ok(outcome(&course, &rhs, hint));
         }
-        if let Some(&time) = [start, end].iter().find(|time| !time.is_finite()) {
-            return Err(IntegrationError::NotFinite { time, component: 0 });
+        for time in [start, end] {
+            if !time.is_finite() {
+                return Err(IntegrationError::NotFinite { time, component: 0 });
+            }
         }
         let tolerance = tolerance.attainable();
         let turn = self.run(&mut rhs, &mut course, state, tolerance, hint)?;
@@ -180,39 +196,43 @@ impl Integrator {
         tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Turn, IntegrationError> {
-        let mut turn = Turn::new(if hint.stiff {
-            Method::Implicit
-        } else {
-            Method::Explicit
-        });
+        let mut tolerance = tolerance;
+        let mut turn = Turn::new(Method::first(hint));
         self.begin(turn.method, rhs, course.time, state)?;
         course.proposed = self.first_step(turn.method, rhs, course, state, tolerance, hint);
-        let mut last = Verdict::Accepted;
-        let (span, mut tolerance) = (course.remaining().abs(), tolerance);
+        let suspicious = SUSPICIOUS * course.remaining().abs();
         while !course.is_over() {
             let step = course.next_step();
-            if last == Verdict::Rejected && step.abs() < SUSPICIOUS * span {
-                let component = self.worst_component(turn.method, state, tolerance);
-                tolerance = tolerance.above_rounding(component, state[component].abs());
+            if course.last == Verdict::Rejected && step.abs() < suspicious {
+                tolerance = self.above_rounding(turn.method, state, tolerance);
             }
-            self.check(turn.method, course, step, last, state, tolerance)?;
+            self.check(turn.method, course, step, state, tolerance)?;
             let before = rhs.cost();
             let attempt = self.attempt(turn.method, rhs, course.time, step, state, tolerance);
-            course.take(step, attempt);
-            last = attempt.verdict;
-            if last == Verdict::Accepted && rhs.arrived(course.time, state).is_break() {
+            course.record(step, attempt);
+            let accepted = attempt.verdict == Verdict::Accepted;
+            if accepted && rhs.arrived(course.time, state).is_break() {
                 break;
             }
-            turn.spent += rhs.cost() - before;
-            turn.steps += usize::from(last == Verdict::Accepted);
-            let easy = self.is_easy(&turn, course.proposed, tolerance);
-            turn.easy_steps = if easy { turn.easy_steps + 1 } else { 0 };
+            turn.record_step(accepted, rhs.cost() - before);
+            turn.record_ease(self.is_easy(&turn, course.proposed, tolerance));
             if self.is_over(&turn) && !course.is_over() {
                 turn = turn.next();
                 self.begin(turn.method, rhs, course.time, state)?;
             }
         }
         Ok(turn)
+    }
+
+    /// A tolerance that does not ask of the worst component what may be lost in rounding.
+    fn above_rounding<'a>(
+        &self,
+        method: Method,
+        state: &[f64],
+        tolerance: Tolerance<'a>,
+    ) -> Tolerance<'a> {
+        let component = self.worst_component(method, state, tolerance);
+        tolerance.above_rounding(component, state[component].abs())
     }
 
     fn begin<R: Rhs + ?Sized>(
@@ -233,9 +253,10 @@ impl Integrator {
             }
         };
         let fault = not_finite(state, self.size).or_else(|| not_finite(derivative, self.size));
-        fault.map_or(Ok(()), |component| {
-            Err(IntegrationError::NotFinite { time, component })
-        })
+        match fault {
+            Some(component) => Err(IntegrationError::NotFinite { time, component }),
+            None => Ok(()),
+        }
     }
 
     fn first_step<R: Rhs + ?Sized>(
@@ -250,7 +271,8 @@ impl Integrator {
         if hint.step > 0.0 && hint.step.is_finite() {
             return hint.step;
         }
-        let (time, span) = (course.time, course.remaining());
+        let time = course.time;
+        let span = course.remaining();
         match method {
             Method::Explicit => self.explicit.first_step(rhs, time, span, state, tolerance),
             Method::Implicit => self.implicit.first_step(rhs, time, span, state, tolerance),
@@ -278,7 +300,6 @@ impl Integrator {
         method: Method,
         course: &Course,
         step: f64,
-        last: Verdict,
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) -> Result<(), IntegrationError> {
@@ -292,7 +313,7 @@ impl Integrator {
         if !course.is_too_small(step) {
             return Ok(());
         }
-        if let Verdict::NotFinite { component } = last {
+        if let Verdict::NotFinite { component } = course.last {
             return Err(IntegrationError::NotFinite { time, component });
         }
         let component = self.worst_component(method, state, tolerance);
@@ -313,10 +334,11 @@ impl Integrator {
 
     /// Whether the explicit method would come as far as implicit steps of `size` do, for what they cost.
     fn is_easy(&self, turn: &Turn, size: f64, tolerance: Tolerance<'_>) -> bool {
-        let explicit_size = expected_reach(tolerance.relative) / self.implicit.spectral_bound();
+        let h_lambda = expected_h_lambda(tolerance.relative);
+        let explicit_size = h_lambda / self.implicit.spectral_bound();
         let factorization_cost = 3.0 * self.size as f64; // 6 n³ operations, in evaluations of 2 n²
-        let factored = self.implicit.factorizations() as f64 * factorization_cost;
-        let implicit_cost = (turn.spent as f64 + factored) / turn.steps.max(1) as f64;
+        let factorizations = self.implicit.factorizations() as f64 * factorization_cost;
+        let implicit_cost = turn.cost_per_step(factorizations);
         size / implicit_cost < explicit_size / EXPLICIT_COST
     }
 

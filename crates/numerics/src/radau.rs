@@ -7,7 +7,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::attempt::{Attempt, Verdict, not_finite};
+use crate::attempt::{Attempt, Verdict, index_of_largest, not_finite};
 use crate::initial_step::{Scratch, Start, initial_step};
 use crate::radau_stages::{Convergence, Goal, LARGEST_NUMBER_OF_ITERATIONS, RadauStages, Step};
 use crate::rhs::Rhs;
@@ -25,6 +25,11 @@ const LARGEST_SHRINKAGE: f64 = 0.2;
 const GOOD_CONTRACTION: f64 = 1e-3;
 /// A growth below this is not worth new factors.
 const LEAST_GROWTH: f64 = 1.2;
+/// A step is no longer than this part of the first one, if that was rejected. Code RADAU.
+const LARGEST_AFTER_FIRST_REJECTION: f64 = 0.1;
+/// Errors below this count as this, and below the second in the prediction of later steps. Code RADAU.
+const SMALLEST_ERROR: f64 = 1e-10;
+const SMALLEST_ERROR_REMEMBERED: f64 = 1e-2;
 
 /// The workspace of the implicit method.
 #[derive(Clone, Debug)]
@@ -143,41 +148,38 @@ impl Radau {
             rhs.derivative(time, state, &mut self.derivative);
             self.derivative_is_current = true;
         }
-        if let Err(attempt) = self.prepare(rhs, time, step, state) {
-            return attempt;
+        if let Err(rejected) = self.prepare(rhs, time, step, state) {
+            return rejected;
         }
-        let tolerance = for_estimate(tolerance);
-        for (component, (allowed, value)) in self.allowed.iter_mut().zip(&*state).enumerate() {
-            *allowed = tolerance.allows(component, value.abs());
-        }
-        let whole = Step {
-            time,
-            size: step,
-            state,
-        };
-        match self
-            .stages
-            .solve(rhs, whole, &self.allowed, newton_goal(tolerance))
-        {
+        match self.solve_stages(rhs, time, step, state, for_estimate(tolerance)) {
             Convergence::Reached { iterations } => {
                 let error = self.estimate(rhs, time, step, state);
                 self.judge(error, iterations, step, state)
             }
-            Convergence::Failed { shrinkage } => {
-                self.reject(Verdict::Rejected, shrinkage * step.abs())
-            }
-            Convergence::NotFinite { component } => {
-                self.reject(Verdict::NotFinite { component }, 0.1 * step.abs())
-            }
+            Convergence::Failed { shrinkage } => self.reject(shrinkage * step.abs()),
+            Convergence::NotFinite { component } => self.leave_domain(component, step),
         }
+    }
+
+    fn solve_stages<R: Rhs + ?Sized>(
+        &mut self,
+        rhs: &mut R,
+        time: f64,
+        size: f64,
+        state: &[f64],
+        tolerance: Tolerance<'_>,
+    ) -> Convergence {
+        for (k, allowed) in self.allowed.iter_mut().enumerate() {
+            *allowed = tolerance.allows(k, state[k].abs());
+        }
+        let step = Step { time, size, state };
+        let goal = newton_goal(tolerance);
+        self.stages.solve(rhs, step, &self.allowed, goal)
     }
 
     /// The component with the largest error in the last attempt that came to an estimate.
     pub fn worst_component(&self) -> usize {
-        let error = |k: usize| (self.error[k] / self.allowed[k]).abs();
-        (0..self.error.len())
-            .max_by(|&a, &b| error(a).total_cmp(&error(b)))
-            .unwrap_or(0)
+        index_of_largest(self.error.len(), |k| self.error[k] / self.allowed[k])
     }
 
     /// Jacobian and factors, if those at hand will not do.
@@ -195,16 +197,21 @@ impl Radau {
             self.factored = 0.0;
         }
         if let Some(component) = not_finite(self.stages.jacobian.as_slice(), state.len()) {
-            return Err(self.reject(Verdict::NotFinite { component }, 0.1 * step.abs()));
+            return Err(self.leave_domain(component, step));
         }
         if self.factored != step {
-            self.factored = 0.0;
-            self.factorizations += 1;
-            if self.stages.factor(step).is_err() {
-                return Err(self.reject(Verdict::Rejected, 0.5 * step.abs()));
-            }
-            self.factored = step;
+            self.factor(step)?;
         }
+        Ok(())
+    }
+
+    fn factor(&mut self, step: f64) -> Result<(), Attempt> {
+        self.factored = 0.0;
+        self.factorizations += 1;
+        if self.stages.factor(step).is_err() {
+            return Err(self.reject(0.5 * step.abs()));
+        }
+        self.factored = step;
         Ok(())
     }
 
@@ -226,33 +233,36 @@ impl Radau {
         for (k, moved) in self.moved.iter_mut().enumerate() {
             *moved = state[k] + self.error[k];
         }
-        rhs.derivative(time, &self.moved, &mut self.moved_derivative);
-        self.stages
-            .error(step, &self.moved_derivative, &mut self.error);
+        let derivative = &mut self.moved_derivative;
+        rhs.derivative(time, &self.moved, derivative);
+        self.stages.error(step, derivative, &mut self.error);
         scaled_norm(&self.error, &self.allowed)
     }
 
     fn judge(&mut self, error: f64, iterations: usize, step: f64, state: &mut [f64]) -> Attempt {
         if !error.is_finite() {
             let component = not_finite(&self.error, state.len()).unwrap_or(0);
-            return self.reject(Verdict::NotFinite { component }, 0.1 * step.abs());
+            return self.leave_domain(component, step);
         }
-        let error = error.max(1e-10);
+        let error = error.max(SMALLEST_ERROR);
         let factor = growth(error, iterations);
-        if error >= 1.0 {
-            let factor = if self.accepted.is_none() {
-                factor.min(0.1)
-            } else {
-                factor
-            };
-            return self.reject(Verdict::Rejected, factor * step.abs());
+        if error < 1.0 {
+            return self.accept(factor, error, step, state);
         }
+        let factor = match self.accepted {
+            Some(_) => factor,
+            None => factor.min(LARGEST_AFTER_FIRST_REJECTION),
+        };
+        self.reject(factor * step.abs())
+    }
+
+    fn accept(&mut self, factor: f64, error: f64, step: f64, state: &mut [f64]) -> Attempt {
         for (value, increment) in state.iter_mut().zip(self.stages.increment()) {
             *value += increment;
         }
         let next = self.next_step(factor, error, step);
         self.stages.keep(step);
-        self.accepted = Some((step, error.max(1e-2)));
+        self.accepted = Some((step, error.max(SMALLEST_ERROR_REMEMBERED)));
         self.after_rejection = false;
         self.derivative_is_current = false;
         Attempt {
@@ -264,10 +274,8 @@ impl Radau {
     /// The step after an accepted one: the lesser of the standard and of Gustafsson's predictive proposal, HW (8.25),
     /// and the same again if the factors can then be kept.
     fn next_step(&mut self, mut factor: f64, error: f64, step: f64) -> f64 {
-        if let Some((last_step, last_error)) = self.accepted {
-            let trend = (last_error / (error * error)).powf(1.0 / f64::from(ORDER));
-            let predicted = SAFETY * step / last_step * trend;
-            factor = factor.min(predicted.clamp(LARGEST_SHRINKAGE, LARGEST_GROWTH));
+        if let Some(last) = self.accepted {
+            factor = factor.min(predicted_growth(last, error, step));
         }
         if self.after_rejection {
             factor = factor.min(1.0);
@@ -287,13 +295,31 @@ impl Radau {
     }
 
     /// Turns the step down, and doubts a Jacobian that is not of this point.
-    fn reject(&mut self, verdict: Verdict, next: f64) -> Attempt {
+    fn reject(&mut self, next: f64) -> Attempt {
         self.after_rejection = true;
         if self.jacobian == Freshness::Earlier {
             self.jacobian = Freshness::Stale;
         }
-        Attempt { verdict, next }
+        Attempt {
+            verdict: Verdict::Rejected,
+            next,
+        }
     }
+
+    /// Left the domain of the right-hand side: come much closer.
+    fn leave_domain(&mut self, component: usize, step: f64) -> Attempt {
+        Attempt {
+            verdict: Verdict::NotFinite { component },
+            ..self.reject(0.1 * step.abs())
+        }
+    }
+}
+
+/// Gustafsson's proposal from this step and the last, with their errors, HW (8.25).
+fn predicted_growth((last_step, last_error): (f64, f64), error: f64, step: f64) -> f64 {
+    let trend = (last_error / (error * error)).powf(1.0 / f64::from(ORDER));
+    let predicted = SAFETY * step / last_step * trend;
+    predicted.clamp(LARGEST_SHRINKAGE, LARGEST_GROWTH)
 }
 
 /// The standard proposal, HW (8.21): less bold when Newton had to work.
@@ -317,10 +343,8 @@ fn for_estimate(tolerance: Tolerance<'_>) -> Tolerance<'_> {
 /// How far the stages are solved, in units of the estimate's tolerance: to about the wanted one, but not into
 /// rounding. Code RADAU.
 fn newton_goal(for_estimate: Tolerance<'_>) -> Goal {
-    let wanted = for_estimate
-        .relative
-        .powf(1.0 / TOLERANCE_EXPONENT - 1.0)
-        .min(0.03);
+    let exponent = 1.0 / TOLERANCE_EXPONENT - 1.0;
+    let wanted = for_estimate.relative.powf(exponent).min(0.03);
     let rounding = f64::EPSILON / for_estimate.relative;
     Goal {
         tolerance: wanted.max(10.0 * rounding),

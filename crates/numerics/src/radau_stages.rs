@@ -7,6 +7,7 @@ use nalgebra::{Complex, DMatrix};
 
 use crate::attempt::not_finite;
 use crate::collocation::continuation;
+use crate::columns::Columns;
 use crate::dense::{Lu, Singular};
 use crate::radau_coefficients::{
     COMPLEX_EIGENVALUES, ERROR_WEIGHTS, FROM_TRANSFORMED, NODES, REAL_EIGENVALUE, STAGES,
@@ -49,22 +50,22 @@ pub(crate) struct Step<'a> {
     pub state: &'a [f64],
 }
 
-/// The workspace of the stages. Vectors over the stages hold one stage after another.
+/// The workspace of the stages; what is of type [`Columns`] has a vector for each.
 #[derive(Clone, Debug)]
 pub(crate) struct RadauStages {
     pub jacobian: DMatrix<f64>,
     real: Lu<f64>,
     complex: [Lu<Complex<f64>>; 2],
-    increments: Vec<f64>,
-    transformed: Vec<f64>,
-    /// Derivatives at the stages, then, transformed, the Newton correction.
-    correction: Vec<f64>,
-    scratch: Vec<f64>,
+    increments: Columns,
+    transformed: Columns,
+    /// Derivatives at the stages, transformed; then the Newton correction.
+    correction: Columns,
+    derivatives: Columns,
     stage: Vec<f64>,
     complex_rhs: Vec<Complex<f64>>,
     allowed: Vec<f64>,
     /// The increments of the last accepted step.
-    previous: Vec<f64>,
+    previous: Columns,
     previous_size: f64,
     contraction: f64,
     /// Contraction θ as the factor θ/(1−θ) from a correction to the error left after it, HW (8.10).
@@ -74,7 +75,7 @@ pub(crate) struct RadauStages {
 impl RadauStages {
     pub fn new(size: usize) -> Self {
         let vector = vec![0.0; size];
-        let all = vec![0.0; STAGES * size];
+        let all = Columns::zeros(size, STAGES);
         Self {
             jacobian: DMatrix::zeros(size, size),
             real: Lu::new(size),
@@ -82,7 +83,7 @@ impl RadauStages {
             increments: all.clone(),
             transformed: all.clone(),
             correction: all.clone(),
-            scratch: all.clone(),
+            derivatives: all.clone(),
             stage: vector.clone(),
             complex_rhs: vec![Complex::new(0.0, 0.0); size],
             allowed: vector,
@@ -107,7 +108,7 @@ impl RadauStages {
 
     /// The increment over the whole step: the method is stiffly accurate.
     pub fn increment(&self) -> &[f64] {
-        &self.increments[(STAGES - 1) * self.stage.len()..]
+        self.increments.column(STAGES - 1)
     }
 
     /// Factors the three systems for steps of `size` with the present Jacobian.
@@ -132,38 +133,30 @@ impl RadauStages {
         self.start(step.size);
         self.correction_to_error = self.correction_to_error.max(f64::EPSILON).powf(0.8);
         self.contraction = 0.0;
-        let (mut last_size, mut last_ratio) = (0.0, 0.0);
-        for iteration in 1..=LARGEST_NUMBER_OF_ITERATIONS {
+        let mut corrections = Corrections::default();
+        for iterations in 1..=LARGEST_NUMBER_OF_ITERATIONS {
             self.correct(rhs, step);
             let size = self.size_of_correction();
             if !size.is_finite() {
-                let component = not_finite(&self.correction, self.stage.len()).unwrap_or(0);
+                let entries = self.correction.entries();
+                let component = not_finite(entries, self.stage.len()).unwrap_or(0);
                 return Convergence::NotFinite { component };
             }
             // A correction of a rounding error or two says nothing of contraction.
-            if iteration > 1 && size > 0.1 * goal.tolerance {
-                let ratio: f64 = size / last_size;
-                self.contraction = if iteration == 2 {
-                    ratio
-                } else {
-                    (ratio * last_ratio).sqrt()
-                };
-                last_ratio = ratio;
-                if let Some(shrinkage) = self.hopeless(size / goal.tolerance, iteration) {
-                    if size <= goal.noise {
-                        return Convergence::Reached {
-                            iterations: iteration,
-                        };
-                    }
-                    return Convergence::Failed { shrinkage };
+            if iterations > 1 && size > 0.1 * goal.tolerance {
+                self.contraction = corrections.contraction(size, iterations);
+                if let Some(shrinkage) = self.hopeless(size / goal.tolerance, iterations) {
+                    return if size <= goal.noise {
+                        Convergence::Reached { iterations }
+                    } else {
+                        Convergence::Failed { shrinkage }
+                    };
                 }
             }
-            last_size = size.max(f64::MIN_POSITIVE);
+            corrections.last_size = size.max(f64::MIN_POSITIVE);
             self.apply();
             if self.correction_to_error.min(10.0) * size <= goal.tolerance {
-                return Convergence::Reached {
-                    iterations: iteration,
-                };
+                return Convergence::Reached { iterations };
             }
         }
         Convergence::Failed { shrinkage: 0.5 }
@@ -171,18 +164,14 @@ impl RadauStages {
 
     /// Keeps the increments, from which the next step's are continued.
     pub fn keep(&mut self, size: f64) {
-        self.previous.copy_from_slice(&self.increments);
+        self.previous.copy_from(&self.increments);
         self.previous_size = size;
     }
 
     /// `(γ₀/h I − J)⁻¹ (derivative + Σ_i e_i z_i / h)`, HW (8.19), written to `error`.
     pub fn error(&self, size: f64, derivative: &[f64], error: &mut [f64]) {
-        let states = error.len();
         for (k, error) in error.iter_mut().enumerate() {
-            let stages = ERROR_WEIGHTS.iter().enumerate();
-            let sum: f64 = stages
-                .map(|(i, weight)| weight * self.increments[i * states + k])
-                .sum();
+            let sum = self.increments.combine(&ERROR_WEIGHTS, k);
             *error = derivative[k] + sum / size;
         }
         self.real.solve_in_place(error);
@@ -202,20 +191,15 @@ impl RadauStages {
 
     /// One correction of the transformed variables, HW (8.13).
     fn correct<R: Rhs + ?Sized>(&mut self, rhs: &mut R, step: Step) {
-        let states = self.stage.len();
         for (i, node) in NODES.into_iter().enumerate() {
-            let range = i * states..(i + 1) * states;
-            let increments = &self.increments[range.clone()];
+            let increments = self.increments.column(i);
             for (k, stage) in self.stage.iter_mut().enumerate() {
                 *stage = step.state[k] + increments[k];
             }
-            rhs.derivative(
-                step.time + node * step.size,
-                &self.stage,
-                &mut self.scratch[range],
-            );
+            let time = step.time + node * step.size;
+            rhs.derivative(time, &self.stage, self.derivatives.column_mut(i));
         }
-        transform(&TO_TRANSFORMED, &self.scratch, &mut self.correction);
+        transform(&TO_TRANSFORMED, &self.derivatives, &mut self.correction);
         self.solve_real(step.size);
         for pair in 0..COMPLEX_EIGENVALUES.len() {
             self.solve_complex(pair, step.size);
@@ -223,37 +207,38 @@ impl RadauStages {
     }
 
     fn solve_real(&mut self, size: f64) {
-        let rhs = &mut self.correction[..self.stage.len()];
-        for (rhs, transformed) in rhs.iter_mut().zip(&self.transformed) {
-            *rhs -= REAL_EIGENVALUE / size * transformed;
+        let rhs = self.correction.column_mut(0);
+        let shift = REAL_EIGENVALUE / size;
+        for (rhs, transformed) in rhs.iter_mut().zip(self.transformed.column(0)) {
+            *rhs -= shift * transformed;
         }
         self.real.solve_in_place(rhs);
     }
 
     fn solve_complex(&mut self, pair: usize, size: f64) {
-        let states = self.stage.len();
-        let range = (1 + 2 * pair) * states..(3 + 2 * pair) * states;
-        let (w_re, w_im) = self.transformed[range.clone()].split_at(states);
-        let (rhs_re, rhs_im) = self.correction[range].split_at_mut(states);
         let shift = COMPLEX_EIGENVALUES[pair] / size;
         for (k, rhs) in self.complex_rhs.iter_mut().enumerate() {
-            *rhs = Complex::new(rhs_re[k], rhs_im[k]) - shift * Complex::new(w_re[k], w_im[k]);
+            let transformed = complex_entry(&self.transformed, pair, k);
+            *rhs = complex_entry(&self.correction, pair, k) - shift * transformed;
         }
         self.complex[pair].solve_in_place(&mut self.complex_rhs);
-        for (k, solution) in self.complex_rhs.iter().enumerate() {
-            (rhs_re[k], rhs_im[k]) = (solution.re, solution.im);
+        let real_parts = self.correction.column_mut(1 + 2 * pair);
+        for (part, solution) in real_parts.iter_mut().zip(&self.complex_rhs) {
+            *part = solution.re;
+        }
+        let imaginary_parts = self.correction.column_mut(2 + 2 * pair);
+        for (part, solution) in imaginary_parts.iter_mut().zip(&self.complex_rhs) {
+            *part = solution.im;
         }
     }
 
     fn apply(&mut self) {
-        for (transformed, correction) in self.transformed.iter_mut().zip(&self.correction) {
-            *transformed += correction;
-        }
+        self.transformed.add(&self.correction);
         transform(&FROM_TRANSFORMED, &self.transformed, &mut self.increments);
     }
 
     fn size_of_correction(&self) -> f64 {
-        let stages = self.correction.chunks_exact(self.stage.len().max(1));
+        let stages = (0..STAGES).map(|stage| self.correction.column(stage));
         let squares: f64 = stages
             .map(|stage| scaled_norm(stage, &self.allowed).powi(2))
             .sum();
@@ -267,8 +252,8 @@ impl RadauStages {
         }
         self.correction_to_error = self.contraction / (1.0 - self.contraction);
         let left = (LARGEST_NUMBER_OF_ITERATIONS - iteration) as i32;
-        let predicted =
-            self.correction_to_error * size_to_tolerance * self.contraction.powi(left - 1);
+        let contraction_left = self.contraction.powi(left - 1);
+        let predicted = self.correction_to_error * size_to_tolerance * contraction_left;
         if left == 0 || predicted < 1.0 {
             return None;
         }
@@ -276,15 +261,40 @@ impl RadauStages {
     }
 }
 
+/// The sizes of the Newton corrections so far.
+#[derive(Default)]
+struct Corrections {
+    last_size: f64,
+    /// The size of the last one that counted, as a share of the one before.
+    last_ratio: f64,
+}
+
+impl Corrections {
+    /// The contraction that a correction of this size shows, HW (8.9).
+    fn contraction(&mut self, size: f64, iterations: usize) -> f64 {
+        let ratio = size / self.last_size;
+        let contraction = if iterations == 2 {
+            ratio
+        } else {
+            (ratio * self.last_ratio).sqrt()
+        };
+        self.last_ratio = ratio;
+        contraction
+    }
+}
+
+/// The component of the complex variable that two real ones stand for; the first is real.
+fn complex_entry(variables: &Columns, pair: usize, component: usize) -> Complex<f64> {
+    let real = variables.entry(1 + 2 * pair, component);
+    let imaginary = variables.entry(2 + 2 * pair, component);
+    Complex::new(real, imaginary)
+}
+
 /// Applies a matrix over the stages to every component.
-fn transform(matrix: &StageMatrix, from: &[f64], to: &mut [f64]) {
-    let states = from.len() / STAGES;
-    for (row, target) in matrix.iter().zip(to.chunks_exact_mut(states.max(1))) {
-        for (k, target) in target.iter_mut().enumerate() {
-            let stages = row.iter().enumerate();
-            *target = stages
-                .map(|(i, weight)| weight * from[i * states + k])
-                .sum();
+fn transform(matrix: &StageMatrix, from: &Columns, to: &mut Columns) {
+    for (stage, row) in matrix.iter().enumerate() {
+        for (k, target) in to.column_mut(stage).iter_mut().enumerate() {
+            *target = from.combine(row, k);
         }
     }
 }

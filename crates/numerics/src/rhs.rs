@@ -66,16 +66,20 @@ pub fn finite_differences<R: Rhs + ?Sized>(
     let (moved, base) = scratch.split_at_mut(size);
     moved.copy_from_slice(state);
     rhs.derivative(time, state, base);
-    let columns = jacobian.as_mut_slice().chunks_exact_mut(size.max(1));
-    for (k, column) in columns.enumerate() {
+    for k in 0..size {
         let distance = difference_from(state[k], base[k]);
+        let column = &mut jacobian.as_mut_slice()[k * size..][..size];
         moved[k] = state[k] + distance;
         rhs.derivative(time, moved, column);
         moved[k] = state[k];
-        column
-            .iter_mut()
-            .zip(&*base)
-            .for_each(|(entry, &base)| *entry = (*entry - base) / distance);
+        set_quotients(column, base, distance);
+    }
+}
+
+/// `column = (column − base) / distance`.
+fn set_quotients(column: &mut [f64], base: &[f64], distance: f64) {
+    for (entry, base) in column.iter_mut().zip(base) {
+        *entry = (*entry - base) / distance;
     }
 }
 
@@ -126,7 +130,15 @@ pub(crate) struct Counted<'a, R: ?Sized> {
     pub jacobians: usize,
 }
 
-impl<R: Rhs + ?Sized> Counted<'_, R> {
+impl<'a, R: Rhs + ?Sized> Counted<'a, R> {
+    pub fn new(rhs: &'a mut R) -> Self {
+        Self {
+            rhs,
+            evaluations: 0,
+            jacobians: 0,
+        }
+    }
+
     /// The work so far in evaluations, as if Jacobians were finite differences.
     pub fn cost(&self) -> usize {
         self.evaluations + self.jacobians * (self.size() + 1)

@@ -19,7 +19,6 @@ const SINGULAR: f64 = 1e-14;
 
 /// A matrix of fixed pattern, and its factors.
 pub struct PatternLu {
-    size: usize,
     values: Vec<f64>,
     entries: Vec<(usize, usize)>,
     solver: Solver,
@@ -30,17 +29,22 @@ pub struct PatternLu {
 }
 
 enum Solver {
-    Dense(Box<(DMatrix<f64>, Lu<f64>)>),
+    Dense(Box<Dense>),
     Sparse(Box<Sparse>),
+}
+
+struct Dense {
+    matrix: DMatrix<f64>,
+    lu: Lu<f64>,
 }
 
 struct Sparse {
     matrix: SparseColMat<usize, f64>,
-    /// For each entry its place among the matrix's values.
-    places: Vec<usize>,
+    /// For each entry its slot among the matrix's values.
+    slots: Vec<usize>,
     symbolic: SymbolicLu<usize>,
     numeric: NumericLu<usize, f64>,
-    /// Room for a factorisation or a solution.
+    /// Scratch for a factorization or a solution.
     memory: MemBuffer,
     probe: Vec<f64>,
 }
@@ -54,13 +58,12 @@ impl PatternLu {
     /// A matrix of `size` unknowns with these entries (row, column), each listed once; all zero.
     pub fn new(size: usize, entries: Vec<(usize, usize)>) -> Self {
         let solver = if size <= MOST_DENSE {
-            Solver::Dense(Box::new((DMatrix::zeros(size, size), Lu::new(size))))
+            Solver::Dense(Box::new(Dense::new(size)))
         } else {
             Solver::Sparse(Box::new(Sparse::new(size, &entries)))
         };
         let zeros = vec![0.0; entries.len()];
         Self {
-            size,
             values: zeros.clone(),
             scaled: zeros,
             rows: vec![1.0; size],
@@ -79,89 +82,108 @@ impl PatternLu {
     pub fn factor(&mut self) -> Result<(), SingularPattern> {
         self.scale()?;
         match &mut self.solver {
-            Solver::Dense(dense) => {
-                let (matrix, lu) = dense.as_mut();
-                matrix.fill(0.0);
-                self.entries
-                    .iter()
-                    .zip(&self.scaled)
-                    .for_each(|(&place, &value)| matrix[place] = value);
-                let factored =
-                    self.size == 0 || (lu.factor(matrix).is_ok() && lu.rcond() > SINGULAR);
-                if factored {
-                    Ok(())
-                } else {
-                    Err(SingularPattern)
-                }
-            }
+            Solver::Dense(dense) => dense.factor(&self.entries, &self.scaled),
             Solver::Sparse(sparse) => sparse.factor(&self.scaled),
         }
     }
 
-    /// Rows by their largest entries, then columns by theirs; scales are powers of two, which round nothing.
+    /// Rows by their largest entries, then columns by theirs.
     fn scale(&mut self) -> Result<(), SingularPattern> {
         self.scaled.copy_from_slice(&self.values);
-        for (by_row, scales) in [(true, &mut self.rows), (false, &mut self.columns)] {
-            let line = |&(row, column): &(usize, usize)| if by_row { row } else { column };
-            scales.fill(0.0);
-            for (entry, value) in self.entries.iter().zip(&self.scaled) {
-                let largest = &mut scales[line(entry)];
-                *largest = if value.is_finite() {
-                    largest.max(value.abs())
-                } else {
-                    f64::INFINITY
-                };
-            }
-            if !scales
-                .iter()
-                .all(|&largest| largest > 0.0 && largest.is_finite())
-            {
-                return Err(SingularPattern);
-            }
-            scales
-                .iter_mut()
-                .for_each(|scale| *scale = (-scale.log2().round()).exp2());
-            self.entries
-                .iter()
-                .zip(&mut self.scaled)
-                .for_each(|(entry, value)| *value *= scales[line(entry)]);
-        }
-        Ok(())
+        let rows = self.entries.iter().map(|&(row, _)| row);
+        scale_lines(rows, &mut self.scaled, &mut self.rows)?;
+        let columns = self.entries.iter().map(|&(_, column)| column);
+        scale_lines(columns, &mut self.scaled, &mut self.columns)
     }
 
     /// Solves with the factors, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
-        right
-            .iter_mut()
-            .zip(&self.rows)
-            .for_each(|(value, scale)| *value *= scale);
+        multiply_entries(right, &self.rows);
         match &mut self.solver {
-            Solver::Dense(dense) => dense.1.solve_in_place(right),
+            Solver::Dense(dense) => dense.lu.solve_in_place(right),
             Solver::Sparse(sparse) => sparse.solve(right),
         }
-        right
-            .iter_mut()
-            .zip(&self.columns)
-            .for_each(|(value, scale)| *value *= scale);
+        multiply_entries(right, &self.columns);
+    }
+}
+
+/// Brings the largest entry of every row to about one, or of every column; `lines` has that of each
+/// value. Scales are powers of two, which round nothing.
+fn scale_lines(
+    lines: impl Iterator<Item = usize> + Clone,
+    values: &mut [f64],
+    scales: &mut [f64],
+) -> Result<(), SingularPattern> {
+    scales.fill(0.0);
+    for (line, value) in lines.clone().zip(&*values) {
+        let magnitude = if value.is_finite() {
+            value.abs()
+        } else {
+            f64::INFINITY
+        };
+        scales[line] = scales[line].max(magnitude);
+    }
+    let usable = |&largest: &f64| largest > 0.0 && largest.is_finite();
+    if !scales.iter().all(usable) {
+        return Err(SingularPattern);
+    }
+    for scale in &mut *scales {
+        *scale = (-scale.log2().round()).exp2();
+    }
+    for (line, value) in lines.zip(values) {
+        *value *= scales[line];
+    }
+    Ok(())
+}
+
+fn multiply_entries(vector: &mut [f64], factors: &[f64]) {
+    for (entry, factor) in vector.iter_mut().zip(factors) {
+        *entry *= factor;
+    }
+}
+
+impl Dense {
+    fn new(size: usize) -> Self {
+        Self {
+            matrix: DMatrix::zeros(size, size),
+            lu: Lu::new(size),
+        }
+    }
+
+    fn factor(
+        &mut self,
+        entries: &[(usize, usize)],
+        values: &[f64],
+    ) -> Result<(), SingularPattern> {
+        if self.matrix.is_empty() {
+            return Ok(());
+        }
+        self.matrix.fill(0.0);
+        for (&entry, &value) in entries.iter().zip(values) {
+            self.matrix[entry] = value;
+        }
+        let factored = self.lu.factor(&self.matrix).is_ok();
+        if factored && self.lu.rcond() > SINGULAR {
+            Ok(())
+        } else {
+            Err(SingularPattern)
+        }
     }
 }
 
 impl Sparse {
     fn new(size: usize, entries: &[(usize, usize)]) -> Self {
-        // The index of each entry as its value tells where the matrix has put it.
-        let numbered = entries
-            .iter()
-            .enumerate()
-            .map(|(k, &(row, column))| Triplet::new(row, column, k as f64));
-        let numbered: Vec<_> = numbered.collect();
+        // The index of each entry as its value shows where the matrix has put it.
+        let mut numbered = Vec::with_capacity(entries.len());
+        for (k, &(row, column)) in entries.iter().enumerate() {
+            numbered.push(Triplet::new(row, column, k as f64));
+        }
         let matrix = SparseColMat::<usize, f64>::try_new_from_triplets(size, size, &numbered)
             .expect("BUG: entries within the matrix, each once");
-        let mut places = vec![0; entries.len()];
-        matrix
-            .val()
-            .iter()
-            .enumerate()
-            .for_each(|(place, &entry)| places[entry as usize] = place);
+        let mut slots = vec![0; entries.len()];
+        for (slot, &entry) in matrix.val().iter().enumerate() {
+            slots[entry as usize] = slot;
+        }
         let symbolic = factorize_symbolic_lu(matrix.symbolic(), Default::default())
             .expect("BUG: a pattern that can be ordered");
         let factoring = symbolic.factorize_numeric_lu_scratch::<f64>(Par::Seq, Default::default());
@@ -169,7 +191,7 @@ impl Sparse {
         let memory = MemBuffer::new(factoring.or(solving));
         Self {
             matrix,
-            places,
+            slots,
             symbolic,
             numeric: NumericLu::new(),
             memory,
@@ -179,40 +201,30 @@ impl Sparse {
 
     fn factor(&mut self, values: &[f64]) -> Result<(), SingularPattern> {
         let stored = self.matrix.val_mut();
-        self.places
-            .iter()
-            .zip(values)
-            .for_each(|(&place, &value)| stored[place] = value);
-        let stack = MemStack::new(&mut self.memory);
-        self.symbolic
-            .factorize_numeric_lu(
-                &mut self.numeric,
-                self.matrix.as_ref(),
-                Par::Seq,
-                stack,
-                Default::default(),
-            )
-            .map_err(|_| SingularPattern)?;
+        for (&slot, &value) in self.slots.iter().zip(values) {
+            stored[slot] = value;
+        }
+        let factored = self.symbolic.factorize_numeric_lu(
+            &mut self.numeric,
+            self.matrix.as_ref(),
+            Par::Seq,
+            MemStack::new(&mut self.memory),
+            Default::default(),
+        );
+        factored.map_err(|_| SingularPattern)?;
         self.check_condition(values)
     }
 
-    /// A solution that is out of all proportion tells a singular matrix: `‖M‖ ‖M⁻¹ b‖ / ‖b‖` bounds the condition from below.
+    /// A solution out of all proportion shows a singular matrix: `‖M‖ ‖M⁻¹ b‖ / ‖b‖` bounds the
+    /// condition from below.
     fn check_condition(&mut self, values: &[f64]) -> Result<(), SingularPattern> {
         let mut probe = std::mem::take(&mut self.probe);
-        probe
-            .iter_mut()
-            .enumerate()
-            .for_each(|(i, b)| *b = if (i * i / 3) % 2 == 0 { 1.0 } else { -1.0 });
+        for (i, entry) in probe.iter_mut().enumerate() {
+            let positive = (i * i / 3) % 2 == 0; // without a period that a pattern might share
+            *entry = if positive { 1.0 } else { -1.0 };
+        }
         self.solve(&mut probe);
-        let most = |most: f64, v: &f64| {
-            if v.is_nan() {
-                f64::INFINITY
-            } else {
-                most.max(v.abs())
-            }
-        };
-        let largest = |numbers: &[f64]| numbers.iter().fold(0.0, most);
-        let growth = largest(&probe) * largest(values);
+        let growth = largest_magnitude(&probe) * largest_magnitude(values);
         self.probe = probe;
         if growth * SINGULAR < 1.0 {
             Ok(())
@@ -232,6 +244,19 @@ impl Sparse {
             MemStack::new(&mut self.memory),
         );
     }
+}
+
+/// The largest magnitude; infinite if a number is NaN.
+fn largest_magnitude(numbers: &[f64]) -> f64 {
+    let mut largest: f64 = 0.0;
+    for number in numbers {
+        largest = if number.is_nan() {
+            f64::INFINITY
+        } else {
+            largest.max(number.abs())
+        };
+    }
+    largest
 }
 
 #[cfg(test)]

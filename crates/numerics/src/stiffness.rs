@@ -11,13 +11,13 @@
 /// `h |λ|` on the boundary of the stability domain of DOP853.
 const STABILITY_LIMIT: f64 = 6.1;
 
-/// The `h |λ|` that an explicit method can be expected to reach with a decayed component.
-pub(crate) fn expected_reach(relative_tolerance: f64) -> f64 {
+/// The `h |λ|` that an explicit method can be expected to attain with a decayed component.
+pub(crate) fn expected_h_lambda(relative_tolerance: f64) -> f64 {
     STABILITY_LIMIT.min(25.0 * relative_tolerance.powf(0.125))
 }
 
 /// The `h |λ|` above which a step is suspicious: more than an active component would allow.
-pub(crate) fn suspicious_reach(relative_tolerance: f64) -> f64 {
+pub(crate) fn suspicious_h_lambda(relative_tolerance: f64) -> f64 {
     STABILITY_LIMIT.min(14.0 * relative_tolerance.powf(0.125))
 }
 
@@ -38,10 +38,10 @@ pub(crate) struct Stiffness {
 }
 
 impl Stiffness {
-    /// Takes note of one step's `h |λ|`, to be held against [`suspicious_reach`].
-    pub fn note(&mut self, step_times_eigenvalue: f64, limit: f64) {
+    /// Records one step's `h |λ|`, to be compared with [`suspicious_h_lambda`].
+    pub fn record(&mut self, h_lambda: f64, limit: f64) {
         self.looked_at += 1;
-        if step_times_eigenvalue > limit {
+        if h_lambda > limit {
             self.at_limit += 1;
             self.suspicious += 1;
             self.relieved = 0;
@@ -71,12 +71,12 @@ mod tests {
     #[test]
     fn fifteen_steps_convict_and_six_acquit() {
         let mut stiffness = Stiffness::default();
-        (0..14).for_each(|_| stiffness.note(7.0, 6.1));
+        (0..14).for_each(|_| stiffness.record(7.0, 6.1));
         assert!(!stiffness.is_certain(1) && stiffness.is_likely());
-        (0..6).for_each(|_| stiffness.note(1.0, 6.1));
-        stiffness.note(7.0, 6.1);
+        (0..6).for_each(|_| stiffness.record(1.0, 6.1));
+        stiffness.record(7.0, 6.1);
         assert!(!stiffness.is_certain(1));
-        (0..14).for_each(|_| stiffness.note(7.0, 6.1));
+        (0..14).for_each(|_| stiffness.record(7.0, 6.1));
         assert!(stiffness.is_certain(1));
     }
 }

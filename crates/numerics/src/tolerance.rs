@@ -68,9 +68,8 @@ impl Tolerance<'_> {
 
 /// The root mean square of `errors`, each in units of what is allowed to it.
 pub(crate) fn scaled_norm(errors: &[f64], allowed: &[f64]) -> f64 {
-    let sum: f64 = errors
-        .iter()
-        .zip(allowed)
+    let pairs = errors.iter().zip(allowed);
+    let sum: f64 = pairs
         .map(|(error, allowed)| (error / allowed).powi(2))
         .sum();
     (sum / errors.len().max(1) as f64).sqrt()
