@@ -1,4 +1,4 @@
-//! What a method says of one attempted step.
+//! The result of one attempted step.
 
 /// The outcome of an attempted step and the size to try next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub(crate) struct Attempt {
     pub next: f64,
 }
 
-/// Whether the step stands.
+/// Whether the step is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The state has moved.
@@ -19,7 +19,8 @@ pub(crate) enum Verdict {
     NotFinite { component: usize },
 }
 
-/// The first component that is not finite in any of the vectors that `values` holds one after another.
+/// The first component that is not finite in any of the vectors that `values` holds one after
+/// another.
 pub(crate) fn not_finite(values: &[f64], size: usize) -> Option<usize> {
     values
         .iter()

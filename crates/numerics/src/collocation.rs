@@ -4,8 +4,9 @@ use crate::radau_coefficients::{NODES, STAGES, StageMatrix};
 
 /// Weights that continue the stage increments of one step into the next, `ratio` times as long.
 ///
-/// The polynomial through `(0, 0)` and `(c_j, z_j)` is read at `1 + ratio c_i` and counted from its end, where
-/// the next step starts: `z_i(next) = Σ_j w_ij z_j`. Hairer & Wanner, *Solving ODEs II*, (IV.8.5).
+/// The polynomial through `(0, 0)` and `(c_j, z_j)` is read at `1 + ratio c_i` and counted from its
+/// end, where the next step starts: `z_i(next) = Σ_j w_ij z_j`. Hairer & Wanner, *Solving ODEs II*,
+/// (IV.8.5).
 pub(crate) fn continuation(ratio: f64) -> StageMatrix {
     let mut weights = [[0.0; STAGES]; STAGES];
     for (row, node) in weights.iter_mut().zip(NODES) {

@@ -1,8 +1,9 @@
 //! LU factorization with partial pivoting, in place and without allocation.
 //!
-//! Right-looking and column-oriented, so that the inner loop runs along contiguous columns; meant for
-//! sizes of 1 to 200. Reference: Golub & Van Loan, *Matrix Computations*, algorithm 3.4.1; the condition
-//! estimate is Hager's in the form of Higham (1988), *FORTRAN codes for estimating the one-norm*.
+//! Right-looking and column-oriented, so that the inner loop runs along contiguous columns; meant
+//! for sizes of 1 to 200. Reference: Golub & Van Loan, *Matrix Computations*, algorithm 3.4.1; the
+//! condition estimate is Hager's in the form of Higham (1988), *FORTRAN codes for estimating the
+//! one-norm*.
 
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
@@ -81,7 +82,7 @@ pub struct Lu<T: Field> {
 }
 
 impl<T: Field> Lu<T> {
-    /// Makes room for matrices of `size` rows; holds the factors of the identity.
+    /// Allocates the workspace for matrices of `size` rows; holds the factors of the identity.
     pub fn new(size: usize) -> Self {
         let identity = |row, column| T::from(if row == column { 1.0 } else { 0.0 });
         Self {
@@ -156,8 +157,8 @@ impl<T: Field> Lu<T> {
         Ok(())
     }
 
-    /// Higham's refinement of Hager's algorithm: the largest `‖A⁻¹ x‖₁` that an ascent over the unit
-    /// ball finds, or an alternating vector that defeats the known counterexamples.
+    /// Higham's refinement of Hager's algorithm: the largest `‖A⁻¹ x‖₁` that an ascent over the
+    /// unit ball finds, or an alternating vector that defeats the known counterexamples.
     fn inverse_norm(&mut self) -> f64 {
         let best = self.ascend();
         let size = self.size() as f64;
@@ -368,7 +369,8 @@ mod tests {
 
     #[test]
     fn the_condition_of_hilbert_matrices_is_estimated() {
-        // ‖H‖₁ ‖H⁻¹‖₁ for n = 3 and 6 (Higham, Accuracy and Stability of Numerical Algorithms, section 28.1).
+        // ‖H‖₁ ‖H⁻¹‖₁ for n = 3 and 6 (Higham, Accuracy and Stability of Numerical Algorithms,
+        // section 28.1).
         for (size, condition) in [(3, 748.0), (6, 2.907e7)] {
             let mut lu = Lu::new(size);
             lu.factor(&hilbert(size)).unwrap();
@@ -414,8 +416,10 @@ mod tests {
             lu.solve_in_place(&mut solution);
             let solution_size = solution.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
             for row in 0..size {
-                let image: f64 = (0..size).map(|column| matrix[(row, column)] * solution[column]).sum();
-                prop_assert!((image - rhs[row]).abs() < 1e-13 * (1.0 + size as f64 * solution_size));
+                let product = |column| matrix[(row, column)] * solution[column];
+                let image: f64 = (0..size).map(product).sum();
+                let bound = 1e-13 * (1.0 + size as f64 * solution_size);
+                prop_assert!((image - rhs[row]).abs() < bound);
             }
         }
 

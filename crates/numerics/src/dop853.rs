@@ -1,8 +1,9 @@
 //! The explicit method of Dormand & Prince, order 8 with embedded orders 5 and 3.
 //!
-//! Reference: Hairer, Nørsett & Wanner, *Solving ODEs I* (1993), section II.10 and code DOP853, cited as "HNW".
-//! Departures: the PI controller is on (β = 0.04, where the code has 0); the derivative at the end of a step is
-//! evaluated when the next step asks for it, so that the last step of an integration saves it.
+//! Reference: Hairer, Nørsett & Wanner, *Solving ODEs I* (1993), section II.10 and code DOP853,
+//! cited as "HNW". Departures: the PI controller is on (β = 0.04, where the code has 0); the
+//! derivative at the end of a step is evaluated when the next step asks for it, so that the last
+//! step of an integration saves it.
 
 use crate::attempt::{Attempt, Verdict, index_of_largest, not_finite};
 use crate::columns::Columns;
@@ -127,8 +128,8 @@ impl Dop853 {
         })
     }
 
-    /// The derivative after an accepted step; compared with that of the last stage, which was evaluated at the
-    /// same time, it tells of stiffness.
+    /// The derivative after an accepted step; compared with that of the last stage, which was
+    /// evaluated at the same time, it shows stiffness.
     fn renew_derivative<R: Rhs + ?Sized>(
         &mut self,
         rhs: &mut R,
@@ -170,7 +171,8 @@ impl Dop853 {
         tolerance.allows(component, before.max(after))
     }
 
-    /// The error in units of what is allowed, HNW (10.17): of order 8, from the two embedded solutions.
+    /// The error in units of what is allowed, HNW (10.17): of order 8, from the two embedded
+    /// solutions.
     fn error(&self, step: f64, state: &[f64], tolerance: Tolerance<'_>) -> f64 {
         let derivatives = &self.derivatives;
         let mut of_order_5 = 0.0;
@@ -264,7 +266,8 @@ mod tests {
         largest: 0.0,
     };
 
-    /// The error at t = 2 on `x' = x cos t`, where the time counts and the problem is not linear in it.
+    /// The error at t = 2 on `x' = x cos t`, where the time counts and the problem is not linear in
+    /// it.
     fn error_with(steps: usize) -> f64 {
         let mut rhs = from_fn(1, |time, x: &[f64], dx: &mut [f64]| {
             dx[0] = x[0] * time.cos()

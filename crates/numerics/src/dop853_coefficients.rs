@@ -1,8 +1,8 @@
 //! Coefficients of the Dormand–Prince method of order 8 with embedded orders 5 and 3.
 //!
-//! Source: Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*, 2nd edition (1993), section II.5,
-//! and their code DOP853. Rows hold `(stage, coefficient)` for the coefficients that are not zero; stages count
-//! from zero.
+//! Source: Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*, 2nd edition
+//! (1993), section II.5, and their code DOP853. Rows hold `(stage, coefficient)` for the
+//! coefficients that are not zero; stages count from zero.
 
 /// The number of stages of a step.
 pub(crate) const STAGES: usize = 12;

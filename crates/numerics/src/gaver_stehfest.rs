@@ -1,10 +1,12 @@
-//! The operators of [`Transfer`](crate::Transfer) by numerical inversion of their Laplace transforms.
+//! The operators of [`Transfer`](crate::Transfer) by numerical inversion of their Laplace
+//! transforms.
 //!
-//! Reference: Éguillon, Lacabanne, Tromeur-Dervout, *COSTARICA estimator*, section 3.2.3, cited as "(n)"; the weights are
-//! those of Stehfest (1970), *Algorithm 368*.
+//! Reference: Éguillon, Lacabanne, Tromeur-Dervout, *COSTARICA estimator*, section 3.2.3, cited as
+//! "(n)"; the weights are those of Stehfest (1970), *Algorithm 368*.
 //!
-//! Departures: `P(s) = C (sI − A)⁻¹` is solved for at every node, where the paper first finds its coefficients as a rational
-//! function; and curvatures, which the paper has none of, are the second difference of the values of (48).
+//! Departures: `P(s) = C (sI − A)⁻¹` is solved for at every node, where the paper first finds its
+//! coefficients as a rational function; and curvatures, which the paper has none of, are the second
+//! difference of the values of (48).
 
 use std::f64::consts::LN_2;
 
@@ -14,9 +16,11 @@ use crate::dense::Lu;
 use crate::product::{add_scaled, multiply_add};
 use crate::state_space::{Gains, StateSpace};
 
-/// The number of nodes. More of them invert better and, with weights that grow tenfold for every two, round worse.
+/// The number of nodes. More of them invert better and, with weights that grow tenfold for every
+/// two, round worse.
 ///
-/// Largest errors against the exact operators of `x' = λ x + u`, `λδ` from -1 to -0.01, relative, for n = 8, 10, .. 20:
+/// Largest errors against the exact operators of `x' = λ x + u`, `λδ` from -1 to -0.01, relative,
+/// for n = 8, 10, .. 20:
 ///
 /// ```text
 ///                              8     10     12     14     16     18     20
@@ -25,14 +29,15 @@ use crate::state_space::{Gains, StateSpace};
 /// value, up to p = 5       1e+03  1e+02  8e+00  1e-01  7e-03  9e-04  7e-05
 /// ```
 ///
-/// From n = 14 on, the error of slopes is that of the difference quotient: 4e-3 for state and p = 0, 2e-2 up to p = 3; that of
-/// curvatures, of first order, 1e-1 and 2e-1.
+/// From n = 14 on, the error of slopes is that of the difference quotient: 4e-3 for state and p =
+/// 0, 2e-2 up to p = 3; that of curvatures, of first order, 1e-1 and 2e-1.
 const NODES: usize = 16;
 
 /// The difference quotients of (48) go back over this part of the step.
 const DIFFERENCE_SPAN: f64 = 0.2;
 
-/// A node of the numerical inversion is a pole of the system, to working precision; other step sizes have other nodes.
+/// A node of the numerical inversion is a pole of the system, to working precision; other step
+/// sizes have other nodes.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("the Laplace transforms cannot be inverted: s = {at} is a pole of the system")]
 pub struct Pole {
@@ -129,8 +134,8 @@ impl GaverStehfest {
         Ok(())
     }
 
-    /// Adds the transforms at `s`, `weight` times. The transform of `τ^p` is `p! / s^{p+1}` (33), that of its slope
-    /// `p! / s^p`, and nothing for `p = 0`.
+    /// Adds the transforms at `s`, `weight` times. The transform of `τ^p` is `p! / s^{p+1}` (33),
+    /// that of its slope `p! / s^p`, and nothing for `p = 0`.
     fn add(&self, weight: f64, s: f64, gains: &mut Gains) {
         add_scaled(&mut gains.state, weight, &self.response);
         add_scaled(&mut gains.forcing, weight / s, &self.response);

@@ -1,7 +1,8 @@
 //! A first step from nothing but the right-hand side.
 //!
-//! Hairer, Nørsett & Wanner, *Solving ODEs I* (1993), section II.4, cited as "HNW". Departure: where a state or its
-//! derivative is nil, HNW try 1e-6; a number without units is of no use here, so we try a hundredth of the span.
+//! Hairer, Nørsett & Wanner, *Solving ODEs I* (1993), section II.4, cited as "HNW". Departure:
+//! where a state or its derivative is nil, HNW try 1e-6; a number without units is of no use here,
+//! so we try a hundredth of the span.
 
 use crate::rhs::Rhs;
 use crate::tolerance::{Tolerance, scaled_norm};
@@ -21,7 +22,8 @@ pub(crate) struct Start<'a> {
 }
 
 impl Start<'_> {
-    /// The size of a component; of one that starts at nil with nothing else to go by, what it may soon be.
+    /// The size of a component; of one that starts at nil with nothing else to go by, what it may
+    /// soon be.
     fn magnitude(&self, k: usize, tolerance: Tolerance<'_>) -> f64 {
         let unknown = tolerance.absolute == 0.0 && tolerance.size(k) == 0.0;
         if self.state[k] == 0.0 && unknown {

@@ -1,18 +1,20 @@
 //! Integration to a tolerance: explicit while that is cheap, implicit where the problem is stiff.
 //!
-//! Both methods stand ready. The explicit one starts unless the hint says otherwise and hands over when it is
-//! sure that stability limits its steps; the implicit one hands back when, for its cost, the explicit method would
-//! come further. The loop below is the only one; the methods supply attempts.
+//! Both methods are at hand. The explicit one starts unless the hint says otherwise and hands over
+//! when it is sure that stability limits its steps; the implicit one hands back when, for its cost,
+//! the explicit method would come further. The loop below is the only one; the methods supply
+//! attempts.
 
 use crate::attempt::{Attempt, Verdict, not_finite};
-use crate::course::{Course, IntegrationError};
 use crate::dop853::Dop853;
+use crate::progress::Progress;
 use crate::radau::Radau;
 use crate::rhs::{Counted, Rhs};
 use crate::stiffness::expected_h_lambda;
 use crate::tolerance::Tolerance;
 
-/// So many implicit steps in a row with which the explicit method could have kept up, and it takes over.
+/// So many implicit steps in a row with which the explicit method could have kept up, and it takes
+/// over.
 const EASY_STEPS_TO_BE_SURE: usize = 3;
 
 /// Evaluations in an explicit step.
@@ -50,6 +52,41 @@ pub struct Outcome {
     pub evaluations: usize,
     /// Jacobians asked for.
     pub jacobians: usize,
+}
+
+/// An integration could not go on.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum IntegrationError {
+    /// A state or derivative is infinite or not a number, however short the step; or start or end
+    /// is.
+    #[error("component {component} is not finite at t = {time}")]
+    NotFinite {
+        /// The time reached.
+        time: f64,
+        /// The component, counted from zero.
+        component: usize,
+    },
+    /// The integration asks for more work than it was granted.
+    #[error("more than {limit} steps were tried; t = {time} was reached")]
+    TooManySteps {
+        /// The time reached.
+        time: f64,
+        /// The number of attempts allowed.
+        limit: usize,
+    },
+    /// The step shrank below what time can resolve.
+    #[error(
+        "a step of {step:e} at t = {time} is too small; \
+         the error of component {component} is the largest"
+    )]
+    StepTooSmall {
+        /// The time reached.
+        time: f64,
+        /// The step that would be next.
+        step: f64,
+        /// The component with the largest error, counted from zero.
+        component: usize,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,11 +169,11 @@ pub struct Integrator {
     size: usize,
 }
 
-/// Where steps become shorter than this part of the span, what stands in the way may be rounding.
+/// Where steps become shorter than this part of the span, what limits them may be rounding.
 const SUSPICIOUS: f64 = 1e-6;
 
 impl Integrator {
-    /// Makes room for `size` states; the limit is a million steps.
+    /// Allocates the workspace for `size` states; the limit is a million steps.
     pub fn new(size: usize) -> Self {
         Self {
             step_limit: 1_000_000,
@@ -148,8 +185,9 @@ impl Integrator {
 
     /// Integrates from `start` to `end`, overwriting `state`; backwards if `end` comes first.
     ///
-    /// The error of each step, as a root mean square over the components in units of what `tolerance` allows
-    /// to each, is kept below one. After an error `state` holds the last accepted step.
+    /// The error of each step, as a root mean square over the components in units of what
+    /// `tolerance` allows to each, is kept below one. After an error `state` holds the last
+    /// accepted step.
     ///
     /// # Panics
     ///
@@ -168,9 +206,9 @@ impl Integrator {
             "BUG: the sizes differ"
         );
         let mut rhs = Counted::new(rhs);
-        let mut course = Course::new(start, end);
+        let mut progress = Progress::new(start, end);
         if self.size == 0 || start == end {
-            return Ok(outcome(&course, &rhs, hint));
+            return Ok(outcome(&progress, &rhs, hint));
         }
         for time in [start, end] {
             if !time.is_finite() {
@@ -178,47 +216,47 @@ impl Integrator {
             }
         }
         let tolerance = tolerance.attainable();
-        let turn = self.run(&mut rhs, &mut course, state, tolerance, hint)?;
-        let size = course.proposed.min((end - start).abs());
+        let turn = self.run(&mut rhs, &mut progress, state, tolerance, hint)?;
+        let size = progress.proposed.min((end - start).abs());
         let hint = Hint {
             stiff: self.is_stiff(&turn, size, tolerance),
-            step: course.proposed,
+            step: progress.proposed,
         };
-        Ok(outcome(&course, &rhs, hint))
+        Ok(outcome(&progress, &rhs, hint))
     }
 
     /// The loop; returns the method at its end.
     fn run<R: Rhs + ?Sized>(
         &mut self,
         rhs: &mut Counted<R>,
-        course: &mut Course,
+        progress: &mut Progress,
         state: &mut [f64],
         tolerance: Tolerance<'_>,
         hint: Hint,
     ) -> Result<Turn, IntegrationError> {
         let mut tolerance = tolerance;
         let mut turn = Turn::new(Method::first(hint));
-        self.begin(turn.method, rhs, course.time, state)?;
-        course.proposed = self.first_step(turn.method, rhs, course, state, tolerance, hint);
-        let suspicious = SUSPICIOUS * course.remaining().abs();
-        while !course.is_over() {
-            let step = course.next_step();
-            if course.last == Verdict::Rejected && step.abs() < suspicious {
+        self.begin(turn.method, rhs, progress.time, state)?;
+        progress.proposed = self.first_step(turn.method, rhs, progress, state, tolerance, hint);
+        let suspicious = SUSPICIOUS * progress.remaining().abs();
+        while !progress.is_over() {
+            let step = progress.next_step();
+            if progress.last == Verdict::Rejected && step.abs() < suspicious {
                 tolerance = self.above_rounding(turn.method, state, tolerance);
             }
-            self.check(turn.method, course, step, state, tolerance)?;
+            self.check(turn.method, progress, step, state, tolerance)?;
             let before = rhs.cost();
-            let attempt = self.attempt(turn.method, rhs, course.time, step, state, tolerance);
-            course.record(step, attempt);
+            let attempt = self.attempt(turn.method, rhs, progress.time, step, state, tolerance);
+            progress.record(step, attempt);
             let accepted = attempt.verdict == Verdict::Accepted;
-            if accepted && rhs.arrived(course.time, state).is_break() {
+            if accepted && rhs.arrived(progress.time, state).is_break() {
                 break;
             }
             turn.record_step(accepted, rhs.cost() - before);
-            turn.record_ease(self.is_easy(&turn, course.proposed, tolerance));
-            if self.is_over(&turn) && !course.is_over() {
+            turn.record_ease(self.is_easy(&turn, progress.proposed, tolerance));
+            if self.is_over(&turn) && !progress.is_over() {
                 turn = turn.next();
-                self.begin(turn.method, rhs, course.time, state)?;
+                self.begin(turn.method, rhs, progress.time, state)?;
             }
         }
         Ok(turn)
@@ -263,7 +301,7 @@ impl Integrator {
         &mut self,
         method: Method,
         rhs: &mut R,
-        course: &Course,
+        progress: &Progress,
         state: &[f64],
         tolerance: Tolerance<'_>,
         hint: Hint,
@@ -271,8 +309,8 @@ impl Integrator {
         if hint.step > 0.0 && hint.step.is_finite() {
             return hint.step;
         }
-        let time = course.time;
-        let span = course.remaining();
+        let time = progress.time;
+        let span = progress.remaining();
         match method {
             Method::Explicit => self.explicit.first_step(rhs, time, span, state, tolerance),
             Method::Implicit => self.implicit.first_step(rhs, time, span, state, tolerance),
@@ -298,22 +336,22 @@ impl Integrator {
     fn check(
         &self,
         method: Method,
-        course: &Course,
+        progress: &Progress,
         step: f64,
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) -> Result<(), IntegrationError> {
-        let time = course.time;
-        if course.accepted + course.rejected >= self.step_limit {
+        let time = progress.time;
+        if progress.accepted + progress.rejected >= self.step_limit {
             return Err(IntegrationError::TooManySteps {
                 time,
                 limit: self.step_limit,
             });
         }
-        if !course.is_too_small(step) {
+        if !progress.is_too_small(step) {
             return Ok(());
         }
-        if let Verdict::NotFinite { component } = course.last {
+        if let Verdict::NotFinite { component } = progress.last {
             return Err(IntegrationError::NotFinite { time, component });
         }
         let component = self.worst_component(method, state, tolerance);
@@ -332,7 +370,8 @@ impl Integrator {
         }
     }
 
-    /// Whether the explicit method would come as far as implicit steps of `size` do, for what they cost.
+    /// Whether the explicit method would come as far as implicit steps of `size` do, for what they
+    /// cost.
     fn is_easy(&self, turn: &Turn, size: f64, tolerance: Tolerance<'_>) -> bool {
         let h_lambda = expected_h_lambda(tolerance.relative);
         let explicit_size = h_lambda / self.implicit.spectral_bound();
@@ -359,12 +398,12 @@ impl Integrator {
     }
 }
 
-fn outcome<R: ?Sized>(course: &Course, rhs: &Counted<R>, hint: Hint) -> Outcome {
+fn outcome<R: ?Sized>(progress: &Progress, rhs: &Counted<R>, hint: Hint) -> Outcome {
     Outcome {
-        reached: course.time,
+        reached: progress.time,
         hint,
-        steps: course.accepted,
-        rejected: course.rejected,
+        steps: progress.accepted,
+        rejected: progress.rejected,
         evaluations: rhs.evaluations,
         jacobians: rhs.jacobians,
     }

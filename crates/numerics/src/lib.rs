@@ -2,9 +2,10 @@
 //!
 //! - [`Lu`]: dense factorization in place, real or complex;
 //! - [`PatternLu`]: a matrix of fixed pattern, dense or sparse, factored again and again;
-//! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`; [`Transfer`]: that of its outputs;
-//! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is cheap,
-//!   implicit (Radau IIA of order 9) where the problem is stiff;
+//! - [`PhiFunctions`], [`LinearStep`]: the exact response of `x' = A x + Σ_p b_p τ^p`;
+//!   [`Transfer`]: that of its outputs;
+//! - [`Integrator`]: `x' = f(t, x)` to a tolerance, explicit (Dormand–Prince 8(5,3)) while that is
+//!   cheap, implicit (Radau IIA of order 9) where the problem is stiff;
 //! - [`nonlinear`]: `F(x) = 0` without a Jacobian, in few evaluations.
 //!
 //! Every solver owns its workspace: it is created once for a size and allocates nothing afterwards.
@@ -14,7 +15,6 @@ mod attempt;
 mod balance;
 mod collocation;
 mod columns;
-mod course;
 mod dense;
 mod dop853;
 mod dop853_coefficients;
@@ -26,6 +26,7 @@ pub mod nonlinear;
 mod phi;
 mod phi_rows;
 mod product;
+mod progress;
 mod radau;
 mod radau_coefficients;
 mod radau_stages;
@@ -37,10 +38,9 @@ mod stiffness;
 mod tolerance;
 mod transfer;
 
-pub use course::IntegrationError;
 pub use dense::{Field, Lu, Singular};
 pub use gaver_stehfest::Pole;
-pub use integrate::{Hint, Integrator, Outcome};
+pub use integrate::{Hint, IntegrationError, Integrator, Outcome};
 pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};

@@ -1,8 +1,8 @@
 //! The exact response of a linear system to polynomial inputs.
 //!
-//! For `x' = A x + Σ_p b_p τ^p`, variation of constants gives
-//! `x(δ) = e^{Aδ} x(0) + Σ_p M_p b_p` with `M_p = ∫₀^δ e^{A(δ−τ)} τ^p dτ = p! δ^{p+1} φ_{p+1}(A δ)`
-//! (Hochbruck & Ostermann, *Exponential integrators*, Acta Numerica 2010, section 2.1). `A` may be singular.
+//! For `x' = A x + Σ_p b_p τ^p`, variation of constants gives `x(δ) = e^{Aδ} x(0) + Σ_p M_p b_p`
+//! with `M_p = ∫₀^δ e^{A(δ−τ)} τ^p dτ = p! δ^{p+1} φ_{p+1}(A δ)` (Hochbruck & Ostermann,
+//! *Exponential integrators*, Acta Numerica 2010, section 2.1). `A` may be singular.
 
 use nalgebra::DMatrix;
 
@@ -21,7 +21,8 @@ pub struct LinearStep {
 }
 
 impl LinearStep {
-    /// Makes room for `size` states and inputs of `degree`; holds the step of size zero.
+    /// Allocates the workspace for `size` states and inputs of `degree`; holds the step of size
+    /// zero.
     pub fn new(size: usize, degree: usize) -> Self {
         Self {
             exponential: DMatrix::identity(size, size),

@@ -1,15 +1,17 @@
 //! The functions `φ_k(Z) = Σ_j Z^j / (j + k)!` of a matrix; `φ_0` is the exponential.
 //!
-//! A Taylor series is hopeless for a stiff `Z` (e⁻¹⁰⁰ as a difference of numbers near e¹⁰⁰), so `Z` is halved
-//! until its series is short, and the result is doubled back by *modified squaring*, which for a stiff
-//! problem adds numbers of one sign. Reference: Skaflestad & Wright, *The scaling and modified squaring method
-//! for matrix functions related to the exponential*, Applied Numerical Mathematics 59 (2009), cited as "SW".
+//! A Taylor series is hopeless for a stiff `Z` (e⁻¹⁰⁰ as a difference of numbers near e¹⁰⁰), so `Z`
+//! is halved until its series is short, and the result is doubled back by *modified squaring*,
+//! which for a stiff problem adds numbers of one sign. Reference: Skaflestad & Wright, *The scaling
+//! and modified squaring method for matrix functions related to the exponential*, Applied Numerical
+//! Mathematics 59 (2009), cited as "SW".
 //!
-//! Departures: a Taylor polynomial (evaluated à la Paterson–Stockmeyer) where SW has Padé approximants, since it
-//! needs no linear solve; the amount of scaling follows `‖Z²‖^{1/2}` and `‖Z³‖^{1/3}`, not `‖Z‖`, as in Al-Mohy &
-//! Higham (2009), so that non-normal matrices are not overscaled; and `Z` is balanced first. While a state has hardly
-//! moved, its diagonal entry of the exponential is kept as the difference from one: in a stiff system the slow states move by
-//! 10⁻⁶, say, over the first of twenty halves, and each doubling would double the rounding of `1 + 10⁻⁶`.
+//! Departures: a Taylor polynomial (evaluated à la Paterson–Stockmeyer) where SW has Padé
+//! approximants, since it needs no linear solve; the amount of scaling follows `‖Z²‖^{1/2}` and
+//! `‖Z³‖^{1/3}`, not `‖Z‖`, as in Al-Mohy & Higham (2009), so that non-normal matrices are not
+//! overscaled; and `Z` is balanced first. While a state has hardly moved, its diagonal entry of the
+//! exponential is kept as the difference from one: in a stiff system the slow states move by 10⁻⁶,
+//! say, over the first of twenty halves, and each doubling would double the rounding of `1 + 10⁻⁶`.
 
 use nalgebra::DMatrix;
 
@@ -24,7 +26,8 @@ const SMALL: f64 = 0.5;
 pub struct PhiFunctions {
     /// `phi[k]` is `φ_k` of the last matrix given to [`compute`](Self::compute).
     pub phi: Vec<DMatrix<f64>>,
-    /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix; in the end the last two are `e^{Z/4}` and `e^{Z/2}`.
+    /// `powers[p]` is `Z^(p+1)` of the scaled and balanced matrix; in the end the last two are
+    /// `e^{Z/4}` and `e^{Z/2}`.
     pub(crate) powers: [DMatrix<f64>; 3],
     product: DMatrix<f64>,
     pub(crate) scales: Vec<f64>,
@@ -35,7 +38,8 @@ pub struct PhiFunctions {
 }
 
 impl PhiFunctions {
-    /// Makes room for matrices of `size` rows; holds the functions of the zero matrix, `I / k!`.
+    /// Allocates the workspace for matrices of `size` rows; holds the functions of the zero matrix,
+    /// `I / k!`.
     pub fn new(size: usize, highest: usize) -> Self {
         let zero = DMatrix::zeros(size, size);
         let at_zero = |k| DMatrix::identity(size, size) * inverse_factorial(k);
@@ -49,7 +53,8 @@ impl PhiFunctions {
         }
     }
 
-    /// Computes all functions of `z`. Entries are not finite where the result overflows or `z` is not finite.
+    /// Computes all functions of `z`. Entries are not finite where the result overflows or `z` is
+    /// not finite.
     pub fn compute(&mut self, z: &DMatrix<f64>) {
         if self.begin(z).is_none() {
             self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
@@ -62,7 +67,8 @@ impl PhiFunctions {
         self.finish();
     }
 
-    /// Balances and scales `z` and sums the series of the highest function; the size after scaling, if `z` is finite.
+    /// Balances and scales `z` and sums the series of the highest function; the size after scaling,
+    /// if `z` is finite.
     pub(crate) fn begin(&mut self, z: &DMatrix<f64>) -> Option<f64> {
         self.powers[0].copy_from(z);
         balance::balance(&mut self.powers[0], &mut self.scales);
@@ -85,13 +91,15 @@ impl PhiFunctions {
         }
     }
 
-    /// `e^{Z/4}` and `e^{Z/2}` of the last matrix, unless it was so small that no doubling led through them.
+    /// `e^{Z/4}` and `e^{Z/2}` of the last matrix, unless it was so small that no doubling led
+    /// through them.
     pub(crate) fn roots(&self) -> Option<(&DMatrix<f64>, &DMatrix<f64>)> {
         let [_, fourth, square] = &self.powers;
         (self.doublings > 1).then_some((fourth, square))
     }
 
-    /// Keeps the exponential as it is before the last two doublings, in place of powers that have been used.
+    /// Keeps the exponential as it is before the last two doublings, in place of powers that have
+    /// been used.
     fn keep_root(&mut self, doublings_left: i32) {
         let root = match doublings_left {
             0 => &mut self.powers[2],
@@ -122,7 +130,8 @@ impl PhiFunctions {
         growth * 2f64.powi(back)
     }
 
-    /// The highest function by its series, grouped in threes: `Σ_i (Z³)^i (c_{3i} + c_{3i+1} Z + c_{3i+2} Z²)`.
+    /// The highest function by its series, grouped in threes: `Σ_i (Z³)^i (c_{3i} + c_{3i+1} Z +
+    /// c_{3i+2} Z²)`.
     fn sum_series(&mut self, size: f64) {
         let highest = self.phi.len() - 1;
         let [first, second, third] = &self.powers;
@@ -132,8 +141,9 @@ impl PhiFunctions {
             multiply(sum, third, &mut self.product);
             std::mem::swap(sum, &mut self.product);
             let lowest = 3 * group + highest;
+            // The one of `φ_0` is in `offsets`.
             if lowest > 0 {
-                add_to_diagonal(sum, inverse_factorial(lowest)); // unless it is the one in `offsets`
+                add_to_diagonal(sum, inverse_factorial(lowest));
             }
             add_scaled(sum, inverse_factorial(lowest + 1), first);
             add_scaled(sum, inverse_factorial(lowest + 2), second);
@@ -152,10 +162,12 @@ impl PhiFunctions {
         }
     }
 
-    /// From `Z` to `2 Z`: `φ_k(2Z) = 2^{-k} [φ_0(Z) φ_k(Z) + Σ_{j=1..k} φ_j(Z) / (k−j)!]`, SW section 2.
+    /// From `Z` to `2 Z`: `φ_k(2Z) = 2^{-k} [φ_0(Z) φ_k(Z) + Σ_{j=1..k} φ_j(Z) / (k−j)!]`, SW
+    /// section 2.
     ///
-    /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`. With `φ_0 = O + F`, `O² = O` the
-    /// diagonal of offsets: `φ_0 φ_k = O φ_k + F φ_k` and `φ_0² = O + (O F + F O + F²)`.
+    /// In place from the highest down, since `φ_k(2Z)` needs no function above `φ_k(Z)`. With `φ_0
+    /// = O + F`, `O² = O` the diagonal of offsets: `φ_0 φ_k = O φ_k + F φ_k` and `φ_0² = O + (O F +
+    /// F O + F²)`.
     pub(crate) fn double(&mut self, doublings_left: i32) {
         self.keep_root(doublings_left);
         for k in (1..self.phi.len()).rev() {

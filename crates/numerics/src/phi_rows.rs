@@ -1,7 +1,7 @@
 //! A few rows of `φ`: `C φ_k(Z)`, for the price of one exponential.
 //!
-//! Every step of [`PhiFunctions`] can be taken on `C φ_k` alone, multiplied from the right, since functions of one matrix
-//! commute; only the exponential is needed as a whole.
+//! Every step of [`PhiFunctions`] can be taken on `C φ_k` alone, multiplied from the right, since
+//! functions of one matrix commute; only the exponential is needed as a whole.
 
 use nalgebra::DMatrix;
 
@@ -20,7 +20,8 @@ pub(crate) struct PhiRows {
 }
 
 impl PhiRows {
-    /// Makes room for matrices of `size` rows and a `C` of `count` rows; `highest` is at least one.
+    /// Allocates the workspace for matrices of `size` rows and a `C` of `count` rows; `highest` is
+    /// at least one.
     pub(crate) fn new(size: usize, count: usize, highest: usize) -> Self {
         let rows = DMatrix::zeros(count, size);
         Self {

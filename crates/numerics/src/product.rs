@@ -1,7 +1,8 @@
 //! Matrix products and norms that allocate nothing.
 //!
-//! `nalgebra` hands products larger than 5 × 5 to a kernel that allocates packing buffers on each call;
-//! these loops do not, and four columns at a time they keep a core busy at the sizes we meet (n ≤ 200).
+//! `nalgebra` hands products larger than 5 × 5 to a kernel that allocates packing buffers on each
+//! call; these loops do not, and four columns at a time they keep a core busy at the sizes we meet
+//! (n ≤ 200).
 
 use nalgebra::DMatrix;
 

@@ -1,9 +1,10 @@
 //! The implicit method Radau IIA with five stages, order 9, for stiff problems.
 //!
-//! Reference: Hairer & Wanner, *Solving ODEs II* (1996), section IV.8 and code RADAU, cited as "HW". The error
-//! estimate is of order 5, far less than the method, so its tolerance is the wanted one raised to a power.
-//! Departure: that power is 3/4 where code RADAU has 3/5, since on stiff problems with order reduction (Prothero &
-//! Robinson) the latter misses tolerances below 1e-9 by factors of a hundred to ten thousand.
+//! Reference: Hairer & Wanner, *Solving ODEs II* (1996), section IV.8 and code RADAU, cited as
+//! "HW". The error estimate is of order 5, far less than the method, so its tolerance is the wanted
+//! one raised to a power. Departure: that power is 3/4 where code RADAU has 3/5, since on stiff
+//! problems with order reduction (Prothero & Robinson) the latter misses tolerances below 1e-9 by
+//! factors of a hundred to ten thousand.
 
 use nalgebra::DMatrix;
 
@@ -27,7 +28,8 @@ const GOOD_CONTRACTION: f64 = 1e-3;
 const LEAST_GROWTH: f64 = 1.2;
 /// A step is no longer than this part of the first one, if that was rejected. Code RADAU.
 const LARGEST_AFTER_FIRST_REJECTION: f64 = 0.1;
-/// Errors below this count as this, and below the second in the prediction of later steps. Code RADAU.
+/// Errors below this count as this, and below the second in the prediction of later steps. Code
+/// RADAU.
 const SMALLEST_ERROR: f64 = 1e-10;
 const SMALLEST_ERROR_REMEMBERED: f64 = 1e-2;
 
@@ -215,8 +217,8 @@ impl Radau {
         Ok(())
     }
 
-    /// The error in units of what is allowed, HW (8.19); where that is too much and the start is rough, filtered
-    /// once more by HW (8.20), which does not take a stiff transient for an error.
+    /// The error in units of what is allowed, HW (8.19); where that is too much and the start is
+    /// rough, filtered once more by HW (8.20), which does not take a stiff transient for an error.
     fn estimate<R: Rhs + ?Sized>(
         &mut self,
         rhs: &mut R,
@@ -271,8 +273,8 @@ impl Radau {
         }
     }
 
-    /// The step after an accepted one: the lesser of the standard and of Gustafsson's predictive proposal, HW (8.25),
-    /// and the same again if the factors can then be kept.
+    /// The step after an accepted one: the lesser of the standard and of Gustafsson's predictive
+    /// proposal, HW (8.25), and the same again if the factors can then be kept.
     fn next_step(&mut self, mut factor: f64, error: f64, step: f64) -> f64 {
         if let Some(last) = self.accepted {
             factor = factor.min(predicted_growth(last, error, step));
@@ -330,7 +332,8 @@ fn growth(error: f64, iterations: usize) -> f64 {
     factor.clamp(LARGEST_SHRINKAGE, LARGEST_GROWTH)
 }
 
-/// The tolerance for an estimate of order 5, such that the error of order 9 comes to `tolerance`. Code RADAU.
+/// The tolerance for an estimate of order 5, such that the error of order 9 comes to `tolerance`.
+/// Code RADAU.
 fn for_estimate(tolerance: Tolerance<'_>) -> Tolerance<'_> {
     let relative = 0.1 * tolerance.relative.powf(TOLERANCE_EXPONENT);
     Tolerance {
@@ -340,8 +343,8 @@ fn for_estimate(tolerance: Tolerance<'_>) -> Tolerance<'_> {
     }
 }
 
-/// How far the stages are solved, in units of the estimate's tolerance: to about the wanted one, but not into
-/// rounding. Code RADAU.
+/// How far the stages are solved, in units of the estimate's tolerance: to about the wanted one,
+/// but not into rounding. Code RADAU.
 fn newton_goal(for_estimate: Tolerance<'_>) -> Goal {
     let exponent = 1.0 / TOLERANCE_EXPONENT - 1.0;
     let wanted = for_estimate.relative.powf(exponent).min(0.03);

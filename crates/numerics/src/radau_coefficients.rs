@@ -1,9 +1,9 @@
 //! Coefficients of the Radau IIA method with five stages, order 9.
 //!
-//! Computed with 60 digits and rounded: nodes are the roots of `P₅ − P₄` on `[0, 1]`, the method matrix `A`
-//! integrates polynomials of degree 4 exactly up to each node, and `A⁻¹ = T Λ T⁻¹` with one real eigenvalue and two
-//! complex pairs. Source of the formulation: Hairer & Wanner, *Solving Ordinary Differential Equations II*, 2nd
-//! edition (1996), section IV.8, cited as "HW".
+//! Computed with 60 digits and rounded: nodes are the roots of `P₅ − P₄` on `[0, 1]`, the method
+//! matrix `A` integrates polynomials of degree 4 exactly up to each node, and `A⁻¹ = T Λ T⁻¹` with
+//! one real eigenvalue and two complex pairs. Source of the formulation: Hairer & Wanner, *Solving
+//! Ordinary Differential Equations II*, 2nd edition (1996), section IV.8, cited as "HW".
 
 use nalgebra::Complex;
 
@@ -31,7 +31,8 @@ pub(crate) const COMPLEX_EIGENVALUES: [Complex<f64>; 2] = [
     Complex::new(3.655694325463572, 6.543736899360077),
 ];
 
-/// `T`: from transformed variables to stages. Columns 1, 2 and 3, 4 belong to the complex eigenvalues.
+/// `T`: from transformed variables to stages. Columns 1, 2 and 3, 4 belong to the complex
+/// eigenvalues.
 pub(crate) const FROM_TRANSFORMED: StageMatrix = [
     [
         0.013576867344947943,
@@ -103,10 +104,12 @@ pub(crate) const TO_TRANSFORMED: StageMatrix = [
     ],
 ];
 
-/// Weights of the stage increments in the error estimate, HW (8.17)–(8.19) carried over to five stages.
+/// Weights of the stage increments in the error estimate, HW (8.17)–(8.19) carried over to five
+/// stages.
 ///
-/// The embedded solution of order 5 uses the derivative at the start with weight `1 / REAL_EIGENVALUE`, so that the
-/// estimate `(γ₀/h I − J)⁻¹ (f₀ + Σ e_i z_i / h)` needs no other factorization.
+/// The embedded solution of order 5 uses the derivative at the start with weight `1 /
+/// REAL_EIGENVALUE`, so that the estimate `(γ₀/h I − J)⁻¹ (f₀ + Σ e_i z_i / h)` needs no other
+/// factorization.
 pub(crate) const ERROR_WEIGHTS: [f64; STAGES] = [
     -27.78093394406464,
     3.641478498049213,
@@ -125,7 +128,8 @@ mod tests {
         Square::from_fn(|row, column| rows[row][column])
     }
 
-    /// `A` from its definition, HW (5.7): `A V = W` with `V = (c_i^k)` and `W = (c_i^{k+1} / (k+1))`.
+    /// `A` from its definition, HW (5.7): `A V = W` with `V = (c_i^k)` and `W = (c_i^{k+1} /
+    /// (k+1))`.
     fn method_matrix() -> Square {
         let powers = Square::from_fn(|i, k| NODES[i].powi(k as i32));
         let integrals = Square::from_fn(|i, k| NODES[i].powi(k as i32 + 1) / (k + 1) as f64);

@@ -1,7 +1,8 @@
 //! The five stages of a Radau IIA step, by simplified Newton iterations in decoupled variables.
 //!
-//! With `z_i` the increment of stage `i` and `w = T⁻¹ z`, the system of `5 n` equations falls apart into one real
-//! and two complex systems of `n`. Reference: Hairer & Wanner, *Solving ODEs II* (1996), section IV.8, cited "HW".
+//! With `z_i` the increment of stage `i` and `w = T⁻¹ z`, the system of `5 n` equations falls apart
+//! into one real and two complex systems of `n`. Reference: Hairer & Wanner, *Solving ODEs II*
+//! (1996), section IV.8, cited "HW".
 
 use nalgebra::{Complex, DMatrix};
 
@@ -101,7 +102,8 @@ impl RadauStages {
         self.correction_to_error = 1.0;
     }
 
-    /// The factor by which the last correction was smaller than the one before; small if one was enough.
+    /// The factor by which the last correction was smaller than the one before; small if one was
+    /// enough.
     pub fn contraction(&self) -> f64 {
         self.contraction
     }
@@ -245,7 +247,8 @@ impl RadauStages {
         (squares / STAGES as f64).sqrt()
     }
 
-    /// The shrinkage of the step, if at the present contraction the iterations left will not do. Code RADAU.
+    /// The shrinkage of the step, if at the present contraction the iterations left will not do.
+    /// Code RADAU.
     fn hopeless(&mut self, size_to_tolerance: f64, iteration: usize) -> Option<f64> {
         if self.contraction >= SLOWEST_CONTRACTION {
             return Some(0.5);

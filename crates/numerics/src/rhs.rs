@@ -7,10 +7,11 @@ use nalgebra::DMatrix;
 /// Up to this many states, [`finite_differences`] keeps its scratch on the stack.
 const STATES_ON_THE_STACK: usize = 256;
 
-/// `x' = f(t, x)`, with `t` counted as in the call that integrates (usually elapsed since its start).
+/// `x' = f(t, x)`, with `t` counted as in the call that integrates (usually elapsed since its
+/// start).
 ///
-/// Two methods are required. An exact Jacobian is a help to stiff problems, never a need; whoever watches for events
-/// hears of every step.
+/// Two methods are required. An exact Jacobian is a help to stiff problems, never a need; whoever
+/// watches for events is notified of every step.
 pub trait Rhs {
     /// The number of states.
     fn size(&self) -> usize;
@@ -83,8 +84,8 @@ fn set_quotients(column: &mut [f64], base: &[f64], distance: f64) {
     }
 }
 
-/// Half the digits of `value`, along its motion (a solution is more likely to be defined where it goes),
-/// and exactly representable. Hairer & Wanner (1996), code RADAU5.
+/// Half the digits of `value`, along its motion (a solution is more likely to be defined where it
+/// goes), and exactly representable. Hairer & Wanner (1996), code RADAU5.
 fn difference_from(value: f64, derivative: f64) -> f64 {
     let size = (f64::EPSILON * value.abs().max(1e-5)).sqrt();
     let wanted = if derivative < 0.0 { -size } else { size };
@@ -106,7 +107,8 @@ pub struct FromFn<F> {
 /// let mut decay = from_fn(1, |_time, x: &[f64], dx: &mut [f64]| dx[0] = -x[0]);
 /// let tolerance = Tolerance { relative: 1e-10, absolute: 1e-12, sizes: &[], largest: 0.0 };
 /// let mut state = [1.0];
-/// Integrator::new(1).integrate(&mut decay, 0.0, 1.0, &mut state, tolerance, Hint::default()).unwrap();
+/// let mut integrator = Integrator::new(1);
+/// integrator.integrate(&mut decay, 0.0, 1.0, &mut state, tolerance, Hint::default()).unwrap();
 /// assert!((state[0] - (-1.0f64).exp()).abs() < 1e-10);
 /// ```
 pub fn from_fn<F: FnMut(f64, &[f64], &mut [f64])>(size: usize, function: F) -> FromFn<F> {

@@ -1,8 +1,9 @@
 //! A square system of equations with a fixed pattern, solved again and again.
 //!
-//! Small systems are factored densely, in place. Large ones by sparse LU (faer): the ordering and symbolic factorisation are made
-//! once, for the pattern, and the factors keep their memory. One thread, so that results never depend on their number.
-//! Rows and columns are scaled to a largest entry of one, or about: unknowns may have different units.
+//! Small systems are factored densely, in place. Large ones by sparse LU (faer): the ordering and
+//! symbolic factorization are made once, for the pattern, and the factors keep their memory. One
+//! thread, so that results never depend on their number. Rows and columns are scaled to a largest
+//! entry of one, or about: unknowns may have different units.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::sparse::linalg::lu::{LuRef, NumericLu, SymbolicLu, factorize_symbolic_lu};
@@ -49,7 +50,7 @@ struct Sparse {
     probe: Vec<f64>,
 }
 
-/// The matrix has no inverse, or none that numbers can tell.
+/// The matrix has no inverse, or none to working precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the matrix is singular")]
 pub struct SingularPattern;

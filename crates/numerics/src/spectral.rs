@@ -6,15 +6,17 @@ use crate::product::{multiply, one_norm};
 
 /// A bound on the spectral radius: the lesser of `‖J‖₁` and `‖J²‖₁^{1/2}`.
 ///
-/// The square matters for oscillators in mixed units, where `‖J‖` can be the square of the eigenvalues.
+/// The square matters for oscillators in mixed units, where `‖J‖` can be the square of the
+/// eigenvalues.
 pub fn spectral_bound(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -> f64 {
     multiply(matrix, matrix, square);
     one_norm(square).sqrt().min(one_norm(matrix))
 }
 
-/// The relative rounding error to expect of the exponential of `matrix · δ` by scaling and squaring, for δ = 1: every squaring
-/// doubles what the first approximation has lost. Beyond a tolerance, a stiff integrator is the better choice. `square` is room
-/// for a matrix of the same size.
+/// The relative rounding error to expect of the exponential of `matrix · δ` by scaling and
+/// squaring, for δ = 1: every squaring doubles what the first approximation has lost. Beyond a
+/// tolerance, a stiff integrator is the better choice. `square` is scratch, a matrix of the same
+/// size.
 pub fn exponential_rounding(matrix: &DMatrix<f64>, square: &mut DMatrix<f64>) -> f64 {
     10.0 * f64::EPSILON * spectral_bound(matrix, square)
 }

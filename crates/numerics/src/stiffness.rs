@@ -1,12 +1,14 @@
 //! Does stability, rather than accuracy, limit an explicit method?
 //!
-//! Two evaluations at the end of a step, a little apart, give an estimate of the dominant eigenvalue for nothing.
-//! Hairer & Wanner, *Solving ODEs II* (1996), section IV.2, and their code DOP853.
+//! Two evaluations at the end of a step, a little apart, give an estimate of the dominant
+//! eigenvalue for nothing. Hairer & Wanner, *Solving ODEs II* (1996), section IV.2, and their code
+//! DOP853.
 //!
-//! Departure: at tight tolerances a decayed stiff component, kept alive by rounding and by the errors of the others,
-//! holds the steps well inside the stability domain, so the limit falls with the tolerance. The constants are fitted:
-//! DOP853 resolves an oscillation with `h |λ| ≈ 5.6 tol^{1/8}` and drags a decayed component along with about
-//! `25 tol^{1/8}` (Prothero & Robinson's problem, tolerances 1e-8 to 1e-14).
+//! Departure: at tight tolerances a decayed stiff component, kept alive by rounding and by the
+//! errors of the others, holds the steps well inside the stability domain, so the limit falls with
+//! the tolerance. The constants are fitted: DOP853 resolves an oscillation with `h |λ| ≈ 5.6
+//! tol^{1/8}` and drags a decayed component along with about `25 tol^{1/8}` (Prothero & Robinson's
+//! problem, tolerances 1e-8 to 1e-14).
 
 /// `h |λ|` on the boundary of the stability domain of DOP853.
 const STABILITY_LIMIT: f64 = 6.1;

@@ -7,18 +7,22 @@ pub struct Tolerance<'a> {
     pub relative: f64,
     /// A part that is the same for all components, whatever their units.
     pub absolute: f64,
-    /// How large each component usually is: a small part of that remains where it passes through zero. None where it is empty.
+    /// How large each component usually is: a small part of that remains where it passes through
+    /// zero. None where it is empty.
     pub sizes: &'a [f64],
-    /// The largest number that the equations are made of, beside these sizes: what is smaller by many powers of ten may be its rounding.
+    /// The largest number that the equations are made of, beside these sizes: what is smaller by
+    /// many powers of ten may be its rounding.
     pub largest: f64,
 }
 
 /// The part of a component's usual size that counts where it passes through zero.
 const AT_ZERO: f64 = 1e-3;
-/// Components smaller than the largest by this factor may be nothing but rounding, and cannot be followed any closer than this.
+/// Components smaller than the largest by this factor may be nothing but rounding, and cannot be
+/// followed any closer than this.
 const DOUBTFUL: f64 = 1e-10;
 const ROUNDING: f64 = 1e-15;
-/// And nothing is followed closer than to this part of the largest, whatever the units: it starts from zero, and must begin somewhere.
+/// And nothing is followed closer than to this part of the largest, whatever the units: it starts
+/// from zero, and must begin somewhere.
 const NOTHING: f64 = 1e-24;
 
 /// Below this an error estimate is rounding noise, and to ask for less only makes steps shorter.
@@ -51,7 +55,8 @@ impl Tolerance<'_> {
         (self.absolute + relative).max(f64::MIN_POSITIVE)
     }
 
-    /// What can be asked for where a component, which is in the way, may be nothing but rounding of others.
+    /// What can be asked for where a component, which is in the way, may be nothing but rounding of
+    /// others.
     pub(crate) fn above_rounding(self, component: usize, magnitude: f64) -> Self {
         let largest = self.largest();
         let doubtful = magnitude.max(self.size(component)) < DOUBTFUL * largest;

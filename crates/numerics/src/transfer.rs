@@ -1,7 +1,9 @@
-//! How a linear system answers polynomial inputs at the end of a step: the operators G, P, R of COSTARICA.
+//! How a linear system answers polynomial inputs at the end of a step: the operators G, P, R of
+//! COSTARICA.
 //!
-//! For `x' = A x + B u + B' u' + f_C`, `y = C x + D u + D' u' + y_C` and inputs `Σ_p Ξ_p τ^p`, the output after δ and its
-//! derivatives are linear in the coefficients, in the state at the start and in `f_C`:
+//! For `x' = A x + B u + B' u' + f_C`, `y = C x + D u + D' u' + y_C` and inputs `Σ_p Ξ_p τ^p`, the
+//! output after δ and its derivatives are linear in the coefficients, in the state at the start and
+//! in `f_C`:
 //!
 //! ```text
 //! y^(k)(δ) = Σ_p G_k[p] Ξ_p + P_k x(0) + R_k f_C + y_C^(k)
@@ -9,8 +11,9 @@
 //!
 //! So they are in a forcing that grows with time, `f_C + f_C' τ`.
 //!
-//! All of them follow from the exponential `E` and the moments `M_p = ∫₀^δ e^{A(δ−s)} s^p ds`. Derivatives by δ are taken on the
-//! moments themselves, `M_p' = p M_{p−1}` and `M_0' = E`: nothing cancels, however stiff A is, and A may be singular.
+//! All of them follow from the exponential `E` and the moments `M_p = ∫₀^δ e^{A(δ−s)} s^p ds`.
+//! Derivatives by δ are taken on the moments themselves, `M_p' = p M_{p−1}` and `M_0' = E`: nothing
+//! cancels, however stiff A is, and A may be singular.
 
 use nalgebra::DMatrix;
 
@@ -29,7 +32,8 @@ pub enum Laplace {
     GaverStehfest,
 }
 
-/// The operators of value, slope and curvature of the outputs after one step, for inputs up to a degree.
+/// The operators of value, slope and curvature of the outputs after one step, for inputs up to a
+/// degree.
 #[derive(Clone, Debug)]
 pub struct Transfer {
     /// Value, slope and curvature.
@@ -49,7 +53,8 @@ pub struct Transfer {
 const EXPONENTIAL: usize = 2;
 
 impl Transfer {
-    /// Room for a system of so many states, inputs and outputs, and inputs of `degree`.
+    /// Allocates the workspace for a system of so many states, inputs and outputs, and inputs of
+    /// `degree`.
     pub fn new(states: usize, inputs: usize, outputs: usize, degree: usize) -> Self {
         let gains = Gains::zeros(states, inputs, outputs, degree);
         let rows = DMatrix::zeros(outputs, states);
@@ -81,7 +86,8 @@ impl Transfer {
         }
     }
 
-    /// The operators for a step of `delta > 0`, evaluated by `laplace`; after an error they are of no use.
+    /// The operators for a step of `delta > 0`, evaluated by `laplace`; after an error they are of
+    /// no use.
     pub fn compute_by(
         &mut self,
         laplace: Laplace,

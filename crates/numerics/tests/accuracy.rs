@@ -1,4 +1,5 @@
-//! The integrator meets its tolerance on problems with known solutions, and ends where there is none.
+//! The integrator meets its tolerance on problems with known solutions, and ends where there is
+//! none.
 
 mod problems;
 
@@ -15,7 +16,8 @@ const TIGHT: Tolerance = Tolerance {
     largest: 0.0,
 };
 
-/// The error stays within a hundred tolerances, with `absolute` in proportion to the relative tolerance.
+/// The error stays within a hundred tolerances, with `absolute` in proportion to the relative
+/// tolerance.
 fn assert_proportional(
     name: &str,
     make: fn() -> Problem,
@@ -73,8 +75,9 @@ fn errors_follow_the_tolerance_on_stiff_problems() {
 
 #[test]
 fn van_der_pol_jumps_on_time_when_extremely_stiff() {
-    // ε = 1e-12 (μ = 1e6): between jumps ln y − y²/2 grows with t; at |y| = 1 it jumps to |y| = 2. The leading
-    // correction is O(ε^{2/3}): Grasman, Asymptotic Methods for Relaxation Oscillations (1987), section 2.1.
+    // ε = 1e-12 (μ = 1e6): between jumps ln y − y²/2 grows with t; at |y| = 1 it jumps to |y| = 2.
+    // The leading correction is O(ε^{2/3}): Grasman, Asymptotic Methods for Relaxation Oscillations
+    // (1987), section 2.1.
     let mut rhs = from_fn(2, van_der_pol_with(1e-12));
     let mut state = [2.0, 0.0];
     Integrator::new(2)

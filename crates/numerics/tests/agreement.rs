@@ -24,7 +24,8 @@ proptest! {
         let initial = DVector::from_fn(size, |row, _| seed[42 + row]);
         let mut rhs = from_fn(size, |time, x: &[f64], dx: &mut [f64]| {
             for row in 0..size {
-                dx[row] = slope[row] * time + (0..size).map(|column| a[(row, column)] * x[column]).sum::<f64>();
+                let product = |column| a[(row, column)] * x[column];
+                dx[row] = slope[row] * time + (0..size).map(product).sum::<f64>();
             }
         });
         let relative = 10f64.powi(-exponent);
@@ -41,7 +42,10 @@ proptest! {
         let none = vec![0.0; size];
         step.respond(initial.as_slice(), &[&none, slope.as_slice()], &mut exact);
         for (value, exact) in state.iter().zip(&exact) {
-            prop_assert!((value - exact).abs() < 100.0 * relative, "{value:e} {exact:e} at {relative:e}: {outcome:?}");
+            prop_assert!(
+                (value - exact).abs() < 100.0 * relative,
+                "{value:e} {exact:e} at {relative:e}: {outcome:?}"
+            );
         }
     }
 }

@@ -432,11 +432,15 @@ fn noise_well_below_the_tolerance_does_no_harm() {
 
 proptest! {
     #[test]
-    fn well_conditioned_linear_problems_take_one_evaluation_per_unknown(size in 1..13_usize, seed: u64) {
+    fn well_conditioned_linear_problems_take_one_evaluation_per_unknown(
+        size in 1..13_usize,
+        seed: u64,
+    ) {
         // Row sums below one half keep `1 − M` between one half and three halves.
-        let matrix = random_matrix(size, seed).into_iter();
-        let matrix: Vec<Vec<f64>> =
-            matrix.map(|row| row.into_iter().map(|entry| 0.5 * entry / size as f64).collect()).collect();
+        let mut matrix = random_matrix(size, seed);
+        for entry in matrix.iter_mut().flatten() {
+            *entry = 0.5 * *entry / size as f64;
+        }
         let solution: Vec<f64> = random_matrix(size, !seed).swap_remove(0);
         for mut solver in accelerated(size) {
             let mut problem = Linear::new(matrix.clone(), solution.clone(), 1e-9);
@@ -448,7 +452,11 @@ proptest! {
     }
 
     #[test]
-    fn expanding_linear_problems_are_solved_too(size in 2..9_usize, seed: u64, radius in 1.5..10.0_f64) {
+    fn expanding_linear_problems_are_solved_too(
+        size in 2..9_usize,
+        seed: u64,
+        radius in 1.5..10.0_f64,
+    ) {
         // A rotation seen along random axes close to the original ones.
         let tilt = random_matrix(size, seed);
         let turn = rotation(size, radius);

@@ -1,7 +1,8 @@
-//! The work on the test case of IFOSMONDI-JFM, section 5: a body and a plate, 1000 macro-steps, `ε = 1e-4`.
+//! The work on the test case of IFOSMONDI-JFM, section 5: a body and a plate, 1000 macro-steps, `ε
+//! = 1e-4`.
 //!
-//! Counts are evaluations with the first of each step, which comes before the solver. The last one is always at
-//! the solution, so that no step needs another integration.
+//! Counts are evaluations with the first of each step, which comes before the solver. The last one
+//! is always at the solution, so that no step needs another integration.
 
 mod nonlinear_problems;
 
@@ -91,7 +92,8 @@ fn all_methods_simulate_the_same_motion() {
     }
 }
 
-/// Evaluations for the coupling whose slopes come from differences: no start annihilates any of its directions.
+/// Evaluations for the coupling whose slopes come from differences: no start annihilates any of its
+/// directions.
 fn linear_evaluations(solver: &mut dyn NonlinearSolver, damping: f64, weighted: bool) -> usize {
     let mut problem = Linear::new(
         coupling(damping, 0.01),

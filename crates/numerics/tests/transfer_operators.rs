@@ -101,7 +101,8 @@ fn operators(transfer: &Transfer) -> impl Iterator<Item = &DMatrix<f64>> {
 fn operators_are_as_exact_as_their_condition_allows() {
     for case in cases() {
         let transfer = transfer(&case.matrices, DEGREE, case.delta);
-        // An operator may be flat just where it is evaluated, as λ e^λ is at -1: then the others tell.
+        // An operator may be flat just where it is evaluated, as λ e^λ is at -1: then the others
+        // tell.
         let relative = |(condition, operator): &(f64, DMatrix<f64>)| match operator.amax() {
             0.0 => 0.0,
             norm => condition / norm,
@@ -110,7 +111,8 @@ fn operators_are_as_exact_as_their_condition_allows() {
         let mut number = 0;
         for (found, (condition, exact)) in operators(&transfer).zip(&case.operators) {
             let (error, norm) = ((found - exact).amax(), exact.amax());
-            let bound = 4.0 * (condition + norm * worst) + 2e-15 * norm; // eight samples find most of the condition
+            // Eight samples find most of the condition.
+            let bound = 4.0 * (condition + norm * worst) + 2e-15 * norm;
             assert!(
                 error <= bound,
                 "{}, operator {number}: {error:e} of {norm:e}, condition {condition:e}",
@@ -154,9 +156,11 @@ fn waves(rows: usize, columns: usize, seed: f64) -> DMatrix<f64> {
     })
 }
 
-/// A chain between walls of 200 states, `block` of them per link, and its modes: per mode a system of `block` states.
+/// A chain between walls of 200 states, `block` of them per link, and its modes: per mode a system
+/// of `block` states.
 ///
-/// `dynamics` of the second difference: for a link that feels `s` times its neighbours' differences, the block is that of `s`.
+/// `dynamics` of the second difference: for a link that feels `s` times its neighbours'
+/// differences, the block is that of `s`.
 fn chain(block: usize, a: DMatrix<f64>, dynamics: impl Fn(f64) -> DMatrix<f64>, delta: f64) -> f64 {
     let (size, links) = (a.nrows(), a.nrows() / block);
     let [b, c, d, b_slope, d_slope] =
@@ -251,19 +255,24 @@ fn a_hundred_masses_on_springs_are_the_sum_of_their_modes() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Smooth and without oscillation: A is symmetric with eigenvalues λ, -1 < λδ < 0. Operators can vanish by chance, so that
-    /// errors are relative to what their parts add up to.
+    /// Smooth and without oscillation: A is symmetric with eigenvalues λ, -1 < λδ < 0. Operators
+    /// can vanish by chance, so that errors are relative to what their parts add up to.
     #[test]
     fn gaver_stehfest_agrees_with_exact_for_smooth_systems(
         size in 1usize..6,
         delta in 1e-3f64..1.0,
         seed in prop::collection::vec(-1.0f64..1.0, 116),
     ) {
-        let part = |from: usize, rows, columns| DMatrix::from_fn(rows, columns, |i, j| seed[from + 5 * i + j]);
+        let part = |from: usize, rows, columns| {
+            DMatrix::from_fn(rows, columns, |i, j| seed[from + 5 * i + j])
+        };
         let root = part(0, size, size);
         let square = &root * root.transpose();
         let a = &square * (-1.0 / (delta * square.trace().max(1e-3)));
-        let matrices = [a, part(25, size, 2) / delta, part(50, 2, size), part(60, 2, 2), part(70, size, 2), part(95, 2, 2)];
+        let b = part(25, size, 2) / delta;
+        let c = part(50, 2, size);
+        let d = part(60, 2, 2);
+        let matrices = [a, b, c, d, part(70, size, 2), part(95, 2, 2)];
         let space = space(&matrices);
         let exact = transfer(&matrices, 3, delta);
         let mut inverted = exact.clone();
@@ -284,7 +293,8 @@ proptest! {
                 let size = input * delta.powi(p) + p as f64 * slope * delta.powi(p - 1);
                 let error = (&found.inputs[p as usize] - &exact.inputs[p as usize]).amax();
                 let growth = [1.0, p as f64, (p * p) as f64][order];
-                prop_assert!(error <= powers * growth * unit * size, "order {order}, p {p}: {error:e} of {size:e}");
+                let bound = powers * growth * unit * size;
+                prop_assert!(error <= bound, "order {order}, p {p}: {error:e} of {size:e}");
             }
         }
     }

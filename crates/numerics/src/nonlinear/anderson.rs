@@ -1,11 +1,11 @@
 //! Anderson mixing: the fixed-point step, taken from the best combination of what was seen.
 //!
-//! From `(x_i, f_i)`, the affine combination `(x̄, f̄)` with the smallest residual is formed and
-//! `x ← x̄ − β f̄`; one evaluation per iteration. References: Anderson (1965), *Iterative procedures for
-//! nonlinear integral equations*; parameters of IFOSMONDI-JFM, table 4: `m = 30`, `β = 1`, no restart. As in
-//! PETSc's `SNESANDERSON` the first iteration is a plain fixed-point step.
-//! Departures: the least-squares problem is solved by orthogonalization, newest differences first, where PETSc
-//! solves normal equations; and hopeless iterations end early.
+//! From `(x_i, f_i)`, the affine combination `(x̄, f̄)` with the smallest residual is formed and `x
+//! ← x̄ − β f̄`; one evaluation per iteration. References: Anderson (1965), *Iterative procedures
+//! for nonlinear integral equations*; parameters of IFOSMONDI-JFM, table 4: `m = 30`, `β = 1`, no
+//! restart. As in PETSc's `SNESANDERSON` the first iteration is a plain fixed-point step.
+//! Departures: the least-squares problem is solved by orthogonalization, newest differences first,
+//! where PETSc solves normal equations; and hopeless iterations end early.
 
 use super::evaluator::Evaluator;
 use super::history::{History, Pair, PairMut};

@@ -1,8 +1,9 @@
 //! The fixed-point iteration `x ← x − F(x)`, (26) of IFOSMONDI-JFM.
 //!
-//! Converges where `x − F(x)` contracts, and only there. The papers leave open when to give up; this rule is
-//! ours. Iterations are seen in blocks, long enough for a rotating or non-normal map to show its trend, and the
-//! smallest residual of each block is compared with that of the block before.
+//! Converges where `x − F(x)` contracts, and only there. The papers leave open when to give up;
+//! this rule is ours. Iterations are seen in blocks, long enough for a rotating or non-normal map
+//! to show its trend, and the smallest residual of each block is compared with that of the block
+//! before.
 
 use super::evaluator::Evaluator;
 use super::vector::{add_scaled, norm};

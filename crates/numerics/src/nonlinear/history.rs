@@ -1,9 +1,11 @@
-//! Points and residuals seen so far, and the combination of them that promises the smallest residual.
+//! Points and residuals seen so far, and the combination of them that promises the smallest
+//! residual.
 //!
-//! Shared by Anderson mixing and nonlinear GMRES: both minimize `‖f + Σ_i a_i (f_i − f)‖` over earlier pairs
-//! `(x_i, f_i)` beside a newest one `(x, f)`. We write it in differences of successive pairs, newest first: they
-//! span the same space, and where there are more pairs than unknowns the recent ones, which know the
-//! neighbourhood best, are those that count (with one unknown this is the secant method).
+//! Shared by Anderson mixing and nonlinear GMRES: both minimize `‖f + Σ_i a_i (f_i − f)‖` over
+//! earlier pairs `(x_i, f_i)` beside a newest one `(x, f)`. We write it in differences of
+//! successive pairs, newest first: they span the same space, and where there are more pairs than
+//! unknowns the recent ones, which know the neighborhood best, are those that count (with one
+//! unknown this is the secant method).
 
 use std::iter::zip;
 

@@ -1,12 +1,12 @@
 //! The Newton step by GMRES on differences of the residual: one evaluation per Krylov direction.
 //!
-//! Directions are Arnoldi's, and the step is the least-squares one over their products, which are kept: what the
-//! residual will be, and the slope for a line search, then cost no further product. References: Saad & Schultz
-//! (1986), *GMRES*; Knoll & Keyes (2004), *Jacobian-free Newton–Krylov methods*; the increment follows Walker &
-//! Pernice, PETSc's `-mat_mffd_type wp`, in that it grows with `‖x‖`.
-//! Departures: residuals that come from integrations are noisy, so that far from the solution increments are
-//! much larger than PETSc's `1e-8`; and the space stops growing once the residual predicted, times a safety
-//! factor, would be accepted.
+//! Directions are Arnoldi's, and the step is the least-squares one over their products, which are
+//! kept: what the residual will be, and the slope for a line search, then cost no further product.
+//! References: Saad & Schultz (1986), *GMRES*; Knoll & Keyes (2004), *Jacobian-free Newton–Krylov
+//! methods*; the increment follows Walker & Pernice, PETSc's `-mat_mffd_type wp`, in that it grows
+//! with `‖x‖`. Departures: residuals that come from integrations are noisy, so that far from the
+//! solution increments are much larger than PETSc's `1e-8`; and the space stops growing once the
+//! residual predicted, times a safety factor, would be accepted.
 
 use std::iter::zip;
 
@@ -62,8 +62,8 @@ pub(super) struct Accuracy {
 }
 
 impl Accuracy {
-    /// A share of the residual, as the step to find is of that size: what an increment misses of the curvature
-    /// then vanishes with it.
+    /// A share of the residual, as the step to find is of that size: what an increment misses of
+    /// the curvature then vanishes with it.
     fn increment(&self, residual: f64, scale: f64) -> f64 {
         let (smallest, largest) = self.increments;
         (SHARE * residual)
@@ -98,7 +98,8 @@ impl Krylov {
         }
     }
 
-    /// Finds the step that brings the linearized residual down to the tolerance, or as far as the space allows.
+    /// Finds the step that brings the linearized residual down to the tolerance, or as far as the
+    /// space allows.
     pub fn search(&mut self, evaluator: &mut Evaluator, base: Base, accuracy: Accuracy) -> Search {
         let initial = norm(base.weights, base.residual);
         let increment = accuracy.increment(initial, 1.0 + norm(base.weights, base.x));

@@ -1,13 +1,15 @@
 //! Least squares by modified Gram–Schmidt, each column orthogonalized twice.
 //!
-//! Columns enter one by one, the most trusted first; one that depends on those before it is left out. With so
-//! few unknowns a fresh factorization costs nothing beside an evaluation, and it never loses orthogonality as
-//! updated ones do. Reference: Björck (1996), *Numerical Methods for Least Squares Problems*, section 2.4.
+//! Columns enter one by one, the most trusted first; one that depends on those before it is left
+//! out. With so few unknowns a fresh factorization costs nothing beside an evaluation, and it never
+//! loses orthogonality as updated ones do. Reference: Björck (1996), *Numerical Methods for Least
+//! Squares Problems*, section 2.4.
 
 use super::vector::{add_scaled, length, remove_component, set_quotient};
 use crate::columns::Columns;
 
-/// A column is dependent when less than this of it is new: half the digits, as the data are differences.
+/// A column is dependent when less than this of it is new: half the digits, as the data are
+/// differences.
 const DEPENDENT: f64 = 1e-8;
 
 /// The factorization `A = Q R` of the columns kept.
@@ -22,7 +24,8 @@ pub(super) struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// For vectors of `rows` entries and up to `columns` of them; more than `rows` are never independent.
+    /// For vectors of `rows` entries and up to `columns` of them; more than `rows` are never
+    /// independent.
     pub fn new(rows: usize, columns: usize) -> Self {
         let capacity = columns.min(rows);
         Self {

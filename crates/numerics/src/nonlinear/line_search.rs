@@ -1,7 +1,7 @@
 //! Backtracking along a step by quadratic and cubic models of `½‖F‖²`.
 //!
-//! Reference: Dennis & Schnabel (1996), *Numerical Methods for Unconstrained Optimization and Nonlinear
-//! Equations*, algorithm A6.3.1, as in PETSc's `-snes_linesearch_type bt` of order 3.
+//! Reference: Dennis & Schnabel (1996), *Numerical Methods for Unconstrained Optimization and
+//! Nonlinear Equations*, algorithm A6.3.1, as in PETSc's `-snes_linesearch_type bt` of order 3.
 
 /// What is known along a step: `½‖F‖²` and its slope at the start, and the last two lengths tried.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,8 @@ impl Backtracking {
         self.length
     }
 
-    /// Whether a residual of this norm is enough of a reduction; if not, the next length is shorter.
+    /// Whether a residual of this norm is enough of a reduction; if not, the next length is
+    /// shorter.
     pub fn accept(&mut self, norm: f64) -> bool {
         let value = 0.5 * norm * norm;
         if value <= self.start + self.sufficient * self.length * self.slope {
@@ -53,7 +54,8 @@ impl Backtracking {
         self.previous = None;
     }
 
-    /// The minimum of the parabola through the start, its slope and the value at the current length.
+    /// The minimum of the parabola through the start, its slope and the value at the current
+    /// length.
     fn quadratic(&self, value: f64) -> f64 {
         let excess = self.excess(self.length, value);
         -0.5 * self.slope * self.length * self.length / excess

@@ -2,12 +2,14 @@
 //!
 //! - [`FixedPoint`]: `x ← x − F(x)`, where that contracts;
 //! - [`Anderson`]: the same, mixed with what earlier steps have shown;
-//! - [`Ngmres`]: nonlinear GMRES, which tries the best combination of earlier points after every step;
+//! - [`Ngmres`]: nonlinear GMRES, which tries the best combination of earlier points after every
+//!   step;
 //! - [`Newton`]: Newton's method with matrix-free GMRES and backtracking.
 //!
-//! All are Jacobian-free and meant for 1 to 50 unknowns: evaluations are counted and saved, arithmetic is not.
-//! Convergence is the equations' own verdict, asked after every evaluation. A solver owns its workspace, is
-//! deterministic and, but for [`QuasiNewton`], forgets everything between two calls.
+//! All are Jacobian-free and meant for 1 to 50 unknowns: evaluations are counted and saved,
+//! arithmetic is not. Convergence is the equations' own verdict, asked after every evaluation. A
+//! solver owns its workspace, is deterministic and, but for [`QuasiNewton`], forgets everything
+//! between two calls.
 
 mod anderson;
 mod evaluator;
@@ -39,9 +41,11 @@ pub trait Equations {
     /// Whether every component of `residual` is small enough at `x`.
     fn converged(&self, x: &[f64], residual: &[f64]) -> bool;
 
-    /// Writes what one unit of each unknown, and of its residual, counts in the solver's norms; positive.
+    /// Writes what one unit of each unknown, and of its residual, counts in the solver's norms;
+    /// positive.
     ///
-    /// The reciprocal of the tolerance is a good choice where units differ. Asked once per solve, at its start.
+    /// The reciprocal of the tolerance is a good choice where units differ. Asked once per solve,
+    /// at its start.
     fn weights(&self, _x: &[f64], weights: &mut [f64]) {
         weights.fill(1.0);
     }

@@ -1,9 +1,9 @@
 //! Newton's method without a Jacobian: GMRES on differences, and a backtracking line search.
 //!
-//! The parameters are those of IFOSMONDI-JFM, table 3, and PETSc's defaults for `newtonls`: `alpha` 1e-4,
-//! `maxstep` 1e8, `minlambda` 1e-12, `max_it` 40, linear tolerance 1e-5, a Krylov space of at most 30.
-//! Departure: the slope for the line search comes from the products GMRES has kept, where PETSc spends
-//! another evaluation on it.
+//! The parameters are those of IFOSMONDI-JFM, table 3, and PETSc's defaults for `newtonls`: `alpha`
+//! 1e-4, `maxstep` 1e8, `minlambda` 1e-12, `max_it` 40, linear tolerance 1e-5, a Krylov space of at
+//! most 30. Departure: the slope for the line search comes from the products GMRES has kept, where
+//! PETSc spends another evaluation on it.
 
 use super::evaluator::{Evaluation, Evaluator};
 use super::krylov::{Accuracy, Base, Krylov, Search};
@@ -139,7 +139,8 @@ impl Newton {
     fn begin_line_search(&mut self, x: &[f64], residual: &[f64]) -> Option<Backtracking> {
         let share = self.limit_step(x);
         let norm = norm(&self.weights, residual);
-        // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points uphill.
+        // Fᵀ J d, with J d what the prediction differs by; a least-squares step never points
+        // uphill.
         let predicted = product(&self.weights, residual, &self.krylov.predicted);
         let slope = share * (predicted - norm * norm);
         let promising = slope < -f64::EPSILON * share * norm * norm;

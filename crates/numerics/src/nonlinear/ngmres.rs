@@ -1,18 +1,23 @@
 //! Nonlinear GMRES: after every fixed-point step, the best combination of what was seen is tried.
 //!
-//! An iteration takes the plain step `x_M = x − F(x)`, forms `x_A`, the affine combination of `x_M` and earlier
-//! points with the smallest linearized residual, and selects between the two; two evaluations. References:
-//! Oosterlee & Washio (2000), *Krylov subspace acceleration of nonlinear multigrid*, whose criteria (A), (B) and
-//! (C) are named below; parameters of IFOSMONDI-JFM, table 5, and its variant of table 6.
+//! An iteration takes the plain step `x_M = x − F(x)`, forms `x_A`, the affine combination of `x_M`
+//! and earlier points with the smallest linearized residual, and selects between the two; two
+//! evaluations. References: Oosterlee & Washio (2000), *Krylov subspace acceleration of nonlinear
+//! multigrid*, whose criteria (A), (B) and (C) are named below; parameters of IFOSMONDI-JFM, table
+//! 5, and its variant of table 6.
 //!
-//! Departures from PETSc's `SNESNGMRES`, which fails where the fixed-point map expands by 5 or more:
-//! - (B) compares the residual of `x_A`, as in the paper; PETSc looks at that of the iterate before;
-//! - when `x_A` fails (A) or (B), `x_M` is taken only if its residual is the smaller one: the criteria trust
-//!   that a plain step is an improvement, which an expanding map turns into the opposite;
-//! - lack of progress leads to a restart only once as many points are stored as there are unknowns. On an
-//!   oscillating coupling GMRES must stagnate before the last direction is found, and a restart forgets them;
-//! - the line search (table 6) uses that the residual is nearly linear between `x_M` and `x_A`, where both are
-//!   known: it evaluates one more point, and only if that is not `x_A` itself.
+//! Departures from PETSc's `SNESNGMRES`, which fails where the fixed-point map expands by 5 or
+//! more:
+//! - (B) compares the residual of `x_A`, as in the paper; PETSc looks at that of the iterate
+//!   before;
+//! - when `x_A` fails (A) or (B), `x_M` is taken only if its residual is the smaller one: the
+//!   criteria trust that a plain step is an improvement, which an expanding map turns into the
+//!   opposite;
+//! - lack of progress leads to a restart only once as many points are stored as there are unknowns.
+//!   On an oscillating coupling GMRES must stagnate before the last direction is found, and a
+//!   restart forgets them;
+//! - the line search (table 6) uses that the residual is nearly linear between `x_M` and `x_A`,
+//!   where both are known: it evaluates one more point, and only if that is not `x_A` itself.
 
 use super::evaluator::{Evaluation, Evaluator};
 use super::history::{History, Pair, PairMut};
@@ -43,7 +48,8 @@ pub struct NgmresOptions {
     pub gamma_a: f64,
     /// (C): a residual this many times the smallest asks for a restart.
     pub gamma_c: f64,
-    /// (B): the combination is too close to an earlier point below this share of its distance to the plain step.
+    /// (B): the combination is too close to an earlier point below this share of its distance to
+    /// the plain step.
     pub epsilon_b: f64,
     /// (B): unless its residual is below this share of the smallest.
     pub delta_b: f64,

@@ -1,14 +1,17 @@
-//! A quasi-Newton method that remembers: for equations that are solved again and again while they change little.
+//! A quasi-Newton method that remembers: for equations that are solved again and again while they
+//! change little.
 //!
-//! `x ← x − Z F(x)`, with Z an estimate of the inverse Jacobian. Every step of the iteration shows how F changes with x: one
-//! secant, `Z ΔF = Δx`. Within one solve all its secants are honoured, and the estimate is carried to the next solve, as in
-//! the multi-vector method of Bogaers, Kok, Reddy and Franz (2014, "IMVJ") for partitioned fluid-structure problems. The first
-//! estimate is the identity: the fixed-point step.
+//! `x ← x − Z F(x)`, with Z an estimate of the inverse Jacobian. Every step of the iteration shows
+//! how F changes with x: one secant, `Z ΔF = Δx`. Within one solve all its secants are honored,
+//! and the estimate is carried to the next solve, as in the multi-vector method of Bogaers, Kok,
+//! Reddy and Franz (2014, "IMVJ") for partitioned fluid-structure problems. The first estimate is
+//! the identity: the fixed-point step.
 //!
-//! Ours: a secant that says nothing new (the step did what Z promised) or that drowns in the noise of the evaluations leaves Z
-//! alone; a solve goes on well below the tolerance while that is cheap, as what is left at one solve spoils the start of the
-//! next (with a good Z this is one correction, and the evaluation that confirms it is the one the caller needs anyway); a Z that
-//! makes things worse is forgotten.
+//! Ours: a secant that says nothing new (the step did what Z promised) or that drowns in the noise
+//! of the evaluations leaves Z alone; a solve goes on well below the tolerance while that is cheap,
+//! as what is left at one solve spoils the start of the next (with a good Z this is one correction,
+//! and the evaluation that confirms it is the one the caller needs anyway); a Z that makes things
+//! worse is forgotten.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -22,7 +25,8 @@ pub struct QuasiNewtonOptions {
     pub most_iterations: usize,
     /// A correction that leaves less than this of the residual teaches nothing.
     pub good_reduction: f64,
-    /// Residuals below this, in units of the tolerance (the weights), are as good as zero: no correction is made to them.
+    /// Residuals below this, in units of the tolerance (the weights), are as good as zero: no
+    /// correction is made to them.
     pub goal: f64,
     /// Residuals below this, in the same units, are noise: nothing is learnt from them.
     pub noise: f64,
@@ -168,8 +172,9 @@ impl QuasiNewton {
 
     /// Takes in that `step` changed the residual from `before` to `residual`.
     fn learn(&mut self, residual: &[f64]) {
+        // As many as there are unknowns: where F bends, the oldest are no longer true.
         if self.used == self.secants.len() {
-            self.used = 0; // as many as there are unknowns: where F bends, the oldest are no longer true
+            self.used = 0;
         }
         self.after.as_mut_slice().copy_from_slice(residual);
         self.after -= &self.before;
@@ -185,7 +190,8 @@ impl QuasiNewton {
         }
     }
 
-    /// Removes from the change of the residual what the secants explain, and their steps from the step.
+    /// Removes from the change of the residual what the secants explain, and their steps from the
+    /// step.
     fn orthogonalize(&mut self) {
         for known in 0..self.used {
             let secant = &self.secants[known];
@@ -216,8 +222,8 @@ impl QuasiNewton {
     }
 }
 
-/// Where a solve stands.
-struct Progress {
+/// How far a solve has come.
+struct SolveProgress {
     /// Whether Z knows nothing but this solve.
     fresh: bool,
     iterations: usize,
@@ -231,7 +237,7 @@ struct Progress {
     acceptable: bool,
 }
 
-impl Progress {
+impl SolveProgress {
     fn record(&mut self, before: f64, after: f64) {
         self.iterations += 1;
         self.idle += 1;
@@ -279,7 +285,12 @@ enum Decision {
 }
 
 impl QuasiNewton {
-    fn decide(&self, evaluation: Evaluation, residual: &[f64], progress: &Progress) -> Decision {
+    fn decide(
+        &self,
+        evaluation: Evaluation,
+        residual: &[f64],
+        progress: &SolveProgress,
+    ) -> Decision {
         if evaluation == Evaluation::Converged && self.is_good_enough(residual, progress) {
             return Decision::End(Ending::Converged);
         }
@@ -296,7 +307,7 @@ impl QuasiNewton {
     }
 
     /// Whether another correction of a point that has converged would not pay.
-    fn is_good_enough(&self, residual: &[f64], progress: &Progress) -> bool {
+    fn is_good_enough(&self, residual: &[f64], progress: &SolveProgress) -> bool {
         self.size_of(residual) <= self.options.goal || progress.idle >= MOST_IDLE
     }
 
@@ -306,7 +317,7 @@ impl QuasiNewton {
         evaluator: &mut Evaluator<'_>,
         x: &mut [f64],
         residual: &mut [f64],
-        progress: &mut Progress,
+        progress: &mut SolveProgress,
     ) -> Evaluation {
         let before = self.size_of(residual);
         self.correct(x, residual);
@@ -327,10 +338,10 @@ impl QuasiNewton {
         evaluation
     }
 
-    fn begin(&mut self, x: &[f64], residual: &[f64], first: Evaluation) -> Progress {
+    fn begin(&mut self, x: &[f64], residual: &[f64], first: Evaluation) -> SolveProgress {
         self.used = 0;
         self.best.save(x, residual);
-        Progress {
+        SolveProgress {
             fresh: !self.remembers,
             iterations: 0,
             best: self.size_of(residual),
@@ -340,7 +351,7 @@ impl QuasiNewton {
         }
     }
 
-    fn start_afresh(&mut self, x: &mut [f64], residual: &mut [f64], progress: &mut Progress) {
+    fn start_afresh(&mut self, x: &mut [f64], residual: &mut [f64], progress: &mut SolveProgress) {
         self.forget();
         self.used = 0;
         self.best.restore(x, residual);

@@ -2,10 +2,12 @@
 
 use super::Ending;
 
-/// A residual this many times the smallest so far has exploded. The first steps are plain fixed-point steps,
-/// each of which may grow by the square of the spectral radius, and still lead to the solution.
+/// A residual this many times the smallest so far has exploded. The first steps are plain
+/// fixed-point steps, each of which may grow by the square of the spectral radius, and still lead
+/// to the solution.
 const EXPLOSION: f64 = 1e12;
-/// Iterations without a new smallest residual, beyond one for each unknown, that count as stagnation.
+/// Iterations without a new smallest residual, beyond one for each unknown, that count as
+/// stagnation.
 const PATIENCE: usize = 20;
 
 /// The smallest residual so far, and for how long it has been that.

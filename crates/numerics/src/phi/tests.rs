@@ -242,7 +242,8 @@ fn entrywise_error<const N: usize>(z: &[f64; N], reference: &[[f64; N]; 7]) -> f
     worst
 }
 
-/// `φ_1(z) = (e^z − 1)/z` and upward, `φ_{k+1} = (φ_k − 1/k!)/z`, which is accurate for a large negative `z`.
+/// `φ_1(z) = (e^z − 1)/z` and upward, `φ_{k+1} = (φ_k − 1/k!)/z`, which is accurate for a large
+/// negative `z`.
 fn closed_form(z: f64, highest: usize) -> Vec<f64> {
     let mut values = vec![z.exp(), z.exp_m1() / z];
     for k in 1..highest {
@@ -353,7 +354,8 @@ fn what_is_not_finite_gives_what_is_not_finite_and_ends() {
 
 #[test]
 fn a_chain_of_two_hundred_states_diffuses_into_its_walls() {
-    // The discrete heat equation with ten thousandfold conductivity: eigenvalues are known in closed form.
+    // The discrete heat equation with ten thousandfold conductivity: eigenvalues are known in
+    // closed form.
     let size = 200;
     let z = DMatrix::from_fn(size, size, |row, column| match row.abs_diff(column) {
         0 => -2e4,

@@ -1,7 +1,8 @@
 //! The test case of IFOSMONDI-JFM, section 5: a body and a plate, coupled over 1000 macro-steps.
 //!
-//! Both systems are linear and their inputs cubic, so that a macro-step is integrated exactly; the force (29)
-//! is replaced by its Hermite cubic on each step. Unknowns are `(f, v, x)` and their slopes.
+//! Both systems are linear and their inputs cubic, so that a macro-step is integrated exactly; the
+//! force (29) is replaced by its Hermite cubic on each step. Unknowns are `(f, v, x)` and their
+//! slopes.
 
 use dovetail_numerics::LinearStep;
 use dovetail_numerics::nonlinear::{Equations, NonlinearSolver};
@@ -69,7 +70,8 @@ impl BodyAndPlate {
         }
     }
 
-    /// Simulates up to `steps` macro-steps from rest, as IFOSMONDI-JFM does; ends where the solver fails.
+    /// Simulates up to `steps` macro-steps from rest, as IFOSMONDI-JFM does; ends where the solver
+    /// fails.
     pub fn simulate(&mut self, solver: &mut dyn NonlinearSolver, steps: usize) -> Count {
         let mut count = Count::default();
         let mut residual = [0.0; 6];

@@ -1,5 +1,5 @@
-//! Nonlinear problems of the literature: Moré, Garbow & Hillstrom (1981), *Testing unconstrained optimization
-//! software*.
+//! Nonlinear problems of the literature: Moré, Garbow & Hillstrom (1981), *Testing unconstrained
+//! optimization software*.
 
 use dovetail_numerics::nonlinear::Equations;
 
@@ -37,7 +37,8 @@ pub fn broyden_tridiagonal(size: usize, tolerance: f64) -> impl Equations {
     })
 }
 
-/// Powell's singular function, problem 13; started at (3, −1, 0, 1), its Jacobian at the solution is singular.
+/// Powell's singular function, problem 13; started at (3, −1, 0, 1), its Jacobian at the solution
+/// is singular.
 pub fn powell_singular(tolerance: f64) -> impl Equations {
     function(4, tolerance, |x: &[f64], residual: &mut [f64]| {
         residual[0] = x[0] + 10.0 * x[1];

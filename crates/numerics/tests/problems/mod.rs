@@ -1,6 +1,7 @@
 //! Problems with known solutions.
 //!
-//! Stiff references: Mazzia & Magherini, *Test Set for Initial Value Problem Solvers* (2008), cited as "IVP".
+//! Stiff references: Mazzia & Magherini, *Test Set for Initial Value Problem Solvers* (2008), cited
+//! as "IVP".
 
 #![allow(dead_code)] // each test file uses its own selection
 
@@ -91,7 +92,8 @@ pub fn prothero_robinson(lambda: f64) -> Problem {
     Problem::new(pull, &[1.0], 1.0, &[1.0f64.cos()])
 }
 
-/// IVP, vdpol: `ε y'' = (1 − y²) y' − y` with ε = 1e-6, that is μ = 1e3 in the other common scaling.
+/// IVP, vdpol: `ε y'' = (1 − y²) y' − y` with ε = 1e-6, that is μ = 1e3 in the other common
+/// scaling.
 pub fn van_der_pol() -> Problem {
     let solution = [1.706_167_732_170_483, -0.892_809_701_024_797_5];
     Problem::new(van_der_pol_with(1e-6), &[2.0, 0.0], 2.0, &solution)
@@ -104,7 +106,8 @@ pub fn van_der_pol_with(epsilon: f64) -> impl FnMut(f64, &[f64], &mut [f64]) {
     }
 }
 
-/// Robertson's reaction at t = 40, with three rate constants over nine decades. HW section IV.1 and IVP, rober.
+/// Robertson's reaction at t = 40, with three rate constants over nine decades. HW section IV.1 and
+/// IVP, rober.
 pub fn robertson() -> Problem {
     let solution = [
         0.715_827_068_718_5,

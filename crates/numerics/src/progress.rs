@@ -1,43 +1,10 @@
-//! Where an integration stands between its start and its end.
+//! How far an integration has come between its start and its end.
 
 use crate::attempt::{Attempt, Verdict};
 
-/// An integration could not go on.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum IntegrationError {
-    /// A state or derivative is infinite or not a number, however short the step; or start or end is.
-    #[error("component {component} is not finite at t = {time}")]
-    NotFinite {
-        /// The time reached.
-        time: f64,
-        /// The component, counted from zero.
-        component: usize,
-    },
-    /// The integration asks for more work than it was granted.
-    #[error("more than {limit} steps were tried; t = {time} was reached")]
-    TooManySteps {
-        /// The time reached.
-        time: f64,
-        /// The number of attempts allowed.
-        limit: usize,
-    },
-    /// The step shrank below what time can resolve.
-    #[error(
-        "a step of {step:e} at t = {time} is too small; the error of component {component} is the largest"
-    )]
-    StepTooSmall {
-        /// The time reached.
-        time: f64,
-        /// The step that would be next.
-        step: f64,
-        /// The component with the largest error, counted from zero.
-        component: usize,
-    },
-}
-
 /// The time reached, the end, and the step to try next.
 #[derive(Clone, Debug)]
-pub(crate) struct Course {
+pub(crate) struct Progress {
     pub time: f64,
     end: f64,
     /// A magnitude; the step taken may be shorter, to hit the end.
@@ -51,7 +18,7 @@ pub(crate) struct Course {
 /// Shorter than the end by so little, a step is stretched to hit it.
 const STRETCH: f64 = 1.01;
 
-impl Course {
+impl Progress {
     pub fn new(start: f64, end: f64) -> Self {
         Self {
             time: start,
@@ -84,7 +51,8 @@ impl Course {
         }
     }
 
-    /// Whether time would hardly move: a tenth of `step` is lost in rounding. The last step may be that short.
+    /// Whether time would hardly move: a tenth of `step` is lost in rounding. The last step may be
+    /// that short.
     pub fn is_too_small(&self, step: f64) -> bool {
         let unresolved = 0.1 * step.abs() <= f64::EPSILON * self.time.abs();
         (unresolved && step != self.remaining()) || self.proposed < f64::MIN_POSITIVE
@@ -118,40 +86,40 @@ impl Course {
 mod tests {
     use super::*;
 
-    fn course(proposed: f64) -> Course {
-        Course {
+    fn progress(proposed: f64) -> Progress {
+        Progress {
             proposed,
-            ..Course::new(0.0, 1.0)
+            ..Progress::new(0.0, 1.0)
         }
     }
 
     #[test]
     fn the_last_steps_are_stretched_or_halved() {
-        assert_eq!(course(0.995).next_step(), 1.0);
-        assert_eq!(course(3.0).next_step(), 1.0);
-        assert_eq!(course(0.9).next_step(), 0.5);
-        assert_eq!(course(0.3).next_step(), 0.3);
+        assert_eq!(progress(0.995).next_step(), 1.0);
+        assert_eq!(progress(3.0).next_step(), 1.0);
+        assert_eq!(progress(0.9).next_step(), 0.5);
+        assert_eq!(progress(0.3).next_step(), 0.3);
     }
 
     #[test]
     fn a_shortened_step_does_not_lower_the_proposal() {
-        let mut course = course(4.0);
-        course.record(
+        let mut progress = progress(4.0);
+        progress.record(
             1.0,
             Attempt {
                 verdict: Verdict::Accepted,
                 next: 2.0,
             },
         );
-        assert!(course.is_over());
-        assert_eq!(course.proposed, 4.0);
+        assert!(progress.is_over());
+        assert_eq!(progress.proposed, 4.0);
     }
 
     #[test]
     fn time_may_run_backwards() {
-        let backwards = Course {
+        let backwards = Progress {
             proposed: 0.3,
-            ..Course::new(1.0, 0.0)
+            ..Progress::new(1.0, 0.0)
         };
         assert_eq!(backwards.next_step(), -0.3);
     }
