@@ -5,25 +5,29 @@ use crate::error::{Fault, Place, Span, SyntaxError};
 use crate::graph::{Graph, NodeId};
 use crate::lexer::{MOST_FAULTS, shortened};
 use crate::lowering::{Lowering, Typed, Uses};
-use crate::model::{LONGEST_TEXT, Model, Source, Unused};
-use crate::operation::Kind;
+use crate::model::{Model, Unused};
+use crate::operation::ValueKind;
 use crate::order::order;
 use crate::parser::{Equations, parse_equations, parse_expression};
+use crate::source::{LONGEST_TEXT, Source};
 use crate::switches::Switches;
-use crate::syntax::{Definition, Syntax, SyntaxNode, Target};
+use crate::syntax::{Statement, Syntax, SyntaxNode, Target};
 
 /// More mistakes than these are not listed for one model.
 const MOST_ERRORS: usize = 100;
 
-/// Parses all texts; if they parse, looks up every name; if all are known, gives the model.
-pub(crate) fn build(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
-    built(source).map_err(|mut errors| {
-        errors.truncate(MOST_ERRORS);
-        errors
-    })
+impl Model {
+    /// Understands the texts of a model, or says everything that is wrong with them.
+    pub fn parse(source: &Source<'_>) -> Result<Self, Vec<SyntaxError>> {
+        build(source).map_err(|mut errors| {
+            errors.truncate(MOST_ERRORS);
+            errors
+        })
+    }
 }
 
-fn built(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
+/// Parses all texts; if they parse, looks up every name; if all are known, gives the model.
+fn build(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
     check_length(source)?;
     let texts = Texts::parse(source)?;
     let mut errors = Vec::new();
@@ -38,24 +42,24 @@ fn built(source: &Source<'_>) -> Result<Model, Vec<SyntaxError>> {
 }
 
 fn check_length(source: &Source<'_>) -> Result<(), Vec<SyntaxError>> {
-    let names = source
-        .inputs
-        .iter()
-        .chain(&source.parameters)
-        .chain(&source.states);
-    let outputs = source
-        .outputs
-        .iter()
-        .map(|(name, text)| name.len() + text.len());
-    let length =
-        names.map(|name| name.len()).chain(outputs).sum::<usize>() + source.equations.len();
+    let length = source.length();
     if length <= LONGEST_TEXT {
         return Ok(());
     }
     let message = format!("the texts of the model take {length} bytes, more than {LONGEST_TEXT}");
-    Err(vec![
-        Fault::new(Span::new(0, 0), message).in_text(Place::Equations, ""),
-    ])
+    let fault = Fault::new(Span::new(0, 0), message);
+    Err(vec![fault.in_text(Place::Equations, "")])
+}
+
+/// Mistakes of one text, as errors of the model.
+fn errors_in<'t>(
+    place: Place,
+    text: &'t str,
+    faults: Vec<Fault>,
+) -> impl Iterator<Item = SyntaxError> + 't {
+    faults
+        .into_iter()
+        .map(move |fault| fault.in_text(place.clone(), text))
 }
 
 /// The texts of a model, parsed.
@@ -67,26 +71,20 @@ struct Texts {
 impl Texts {
     fn parse(source: &Source<'_>) -> Result<Self, Vec<SyntaxError>> {
         let mut errors = Vec::new();
-        let mut note = |place: Place, text: &str, faults: Vec<Fault>| {
-            errors.extend(
-                faults
-                    .into_iter()
-                    .map(|fault| fault.in_text(place.clone(), text)),
-            );
+        let equations = match parse_equations(source.equations) {
+            Ok(equations) => Some(equations),
+            Err(faults) => {
+                errors.extend(errors_in(Place::Equations, source.equations, faults));
+                None
+            }
         };
-        let equations = parse_equations(source.equations)
-            .map_err(|faults| note(Place::Equations, source.equations, faults))
-            .ok();
-        let outputs = source
-            .outputs
-            .iter()
-            .enumerate()
-            .filter_map(|(index, (_, text))| {
-                parse_expression(text)
-                    .map_err(|faults| note(Place::Output(index), text, faults))
-                    .ok()
-            });
-        let outputs = outputs.collect();
+        let mut outputs = Vec::new();
+        for (index, (_, text)) in source.outputs.iter().enumerate() {
+            match parse_expression(text) {
+                Ok(expression) => outputs.push(expression),
+                Err(faults) => errors.extend(errors_in(Place::Output(index), text, faults)),
+            }
+        }
         match equations {
             Some(equations) if errors.is_empty() => Ok(Self { equations, outputs }),
             _ => Err(errors),
@@ -114,19 +112,13 @@ impl<'a, 's> Builder<'a, 's> {
         errors: Vec<SyntaxError>,
     ) -> Self {
         let definitions = texts.equations.definitions.len();
-        let uses = Uses {
-            inputs: vec![false; source.inputs.len()],
-            slopes: vec![false; source.inputs.len()],
-            parameters: vec![false; source.parameters.len()],
-            definitions: vec![false; definitions],
-        };
         let lowering = Lowering {
             declarations,
             graph: Graph::new(),
             switches: Switches::default(),
             definitions: vec![None; definitions],
-            uses,
-            noted: 0,
+            uses: Uses::none(source, definitions),
+            recorded: 0,
         };
         Self {
             source,
@@ -139,10 +131,11 @@ impl<'a, 's> Builder<'a, 's> {
 
     fn build(mut self) -> Result<Model, Vec<SyntaxError>> {
         self.lower_definitions();
-        let outputs: Vec<Option<NodeId>> = (0..self.texts.outputs.len())
-            .map(|index| self.lower_output(index))
-            .collect();
-        self.note_faults();
+        let mut outputs = Vec::new();
+        for index in 0..self.texts.outputs.len() {
+            outputs.push(self.lower_output(index));
+        }
+        self.list_faults();
         match outputs.into_iter().collect() {
             Some(outputs) if self.errors.is_empty() => Ok(self.model(outputs)),
             _ => Err(self.errors),
@@ -155,38 +148,34 @@ impl<'a, 's> Builder<'a, 's> {
             self.faults.push(self.circular(cycle));
         }
         for index in order.sequence {
-            let definition = &self.texts.equations.definitions[index];
-            let nodes = &self.texts.equations.nodes;
-            let range = definition.nodes.clone();
-            let root = nodes[range.end - 1].span;
-            let text = self.source.equations;
-            let value = self.lowering.lower(text, nodes, range, &mut self.faults);
-            let number = definition.target == Target::Derivative;
-            let wrong = value.filter(|value| number && value.kind == Kind::Boolean);
-            self.faults.extend(wrong.map(|_| number_expected(root)));
-            self.lowering.definitions[index] = value;
+            self.lower_definition(index);
         }
     }
 
+    fn lower_definition(&mut self, index: usize) {
+        let definition = &self.texts.equations.definitions[index];
+        let nodes = &self.texts.equations.nodes;
+        let range = definition.nodes.clone();
+        let root = nodes[range.end - 1].span;
+        let text = self.source.equations;
+        let value = self.lowering.lower(text, nodes, range, &mut self.faults);
+        if definition.target == Target::Derivative && is_condition(value) {
+            self.faults.push(number_expected(root));
+        }
+        self.lowering.definitions[index] = value;
+    }
+
     fn lower_output(&mut self, index: usize) -> Option<NodeId> {
-        let (nodes, text) = (&self.texts.outputs[index], self.source.outputs[index].1);
+        let nodes = &self.texts.outputs[index];
+        let (_, text) = self.source.outputs[index];
+        let all = 0..nodes.len();
         let mut faults = Vec::new();
-        let value = self
-            .lowering
-            .lower(text, nodes, 0..nodes.len(), &mut faults);
-        if let Some(Typed {
-            kind: Kind::Boolean,
-            ..
-        }) = value
-        {
+        let value = self.lowering.lower(text, nodes, all, &mut faults);
+        if is_condition(value) {
             faults.push(number_expected(nodes[nodes.len() - 1].span));
         }
-        let place = Place::Output(index);
-        self.errors.extend(
-            faults
-                .into_iter()
-                .map(|fault| fault.in_text(place.clone(), text)),
-        );
+        let errors = errors_in(Place::Output(index), text, faults);
+        self.errors.extend(errors);
         value.map(|value| value.node)
     }
 
@@ -198,59 +187,59 @@ impl<'a, 's> Builder<'a, 's> {
             .collect()
     }
 
-    fn needs_of(&self, definition: &Definition) -> Vec<usize> {
+    fn needs_of(&self, definition: &Statement) -> Vec<usize> {
+        let nodes = &self.texts.equations.nodes[definition.nodes.clone()];
+        let needs = nodes.iter().filter_map(|node| self.need(node));
+        needs.collect()
+    }
+
+    /// The definition that a node stands for, if it does.
+    fn need(&self, node: &SyntaxNode) -> Option<usize> {
         let declarations = self.lowering.declarations;
-        let nodes = self.texts.equations.nodes[definition.nodes.clone()].iter();
-        nodes
-            .filter_map(|node| {
-                let name = node.span.of(self.source.equations);
-                match (node.syntax, declarations.meaning(name)) {
-                    (Syntax::Name, Some(Meaning::Intermediate(needed))) => Some(needed),
-                    (Syntax::DerivativeOf, Some(Meaning::State(state))) => {
-                        declarations.derivatives[state as usize]
-                    }
-                    _ => None,
-                }
-            })
-            .collect()
+        let name = node.span.of(self.source.equations);
+        match (node.syntax, declarations.meaning(name)) {
+            (Syntax::Name, Some(Meaning::Intermediate(needed))) => Some(needed),
+            (Syntax::DerivativeOf, Some(Meaning::State(state))) => {
+                declarations.derivatives[state as usize]
+            }
+            _ => None,
+        }
     }
 
     fn circular(&self, cycle: &[usize]) -> Fault {
         const MOST_NAMES: usize = 10;
         let definitions = &self.texts.equations.definitions;
-        let name = |&index: &usize| definitions[index].label(self.source.equations);
-        let mut names: Vec<String> = cycle.iter().take(MOST_NAMES).map(name).collect();
+        let name = |index: usize| definitions[index].label(self.source.equations);
+        let mut names = Vec::new();
+        for &index in cycle.iter().take(MOST_NAMES) {
+            names.push(name(index));
+        }
         if cycle.len() > MOST_NAMES {
             names.push("…".into());
         }
-        names.push(name(&cycle[0]));
+        names.push(name(cycle[0]));
         let message = format!("circular definition: {}", names.join(" -> "));
         Fault::new(definitions[cycle[0]].name, message)
     }
 
     /// Mistakes in the equations, in the order of the text, before all others.
-    fn note_faults(&mut self) {
-        self.faults.sort_by_key(|fault| fault.span.offset);
-        let faults = std::mem::take(&mut self.faults)
-            .into_iter()
-            .take(MOST_FAULTS);
-        let text = self.source.equations;
-        let errors = faults.map(|fault| fault.in_text(Place::Equations, text));
-        self.errors = errors.chain(std::mem::take(&mut self.errors)).collect();
+    fn list_faults(&mut self) {
+        let mut faults = std::mem::take(&mut self.faults);
+        faults.sort_by_key(|fault| fault.span.offset);
+        faults.truncate(MOST_FAULTS);
+        let errors = errors_in(Place::Equations, self.source.equations, faults);
+        self.errors.splice(0..0, errors);
     }
 
     fn model(self, output_roots: Vec<NodeId>) -> Model {
+        let source = self.source;
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let outputs = source.outputs.iter().map(|&(name, _)| name.to_owned());
         Model {
-            inputs: owned(&self.source.inputs),
-            parameters: owned(&self.source.parameters),
-            states: owned(&self.source.states),
-            outputs: self
-                .source
-                .outputs
-                .iter()
-                .map(|&(name, _)| name.to_owned())
-                .collect(),
+            inputs: owned(&source.inputs),
+            parameters: owned(&source.parameters),
+            states: owned(&source.states),
+            outputs: outputs.collect(),
             intermediates: self.intermediates(),
             derivative_roots: self.derivative_roots(),
             output_roots,
@@ -263,59 +252,60 @@ impl<'a, 's> Builder<'a, 's> {
 
     fn derivative_roots(&self) -> Vec<NodeId> {
         let definitions = self.lowering.declarations.derivatives.iter().flatten();
-        definitions
-            .filter_map(|&index| self.lowering.definitions[index])
-            .map(|it| it.node)
-            .collect()
+        let values = definitions.filter_map(|&index| self.lowering.definitions[index]);
+        values.map(|value| value.node).collect()
     }
 
     fn intermediates(&self) -> Vec<(String, NodeId)> {
+        let mut intermediates = Vec::new();
+        for (index, name) in self.intermediate_names() {
+            if let Some(value) = self.lowering.definitions[index] {
+                intermediates.push((name, value.node));
+            }
+        }
+        intermediates
+    }
+
+    /// Indices among the definitions, and names.
+    fn intermediate_names(&self) -> impl Iterator<Item = (usize, String)> {
         let text = self.source.equations;
-        let definitions = self
-            .texts
-            .equations
-            .definitions
-            .iter()
-            .zip(&self.lowering.definitions);
+        let definitions = self.texts.equations.definitions.iter().enumerate();
         definitions
-            .filter(|(definition, _)| definition.target == Target::Intermediate)
-            .filter_map(|(definition, value)| Some((definition.label(text), (*value)?.node)))
-            .collect()
+            .filter(|(_, definition)| definition.target == Target::Intermediate)
+            .map(move |(index, definition)| (index, definition.label(text)))
     }
 
     fn unused(&self) -> Vec<Unused> {
         let uses = &self.lowering.uses;
-        let text = self.source.equations;
-        let inputs = self
-            .source
-            .inputs
-            .iter()
-            .zip(uses.inputs.iter().zip(&uses.slopes));
-        let inputs = inputs.filter(|(_, (value, slope))| !**value && !**slope);
-        let parameters = self.source.parameters.iter().zip(&uses.parameters);
-        let parameters = parameters.filter(|(_, used)| !**used);
-        let definitions = self
-            .texts
-            .equations
-            .definitions
-            .iter()
-            .zip(&uses.definitions);
-        let definitions = definitions
-            .filter(|(definition, used)| definition.target == Target::Intermediate && !**used);
-        inputs
-            .map(|(name, _)| Unused::Input(name.to_string()))
-            .chain(parameters.map(|(name, _)| Unused::Parameter(name.to_string())))
-            .chain(definitions.map(|(it, _)| Unused::Intermediate(it.label(text))))
-            .collect()
+        let mut unused = Vec::new();
+        for (index, name) in self.source.inputs.iter().enumerate() {
+            if !uses.inputs[index] && !uses.slopes[index] {
+                unused.push(Unused::Input(name.to_string()));
+            }
+        }
+        for (index, name) in self.source.parameters.iter().enumerate() {
+            if !uses.parameters[index] {
+                unused.push(Unused::Parameter(name.to_string()));
+            }
+        }
+        for (index, name) in self.intermediate_names() {
+            if !uses.definitions[index] {
+                unused.push(Unused::Intermediate(name));
+            }
+        }
+        unused
     }
 }
 
-fn number_expected(span: Span) -> Fault {
-    let (wanted, found) = (Kind::Number.describe(), Kind::Boolean.describe());
-    Fault::new(span, format!("expected {wanted}, found {found}"))
+fn is_condition(value: Option<Typed>) -> bool {
+    value.is_some_and(|value| value.kind == ValueKind::Boolean)
 }
 
-impl Definition {
+fn number_expected(span: Span) -> Fault {
+    ValueKind::Number.mismatch(span, ValueKind::Boolean)
+}
+
+impl Statement {
     /// What it defines, as one would write it.
     fn label(&self, text: &str) -> String {
         match self.target {

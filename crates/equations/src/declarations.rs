@@ -1,15 +1,15 @@
-//! Who is who: every name of a model, what it means, and where it is defined.
+//! Every name of a model, what it means, and where it is defined.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use dovetail_core::nearest;
 
 use crate::error::{Fault, Place, Span, SyntaxError, position};
 use crate::lexer::{MOST_FAULTS, shortened};
-use crate::model::Source;
 use crate::names::{is_name, is_reserved};
 use crate::parser::Equations;
-use crate::syntax::{Definition, Target};
+use crate::source::Source;
+use crate::syntax::{Statement, Target};
 
 /// What a name stands for in expressions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,26 +81,19 @@ impl<'s> Declarations<'s> {
 
     /// Why `name` cannot be declared, if it cannot.
     fn refusal(&self, name: &str) -> Option<String> {
-        if let Some(meaning) = self.meaning(name) {
-            return Some(format!(
-                "`{}` is declared twice: it is {}",
-                shortened(name),
-                meaning.describe()
-            ));
+        match self.meaning(name) {
+            Some(meaning) => Some(declared_twice(name, meaning.describe())),
+            None => invalid(name),
         }
-        invalid(name)
     }
 
     /// Outputs may be named like a state or an intermediate, whose value they often are.
     fn check_outputs(&self, source: &Source<'s>, errors: &mut Vec<SyntaxError>) {
-        let mut seen = HashMap::new();
+        let mut seen = HashSet::new();
         for (name, _) in &source.outputs {
             let refusal = match self.meaning(name) {
                 Some(Meaning::Input(_) | Meaning::Parameter(_)) => self.refusal(name),
-                _ if seen.insert(*name, ()).is_some() => Some(format!(
-                    "`{}` is declared twice: it is an output",
-                    shortened(name)
-                )),
+                _ if !seen.insert(*name) => Some(declared_twice(name, "an output")),
                 _ => invalid(name),
             };
             errors.extend(refusal.map(|message| name_error(name, message)));
@@ -111,6 +104,10 @@ impl<'s> Declarations<'s> {
     pub fn nearest(&self, name: &str) -> Option<&str> {
         nearest(name, self.names.iter().copied().chain(["time", "pi"]))
     }
+}
+
+fn declared_twice(name: &str, what: &str) -> String {
+    format!("`{}` is declared twice: it is {what}", shortened(name))
 }
 
 fn invalid(name: &str) -> Option<String> {
@@ -157,40 +154,38 @@ impl<'s> Declarations<'s> {
         let Some(Meaning::State(state)) = self.meaning(name) else {
             return Some(self.not_a_state(definition.name, name));
         };
-        match self.derivatives[state as usize] {
-            Some(first) => {
-                let what = format!("`der({name})`");
-                Some(defined_twice(
-                    text,
-                    &what,
-                    definition,
-                    &equations.definitions[first],
-                ))
-            }
-            None => {
-                self.derivatives[state as usize] = Some(index);
-                None
-            }
-        }
+        let derivative = &mut self.derivatives[state as usize];
+        let Some(first) = *derivative else {
+            *derivative = Some(index);
+            return None;
+        };
+        let what = format!("`der({name})`");
+        let first = &equations.definitions[first];
+        Some(defined_twice(text, &what, definition, first))
     }
 
     fn not_a_state(&self, span: Span, name: &str) -> Fault {
         let quoted = shortened(name);
         match self.meaning(name) {
             Some(meaning @ (Meaning::Input(_) | Meaning::Parameter(_))) => {
-                let message = format!(
-                    "`{quoted}` is {}, so it has no equation here",
-                    meaning.describe()
-                );
+                let what = meaning.describe();
+                let message = format!("`{quoted}` is {what}, so it has no equation here");
                 Fault::new(span, message).help("only states have `der(...) = ...`")
             }
             _ => {
-                let states = self.names.iter().copied();
-                let states =
-                    states.filter(|name| matches!(self.meaning(name), Some(Meaning::State(_))));
-                Fault::new(span, format!("unknown state `{quoted}`")).suggest(nearest(name, states))
+                let fault = Fault::new(span, format!("unknown state `{quoted}`"));
+                fault.suggest(nearest(name, self.states()))
             }
         }
+    }
+
+    /// The names of the states.
+    fn states(&self) -> impl Iterator<Item = &'s str> {
+        let is_state = |name: &str| matches!(self.meaning(name), Some(Meaning::State(_)));
+        self.names
+            .iter()
+            .copied()
+            .filter(move |name| is_state(name))
     }
 
     fn define_intermediate(
@@ -208,49 +203,39 @@ impl<'s> Declarations<'s> {
             }
             Some(Meaning::Intermediate(first)) => {
                 let what = format!("`{}`", shortened(name));
-                Some(defined_twice(
-                    text,
-                    &what,
-                    definition,
-                    &equations.definitions[first],
-                ))
+                let first = &equations.definitions[first];
+                Some(defined_twice(text, &what, definition, first))
             }
-            Some(meaning) => {
-                let message = format!(
-                    "`{}` is {} and cannot be defined",
-                    shortened(name),
-                    meaning.describe()
-                );
-                let fault = Fault::new(definition.name, message);
-                let state = matches!(meaning, Meaning::State(_));
-                Some(if state {
-                    fault.help(format!("write `der({name}) = ...`"))
-                } else {
-                    fault
-                })
-            }
+            Some(meaning) => Some(not_definable(definition.name, name, meaning)),
         }
     }
 
     /// States without an equation, reported where one would be added.
     pub fn missing(&self, source: &Source<'_>) -> Vec<Fault> {
         let end = source.equations.trim_end().len();
-        let missing = source
-            .states
-            .iter()
-            .zip(&self.derivatives)
-            .filter(|(_, found)| found.is_none());
-        missing
-            .take(MOST_FAULTS)
-            .map(|(name, _)| {
+        let mut faults = Vec::new();
+        for (name, derivative) in source.states.iter().zip(&self.derivatives) {
+            if derivative.is_none() && faults.len() < MOST_FAULTS {
                 let message = format!("state `{}` has no equation", shortened(name));
-                Fault::new(Span::new(end, end), message).help(format!("add `der({name}) = ...`"))
-            })
-            .collect()
+                let fault = Fault::new(Span::new(end, end), message);
+                faults.push(fault.help(format!("add `der({name}) = ...`")));
+            }
+        }
+        faults
     }
 }
 
-fn defined_twice(text: &str, what: &str, again: &Definition, first: &Definition) -> Fault {
+fn not_definable(span: Span, name: &str, meaning: Meaning) -> Fault {
+    let quoted = shortened(name);
+    let what = meaning.describe();
+    let fault = Fault::new(span, format!("`{quoted}` is {what} and cannot be defined"));
+    match meaning {
+        Meaning::State(_) => fault.help(format!("write `der({name}) = ...`")),
+        _ => fault,
+    }
+}
+
+fn defined_twice(text: &str, what: &str, again: &Statement, first: &Statement) -> Fault {
     let (line, column) = position(text, first.name.start());
     let fault = Fault::new(again.name, format!("{what} is defined twice")).help(format!(
         "it is first defined at line {line}, column {column}"

@@ -55,7 +55,8 @@ impl Parser<'_> {
 
     /// Operands joined by operators that bind at least as tightly as `weakest`.
     ///
-    /// Operators wait until one comes that binds no tighter: a loop, so that precedence takes no stack.
+    /// Operators wait until one comes that binds no tighter: a loop, so that precedence takes no
+    /// stack.
     fn chain(&mut self, weakest: u8) -> Parsed<SyntaxId> {
         let (mut operands, mut waiting) = (vec![self.signed()?], Vec::new());
         while let Some(infix) = Infix::of(self.peek().kind).filter(|it| it.strength >= weakest) {
@@ -155,7 +156,7 @@ impl Parser<'_> {
                 self.push(Syntax::Number(value), token.span)
             }
             TokenKind::Name => self.name(),
-            TokenKind::OpenParenthesis => self.parenthesised(),
+            TokenKind::OpenParenthesis => self.parenthesized(),
             TokenKind::If => self.conditional(),
             _ => Err(self.missing_operand().into()),
         }
@@ -177,7 +178,7 @@ impl Parser<'_> {
         }
     }
 
-    fn parenthesised(&mut self) -> Parsed<SyntaxId> {
+    fn parenthesized(&mut self) -> Parsed<SyntaxId> {
         let parenthesis = self.take();
         self.open += 1;
         let inner = self.expression()?;

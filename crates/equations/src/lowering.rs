@@ -7,7 +7,8 @@ use crate::declarations::{Declarations, Meaning};
 use crate::error::{Fault, Span};
 use crate::graph::{Graph, Leaf, NodeId};
 use crate::lexer::{MOST_FAULTS, shortened};
-use crate::operation::{Binary, Kind, Unary};
+use crate::operation::{Binary, Unary, ValueKind};
+use crate::source::Source;
 use crate::switches::Switches;
 use crate::syntax::{Syntax, SyntaxId, SyntaxNode};
 
@@ -15,7 +16,16 @@ use crate::syntax::{Syntax, SyntaxId, SyntaxNode};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Typed {
     pub node: NodeId,
-    pub kind: Kind,
+    pub kind: ValueKind,
+}
+
+impl Typed {
+    fn number(node: NodeId) -> Self {
+        Self {
+            node,
+            kind: ValueKind::Number,
+        }
+    }
 }
 
 /// Which variables the texts mention.
@@ -27,6 +37,27 @@ pub(crate) struct Uses {
     pub definitions: Vec<bool>,
 }
 
+impl Uses {
+    pub fn none(source: &Source<'_>, definitions: usize) -> Self {
+        Self {
+            inputs: vec![false; source.inputs.len()],
+            slopes: vec![false; source.inputs.len()],
+            parameters: vec![false; source.parameters.len()],
+            definitions: vec![false; definitions],
+        }
+    }
+
+    /// A name of this meaning is mentioned.
+    fn record(&mut self, meaning: Meaning) {
+        match meaning {
+            Meaning::Input(index) => self.inputs[index as usize] = true,
+            Meaning::Parameter(index) => self.parameters[index as usize] = true,
+            Meaning::State(_) => {}
+            Meaning::Intermediate(definition) => self.definitions[definition] = true,
+        }
+    }
+}
+
 /// The graph under construction.
 pub(crate) struct Lowering<'d, 's> {
     pub declarations: &'d Declarations<'s>,
@@ -35,8 +66,8 @@ pub(crate) struct Lowering<'d, 's> {
     /// The definitions lowered so far; one with a mistake stays `None`.
     pub definitions: Vec<Option<Typed>>,
     pub uses: Uses,
-    /// How many mistakes have been noted, in all texts together.
-    pub noted: usize,
+    /// How many mistakes have been recorded, in all texts together.
+    pub recorded: usize,
 }
 
 /// One text being lowered.
@@ -46,8 +77,8 @@ struct Text<'t> {
     first: usize,
     values: Vec<Option<Typed>>,
     faults: Vec<Fault>,
-    /// How many more mistakes are worth noting.
-    room: usize,
+    /// How many more mistakes are worth recording.
+    most_faults: usize,
 }
 
 impl Text<'_> {
@@ -60,25 +91,21 @@ impl Text<'_> {
     }
 
     /// The expression at `id`, if it is of the kind wanted. A mistake is reported once.
-    fn operand(&mut self, id: SyntaxId, wanted: Kind) -> Option<NodeId> {
+    fn operand(&mut self, id: SyntaxId, wanted: ValueKind) -> Option<NodeId> {
         let value = self.value(id)?;
         if value.kind == wanted {
             return Some(value.node);
         }
-        let (wanted, found) = (wanted.describe(), value.kind.describe());
-        self.fault(Fault::new(
-            self.span(id),
-            format!("expected {wanted}, found {found}"),
-        ));
+        self.fault(wanted.mismatch(self.span(id), value.kind));
         None
     }
 
-    fn has_room(&self) -> bool {
-        self.faults.len() < self.room
+    fn takes_faults(&self) -> bool {
+        self.faults.len() < self.most_faults
     }
 
     fn fault(&mut self, fault: Fault) {
-        if self.has_room() {
+        if self.takes_faults() {
             self.faults.push(fault);
         }
     }
@@ -93,46 +120,31 @@ impl Lowering<'_, '_> {
         range: Range<usize>,
         faults: &mut Vec<Fault>,
     ) -> Option<Typed> {
-        let values = Vec::with_capacity(range.len());
-        let room = MOST_FAULTS.saturating_sub(self.noted);
-        let first = range.start;
         let mut text = Text {
             text,
             nodes,
-            first,
-            values,
+            first: range.start,
+            values: Vec::with_capacity(range.len()),
             faults: Vec::new(),
-            room,
+            most_faults: MOST_FAULTS.saturating_sub(self.recorded),
         };
         for node in &nodes[range] {
             let value = self.node(*node, &mut text);
             text.values.push(value);
         }
-        self.noted += text.faults.len();
+        self.recorded += text.faults.len();
         faults.append(&mut text.faults);
         text.values.pop().flatten()
     }
 
     fn node(&mut self, node: SyntaxNode, text: &mut Text<'_>) -> Option<Typed> {
-        let number = |node| {
-            Some(Typed {
-                node,
-                kind: Kind::Number,
-            })
-        };
         match node.syntax {
-            Syntax::Number(value) => number(self.graph.constant(value)),
-            Syntax::Time => number(self.graph.leaf(Leaf::Time)),
-            Syntax::Pi => number(self.pi()),
+            Syntax::Number(value) => Some(Typed::number(self.graph.constant(value))),
+            Syntax::Time => Some(Typed::number(self.graph.leaf(Leaf::Time))),
+            Syntax::Pi => Some(Typed::number(self.pi())),
             Syntax::Name => self.name(node.span, text),
             Syntax::DerivativeOf => self.derivative(node.span, text),
-            Syntax::Unary(operation, operand) => {
-                let operand = text.operand(operand, operation.kind())?;
-                Some(Typed {
-                    node: self.graph.unary(operation, operand),
-                    kind: operation.kind(),
-                })
-            }
+            Syntax::Unary(operation, operand) => self.unary(operation, operand, text),
             Syntax::Binary(operation, left, right) => self.binary(operation, left, right, text),
             Syntax::Select(condition, then, otherwise) => {
                 self.select(condition, then, otherwise, text)
@@ -140,36 +152,36 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Four times the arc tangent of 1: the nearest `f64` as a number, and an enclosure on intervals.
+    fn unary(&mut self, operation: Unary, operand: SyntaxId, text: &mut Text<'_>) -> Option<Typed> {
+        let kind = operation.kind();
+        let operand = text.operand(operand, kind)?;
+        let node = self.graph.unary(operation, operand);
+        Some(Typed { node, kind })
+    }
+
+    /// Four times the arc tangent of 1: the nearest `f64` as a number, and an enclosure on
+    /// intervals.
     fn pi(&mut self) -> NodeId {
         debug_assert_eq!(4.0 * 1f64.atan(), PI);
-        let (one, four) = (self.graph.constant(1.0), self.graph.constant(4.0));
+        let one = self.graph.constant(1.0);
+        let four = self.graph.constant(4.0);
         let quarter = self.graph.unary(Unary::Atan, one);
         self.graph.binary(Binary::Multiply, four, quarter)
     }
 
     fn name(&mut self, span: Span, text: &mut Text<'_>) -> Option<Typed> {
         let name = span.of(text.text);
-        let leaf = match self.declarations.meaning(name) {
-            Some(Meaning::Input(index)) => {
-                self.uses.inputs[index as usize] = true;
-                Leaf::Input(index)
-            }
-            Some(Meaning::Parameter(index)) => {
-                self.uses.parameters[index as usize] = true;
-                Leaf::Parameter(index)
-            }
-            Some(Meaning::State(index)) => Leaf::State(index),
-            Some(Meaning::Intermediate(definition)) => {
-                self.uses.definitions[definition] = true;
-                return self.definitions[definition];
-            }
-            None => return self.unknown(span, text),
+        let Some(meaning) = self.declarations.meaning(name) else {
+            return self.unknown(span, text);
         };
-        Some(Typed {
-            node: self.graph.leaf(leaf),
-            kind: Kind::Number,
-        })
+        self.uses.record(meaning);
+        let leaf = match meaning {
+            Meaning::Input(index) => Leaf::Input(index),
+            Meaning::Parameter(index) => Leaf::Parameter(index),
+            Meaning::State(index) => Leaf::State(index),
+            Meaning::Intermediate(definition) => return self.definitions[definition],
+        };
+        Some(Typed::number(self.graph.leaf(leaf)))
     }
 
     /// `der(name)`: the slope of an input, or the right-hand side of a state.
@@ -178,11 +190,8 @@ impl Lowering<'_, '_> {
         match self.declarations.meaning(name) {
             Some(Meaning::Input(index)) => {
                 self.uses.slopes[index as usize] = true;
-                let node = self.graph.leaf(Leaf::InputSlope(index));
-                Some(Typed {
-                    node,
-                    kind: Kind::Number,
-                })
+                let slope = self.graph.leaf(Leaf::InputSlope(index));
+                Some(Typed::number(slope))
             }
             Some(Meaning::State(index)) => {
                 let definition = self.declarations.derivatives[index as usize]?;
@@ -200,7 +209,7 @@ impl Lowering<'_, '_> {
     fn unknown(&self, span: Span, text: &mut Text<'_>) -> Option<Typed> {
         let name = span.of(text.text);
         // A search among all names for every mistake would take long in a text full of them.
-        if text.has_room() {
+        if text.takes_faults() {
             let fault = Fault::new(span, format!("unknown name `{}`", shortened(name)));
             text.fault(fault.suggest(self.declarations.nearest(name)));
         }
@@ -218,12 +227,12 @@ impl Lowering<'_, '_> {
         let left = text.operand(left, operation.operand_kind());
         let right = text.operand(right, operation.operand_kind());
         let (left, right) = (left?, right?);
+        let graph = &mut self.graph;
         let node = match operation {
             Binary::Less | Binary::LessEqual => {
-                self.switches
-                    .comparison(&mut self.graph, operation, left, right)
+                self.switches.comparison(graph, operation, left, right)
             }
-            _ => self.graph.binary(operation, left, right),
+            _ => graph.binary(operation, left, right),
         };
         Some(Typed {
             node,
@@ -238,7 +247,7 @@ impl Lowering<'_, '_> {
         otherwise: SyntaxId,
         text: &mut Text<'_>,
     ) -> Option<Typed> {
-        let condition = text.operand(condition, Kind::Boolean);
+        let condition = text.operand(condition, ValueKind::Boolean);
         let kind = text.value(then)?.kind;
         let otherwise = text.operand(otherwise, kind);
         let then = text.operand(then, kind)?;

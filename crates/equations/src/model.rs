@@ -1,33 +1,13 @@
-//! A model: names and texts in, expressions out.
+//! A model: names and expressions.
 
 use std::sync::Arc;
 
 use crate::analysis::{Dependencies, Shape, dependencies, shapes};
-use crate::builder::build;
-use crate::error::SyntaxError;
 use crate::evaluator::Evaluator;
 use crate::graph::{Graph, LeafKinds, Node, NodeId};
 use crate::operation::{Binary, Unary};
-use crate::switches::{Switch, Threshold};
+use crate::switches::{Switch, Threshold, switch_roots, thresholds};
 use crate::tape::Program;
-
-/// How long all names and texts of a model may be together, in bytes.
-pub const LONGEST_TEXT: usize = 1 << 20;
-
-/// A model as it is written: `x' = f(t, x, u, u')`, `y = g(t, x, u, u')`.
-#[derive(Debug, Clone, Default)]
-pub struct Source<'s> {
-    /// Names of the inputs `u`.
-    pub inputs: Vec<&'s str>,
-    /// Names of the parameters.
-    pub parameters: Vec<&'s str>,
-    /// Names of the states `x`.
-    pub states: Vec<&'s str>,
-    /// `der(state) = expression` and `name = expression`, one per line or separated by `;`.
-    pub equations: &'s str,
-    /// Names of the outputs `y`, and the expression of each.
-    pub outputs: Vec<(&'s str, &'s str)>,
-}
 
 /// A variable that nothing uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,11 +45,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// Understands the texts of a model, or says everything that is wrong with them.
-    pub fn parse(source: &Source<'_>) -> Result<Self, Vec<SyntaxError>> {
-        build(source)
-    }
-
     /// Derivatives, then outputs, as one program.
     pub fn program(&self) -> Program {
         let roots = [self.derivative_roots.as_slice(), &self.output_roots].concat();
@@ -88,27 +63,19 @@ impl Model {
 
     /// Slope and offset of each switch, in turn.
     pub fn switch_program(&self) -> Program {
-        let roots: Vec<NodeId> = self
-            .switches
-            .iter()
-            .flat_map(|switch| [switch.slope, switch.offset])
-            .collect();
-        Program::compile(&self.graph, &roots)
+        Program::compile(&self.graph, &switch_roots(&self.switches))
     }
 
     /// When each switch changes, given the parameters.
     pub fn thresholds(&self, parameters: &[f64]) -> Vec<Threshold> {
         let mut lines = vec![0.0; 2 * self.switches.len()];
-        Evaluator::new(Arc::new(self.switch_program()), &0.0, parameters).run(&mut lines);
-        let lines = lines.chunks_exact(2);
-        let thresholds = self.switches.iter().zip(lines);
-        thresholds
-            .map(|(switch, line)| Threshold::new(line[0], line[1], switch.inclusive))
-            .collect()
+        let program = Arc::new(self.switch_program());
+        Evaluator::new(program, &0.0, parameters).run(&mut lines);
+        thresholds(&self.switches, &lines)
     }
 }
 
-/// What the structure tells.
+/// What the structure shows.
 impl Model {
     /// What the derivative of a state depends on.
     pub fn derivative_dependencies(&self, state: usize) -> Dependencies {
@@ -133,38 +100,37 @@ impl Model {
         roots.all(|root| shapes[root.index()] <= Shape::Affine)
     }
 
-    /// Whether a condition, or a jump such as that of `floor`, depends on more than parameters: when it changes nobody knows ahead. A
-    /// comparison of time alone is a switch, and not meant.
+    /// Whether a condition, or a jump such as that of `floor`, depends on more than parameters:
+    /// when it changes nobody knows ahead. A comparison of time alone is a switch, and not meant.
     pub fn jumps(&self) -> bool {
-        self.graph.nodes().iter().enumerate().any(|(index, node)| {
-            let jump = matches!(
-                node,
-                Node::Unary(Unary::Sign | Unary::Floor | Unary::Ceil, _)
-                    | Node::Binary(
-                        Binary::Less | Binary::LessEqual | Binary::Equal | Binary::Modulo,
-                        ..
-                    )
-            );
-            jump && !self
-                .graph
-                .kinds(NodeId(index as u32))
-                .within(LeafKinds::PARAMETERS)
+        self.varies_at(|node| match node {
+            Node::Unary(operation, _) => {
+                matches!(operation, Unary::Sign | Unary::Floor | Unary::Ceil)
+            }
+            Node::Binary(operation, ..) => matches!(
+                operation,
+                Binary::Less | Binary::LessEqual | Binary::Equal | Binary::Modulo
+            ),
+            _ => false,
         })
     }
 
-    /// Whether there is a corner, such as that of `abs`, `min` or `max`, that depends on more than parameters.
+    /// Whether there is a corner, such as that of `abs`, `min` or `max`, that depends on more than
+    /// parameters.
     pub fn bends(&self) -> bool {
-        self.graph.nodes().iter().enumerate().any(|(index, node)| {
-            let corner = matches!(
+        self.varies_at(|node| {
+            matches!(
                 node,
                 Node::Unary(Unary::Abs, _) | Node::Binary(Binary::Min | Binary::Max, ..)
-            );
-            corner
-                && !self
-                    .graph
-                    .kinds(NodeId(index as u32))
-                    .within(LeafKinds::PARAMETERS)
+            )
         })
+    }
+
+    /// Whether such a node depends on more than parameters.
+    fn varies_at(&self, wanted: impl Fn(Node) -> bool) -> bool {
+        let varies = |id| !self.graph.kinds(id).within(LeafKinds::PARAMETERS);
+        let mut nodes = self.graph.nodes().iter().enumerate();
+        nodes.any(|(index, &node)| wanted(node) && varies(NodeId(index as u32)))
     }
 
     /// Inputs, parameters and intermediates that no text mentions, for warnings.

@@ -1,5 +1,7 @@
 //! The operations of the language, shared by its syntax, its graphs and its tapes.
 
+use crate::error::{Fault, Span};
+
 /// Operations on one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names say it")]
@@ -52,42 +54,49 @@ pub enum Binary {
 
 /// What an expression stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ValueKind {
     Number,
     Boolean,
 }
 
-impl Kind {
-    pub fn describe(self) -> &'static str {
+impl ValueKind {
+    fn describe(self) -> &'static str {
         match self {
             Self::Number => "a number",
             Self::Boolean => "a condition",
         }
     }
+
+    /// The mistake of writing something of another kind.
+    pub fn mismatch(self, span: Span, found: Self) -> Fault {
+        let wanted = self.describe();
+        let found = found.describe();
+        Fault::new(span, format!("expected {wanted}, found {found}"))
+    }
 }
 
 impl Unary {
     /// The kind of the operand and of the result alike.
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ValueKind {
         match self {
-            Self::Not => Kind::Boolean,
-            _ => Kind::Number,
+            Self::Not => ValueKind::Boolean,
+            _ => ValueKind::Number,
         }
     }
 }
 
 impl Binary {
-    pub(crate) fn operand_kind(self) -> Kind {
+    pub(crate) fn operand_kind(self) -> ValueKind {
         match self {
-            Self::And | Self::Or => Kind::Boolean,
-            _ => Kind::Number,
+            Self::And | Self::Or => ValueKind::Boolean,
+            _ => ValueKind::Number,
         }
     }
 
-    pub(crate) fn result_kind(self) -> Kind {
+    pub(crate) fn result_kind(self) -> ValueKind {
         match self {
-            Self::And | Self::Or | Self::Less | Self::LessEqual | Self::Equal => Kind::Boolean,
-            _ => Kind::Number,
+            Self::And | Self::Or | Self::Less | Self::LessEqual | Self::Equal => ValueKind::Boolean,
+            _ => ValueKind::Number,
         }
     }
 

@@ -1,13 +1,13 @@
 //! From tokens to a syntax arena: statements. Expressions are in `expression.rs`.
 //!
 //! A statement ends with its line unless its expression cannot end there: inside parentheses, after
-//! an operator, or before a line that begins with one. The parser need not look for this. It reads as
-//! much of an expression as there is, and a new statement must begin a line.
+//! an operator, or before a line that begins with one. The parser need not look for this. It reads
+//! as much of an expression as there is, and a new statement must begin a line.
 
 use crate::error::{Fault, Span};
 use crate::lexer::{MOST_FAULTS, Token, TokenKind, shortened, tokens};
 use crate::names::is_reserved;
-use crate::syntax::{Definition, Syntax, SyntaxId, SyntaxNode, Target};
+use crate::syntax::{Statement, Syntax, SyntaxId, SyntaxNode, Target};
 
 /// How deep parentheses, functions, signs, powers and conditions may nest.
 const DEEPEST_NESTING: usize = 200;
@@ -15,14 +15,14 @@ const DEEPEST_NESTING: usize = 200;
 /// How many nodes a model may have.
 pub(crate) const MOST_NODES: usize = 250_000;
 
-/// Boxed, since every level of nesting keeps room for one on the stack.
+/// Boxed, since every level of nesting keeps one on the stack.
 pub(crate) type Parsed<T> = Result<T, Box<Fault>>;
 
 /// The definitions in the text of the equations.
 #[derive(Debug)]
 pub(crate) struct Equations {
     pub nodes: Vec<SyntaxNode>,
-    pub definitions: Vec<Definition>,
+    pub definitions: Vec<Statement>,
 }
 
 /// Parses statements, one per line or separated by `;`.
@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.peek().kind != TokenKind::End
     }
 
-    fn statement(&mut self) -> Parsed<Definition> {
+    fn statement(&mut self) -> Parsed<Statement> {
         (self.depth, self.open) = (0, 0);
         let (target, name) = self.target()?;
         self.expect(TokenKind::Assign, "`=`")?;
@@ -164,7 +164,7 @@ impl Parser<'_> {
         if !ended {
             return Err(self.not_the_end().into());
         }
-        Ok(Definition {
+        Ok(Statement {
             target,
             name,
             nodes: first..self.nodes.len(),

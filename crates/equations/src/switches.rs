@@ -1,8 +1,9 @@
 //! Conditions on time alone, which change at instants that parameters decide.
 //!
 //! A comparison is such a switch when its sides depend on time and parameters only and their
-//! difference is affine in time, `slope · t + offset`, with a slope free of time. An integrator stops
-//! at the instant instead of stumbling over it; between instants the condition is a constant.
+//! difference is affine in time, `slope · t + offset`, with a slope free of time. An integrator
+//! stops at the instant instead of losing steps at it; between instants the condition is a
+//! constant.
 
 use std::collections::HashMap;
 
@@ -50,6 +51,36 @@ impl Threshold {
     pub fn holds_at(&self, time: f64) -> bool {
         (time < self.time) == self.before
     }
+
+    /// The condition at `time` as a number, 1 or 0.
+    pub(crate) fn value_at(&self, time: f64) -> f64 {
+        f64::from(u8::from(self.holds_at(time)))
+    }
+}
+
+/// Slope and offset of each switch, in turn.
+pub(crate) fn switch_roots(switches: &[Switch]) -> Vec<NodeId> {
+    let roots = switches
+        .iter()
+        .flat_map(|switch| [switch.slope, switch.offset]);
+    roots.collect()
+}
+
+/// The thresholds of switches, from the values of their [`switch_roots`].
+pub(crate) fn thresholds(switches: &[Switch], values: &[f64]) -> Vec<Threshold> {
+    let mut thresholds = Vec::with_capacity(switches.len());
+    for (switch, line) in switches.iter().zip(values.chunks_exact(2)) {
+        thresholds.push(Threshold::new(line[0], line[1], switch.inclusive));
+    }
+    thresholds
+}
+
+/// The first switching time after `time`.
+pub(crate) fn next_switch(thresholds: &[Threshold], time: f64) -> f64 {
+    let later = thresholds.iter().map(|threshold| threshold.time);
+    later
+        .filter(|&threshold| threshold > time)
+        .fold(f64::INFINITY, f64::min)
 }
 
 /// An expression as `slope · t + offset`.
@@ -57,6 +88,16 @@ impl Threshold {
 struct Affine {
     slope: NodeId,
     offset: NodeId,
+}
+
+impl Affine {
+    fn switch(self, inclusive: bool) -> Switch {
+        Switch {
+            slope: self.slope,
+            offset: self.offset,
+            inclusive,
+        }
+    }
 }
 
 /// The switches found so far; equal ones are one.
@@ -104,43 +145,21 @@ impl Switches {
         if !timed || !kinds.within(LeafKinds::TIME | LeafKinds::PARAMETERS) {
             return None;
         }
-        let (left, right) = (self.form(graph, left)?, self.form(graph, right)?);
+        let left = self.form(graph, left)?;
+        let right = self.form(graph, right)?;
         Some(combine(graph, Binary::Subtract, left, right))
     }
 
     /// Slopes that are numbers are made positive, so that `t < 1` and `t >= 1` share a switch.
     fn switch(&mut self, graph: &mut Graph, form: Affine, inclusive: bool) -> NodeId {
-        let Affine { slope, offset } = form;
-        match graph.constant_value(slope) {
+        match graph.constant_value(form.slope) {
             Some(value) if value < 0.0 => {
-                let slope = graph.unary(Unary::Negate, slope);
-                let offset = graph.unary(Unary::Negate, offset);
-                let leaf = self.intern(
-                    graph,
-                    Switch {
-                        slope,
-                        offset,
-                        inclusive: false,
-                    },
-                );
+                let opposite = negate(graph, form);
+                let leaf = self.intern(graph, opposite.switch(false));
                 graph.unary(Unary::Not, leaf)
             }
-            Some(value) if value > 0.0 => self.intern(
-                graph,
-                Switch {
-                    slope,
-                    offset,
-                    inclusive: false,
-                },
-            ),
-            _ => self.intern(
-                graph,
-                Switch {
-                    slope,
-                    offset,
-                    inclusive,
-                },
-            ),
+            Some(value) if value > 0.0 => self.intern(graph, form.switch(false)),
+            _ => self.intern(graph, form.switch(inclusive)),
         }
     }
 
@@ -176,14 +195,7 @@ impl Switches {
                 slope: graph.constant(1.0),
                 offset: zero,
             }),
-            Node::Unary(Unary::Negate, a) => {
-                let Affine { slope, offset } = self.forms[&a]?;
-                let (slope, offset) = (
-                    graph.unary(Unary::Negate, slope),
-                    graph.unary(Unary::Negate, offset),
-                );
-                Some(Affine { slope, offset })
-            }
+            Node::Unary(Unary::Negate, a) => Some(negate(graph, self.forms[&a]?)),
             Node::Binary(operation, a, b) => self.form_of_binary(graph, operation, a, b),
             _ => None,
         }
@@ -196,7 +208,8 @@ impl Switches {
         a: NodeId,
         b: NodeId,
     ) -> Option<Affine> {
-        let (left, right) = (self.forms[&a]?, self.forms[&b]?);
+        let left = self.forms[&a]?;
+        let right = self.forms[&b]?;
         let timeless = |id: NodeId| !graph.kinds(id).meets(LeafKinds::TIME);
         match operation {
             Binary::Add | Binary::Subtract => Some(combine(graph, operation, left, right)),
@@ -206,6 +219,13 @@ impl Switches {
             Binary::Multiply if timeless(a) => Some(scale(graph, operation, right, a)),
             _ => None,
         }
+    }
+}
+
+fn negate(graph: &mut Graph, form: Affine) -> Affine {
+    Affine {
+        slope: graph.unary(Unary::Negate, form.slope),
+        offset: graph.unary(Unary::Negate, form.offset),
     }
 }
 

@@ -44,9 +44,9 @@ pub(crate) enum Target {
     Intermediate,
 }
 
-/// `der(name) = ...` or `name = ...`.
+/// A definition: `der(name) = ...` or `name = ...`.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Definition {
+pub(crate) struct Statement {
     pub target: Target,
     pub name: Span,
     /// The nodes of its right-hand side, which ends with the root.
