@@ -1,4 +1,4 @@
-//! What the structure of expressions tells without evaluating them.
+//! What the structure of expressions shows without evaluating them.
 
 use std::collections::HashSet;
 
@@ -36,17 +36,13 @@ impl Dependencies {
 
 /// The leaves below `root`, in order.
 pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
-    let (mut pending, mut seen, mut leaves) = (vec![root], HashSet::from([root]), Vec::new());
+    let mut leaves = Vec::new();
+    let mut seen = HashSet::from([root]);
+    let mut pending = vec![root];
     while let Some(id) = pending.pop() {
-        if let Node::Leaf(leaf) = graph.node(id) {
-            leaves.push(leaf);
-        }
-        pending.extend(
-            graph
-                .node(id)
-                .operands()
-                .filter(|&operand| seen.insert(operand)),
-        );
+        let node = graph.node(id);
+        leaves.extend(node.leaf());
+        pending.extend(node.operands().filter(|&operand| seen.insert(operand)));
     }
     leaves.sort_unstable();
     leaves
@@ -55,9 +51,9 @@ pub fn leaves(graph: &Graph, root: NodeId) -> Vec<Leaf> {
 /// What the expression at `root` depends on.
 pub fn dependencies(graph: &Graph, root: NodeId) -> Dependencies {
     let mut dependencies = Dependencies::default();
-    leaves(graph, root)
-        .into_iter()
-        .for_each(|leaf| dependencies.insert(leaf));
+    for leaf in leaves(graph, root) {
+        dependencies.insert(leaf);
+    }
     dependencies
 }
 

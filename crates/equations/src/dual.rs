@@ -1,11 +1,11 @@
 //! Numbers that carry a derivative along.
 //!
-//! The rules are written once, on any kind of number: `Dual<f64>` gives derivatives in one direction,
-//! `Dual<Dual<f64>>` second derivatives, `Dual<Symbol>` derivatives as expressions.
+//! The rules are written once, on any kind of number: `Dual<f64>` gives derivatives in one
+//! direction, `Dual<Dual<f64>>` second derivatives, `Dual<Symbol>` derivatives as expressions.
 //!
-//! A derivative that is exactly zero stays zero, even where the rule's factor is infinite: what does
-//! not vary has no slope. At kinks (`abs`, `min`, `max`, conditions) the derivative is that of the
-//! branch taken; steps (`floor`, `ceil`, `sign`, comparisons) have derivative 0.
+//! A derivative that is exactly zero stays zero, even where the rule's factor is infinite: what
+//! does not vary has no slope. At kinks (`abs`, `min`, `max`, conditions) the derivative is that of
+//! the branch taken; steps (`floor`, `ceil`, `sign`, comparisons) have derivative 0.
 
 use crate::number::Number;
 use crate::operation::{Binary, Unary};

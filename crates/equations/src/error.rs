@@ -40,7 +40,7 @@ pub struct SyntaxError {
     pub column: usize,
     /// What may mend it.
     pub help: Option<String>,
-    /// Where the thing stands that this one repeats: bytes from the start of the text.
+    /// Where the thing is that this one repeats: bytes from the start of the text.
     pub first: Option<usize>,
 }
 

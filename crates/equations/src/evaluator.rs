@@ -1,5 +1,6 @@
 //! Runs a program on one kind of number.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::number::Number;
@@ -34,9 +35,8 @@ impl<T: Number> Evaluator<T> {
 
     /// Sets the parameters and everything that depends on them alone.
     pub fn set_parameters(&mut self, parameters: &[T]) {
-        let layout = &self.program.layout;
-        fill(&mut self.registers[layout.parameters.clone()], parameters);
-        let start = layout.unknowns.end;
+        self.set(self.program.layout.parameters.clone(), parameters);
+        let start = self.program.layout.unknowns.end;
         execute(&self.program.prelude, start, &mut self.registers);
     }
 
@@ -47,42 +47,27 @@ impl<T: Number> Evaluator<T> {
 
     /// Sets the conditions on time, each 1 or 0.
     pub fn set_switches(&mut self, switches: &[T]) {
-        fill(
-            &mut self.registers[self.program.layout.switches.clone()],
-            switches,
-        );
+        self.set(self.program.layout.switches.clone(), switches);
     }
 
     /// Sets the states.
     pub fn set_states(&mut self, states: &[T]) {
-        fill(
-            &mut self.registers[self.program.layout.states.clone()],
-            states,
-        );
+        self.set(self.program.layout.states.clone(), states);
     }
 
     /// Sets the inputs.
     pub fn set_inputs(&mut self, inputs: &[T]) {
-        fill(
-            &mut self.registers[self.program.layout.inputs.clone()],
-            inputs,
-        );
+        self.set(self.program.layout.inputs.clone(), inputs);
     }
 
     /// Sets the slopes of the inputs.
     pub fn set_slopes(&mut self, slopes: &[T]) {
-        fill(
-            &mut self.registers[self.program.layout.slopes.clone()],
-            slopes,
-        );
+        self.set(self.program.layout.slopes.clone(), slopes);
     }
 
     /// Sets the unknowns of a composed model.
     pub fn set_unknowns(&mut self, unknowns: &[T]) {
-        fill(
-            &mut self.registers[self.program.layout.unknowns.clone()],
-            unknowns,
-        );
+        self.set(self.program.layout.unknowns.clone(), unknowns);
     }
 
     /// What a register holds after a run.
@@ -103,14 +88,15 @@ impl<T: Number> Evaluator<T> {
             result.clone_from(&self.registers[register]);
         }
     }
-}
 
-fn fill<T: Clone>(registers: &mut [T], values: &[T]) {
-    assert!(
-        values.len() >= registers.len(),
-        "BUG: fewer values than the program has variables"
-    );
-    registers.clone_from_slice(&values[..registers.len()]);
+    fn set(&mut self, registers: Range<usize>, values: &[T]) {
+        let registers = &mut self.registers[registers];
+        assert!(
+            values.len() >= registers.len(),
+            "BUG: fewer values than the program has variables"
+        );
+        registers.clone_from_slice(&values[..registers.len()]);
+    }
 }
 
 #[inline]

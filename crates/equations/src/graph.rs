@@ -1,6 +1,6 @@
 //! Expressions as a graph in which equal subexpressions are one node.
 //!
-//! Nodes are numbered so that operands come before what uses them: every walk is a loop.
+//! Nodes are numbered so that operands come before what uses them: every traversal is a loop.
 //!
 //! The same graph is evaluated on floating point numbers, on duals and on intervals, so nothing is
 //! computed ahead except where that is exact; `simplify.rs` lists what is simplified.
@@ -55,6 +55,14 @@ pub enum Node {
 }
 
 impl Node {
+    /// The variable that it is, if it is one.
+    pub(crate) fn leaf(self) -> Option<Leaf> {
+        match self {
+            Self::Leaf(leaf) => Some(leaf),
+            _ => None,
+        }
+    }
+
     /// What it is computed from.
     pub fn operands(self) -> impl Iterator<Item = NodeId> {
         let operands = match self {
@@ -223,17 +231,18 @@ impl Graph {
         }
         let count = u32::try_from(self.nodes.len()).expect("BUG: a graph of four billion nodes");
         let id = NodeId(count);
-        let kinds = match node {
-            Node::Leaf(leaf) => leaf.into(),
-            _ => node
-                .operands()
-                .map(|id| self.kinds(id))
-                .fold(LeafKinds::NONE, LeafKinds::bitor),
-        };
+        self.kinds.push(self.kinds_of(node));
         self.nodes.push(node);
-        self.kinds.push(kinds);
         self.known.insert(node, id);
         id
+    }
+
+    fn kinds_of(&self, node: Node) -> LeafKinds {
+        let below = node.operands().map(|id| self.kinds(id));
+        match node {
+            Node::Leaf(leaf) => leaf.into(),
+            _ => below.fold(LeafKinds::NONE, LeafKinds::bitor),
+        }
     }
 }
 

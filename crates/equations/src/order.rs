@@ -1,13 +1,13 @@
-//! The order in which definitions can be evaluated, or the circles that prevent one.
+//! The order in which definitions can be evaluated, or the cycles that prevent one.
 
-/// Definitions, each after those it needs, and the circles found on the way.
+/// Definitions, each after those it needs, and the cycles found on the way.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Order {
     pub sequence: Vec<usize>,
     pub cycles: Vec<Vec<usize>>,
 }
 
-/// More circles than these are not listed.
+/// More cycles than these are not listed.
 const MOST_CYCLES: usize = 20;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -34,7 +34,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
 struct Search<'a> {
     needs: &'a [Vec<usize>],
     marks: Vec<Mark>,
-    /// Whether a definition is on a circle already listed.
+    /// Whether a definition is on a cycle already listed.
     circular: Vec<bool>,
     /// Open definitions, with how many of their needs have been looked at.
     path: Vec<(usize, usize)>,
@@ -68,7 +68,7 @@ impl Search<'_> {
         self.order.sequence.push(definition);
     }
 
-    /// One circle per knot is enough to begin mending it.
+    /// One cycle of those that share definitions is enough to begin with.
     fn list_cycle(&mut self, last: usize, first: usize) {
         let listed = self.circular[last] || self.circular[first];
         if listed || self.order.cycles.len() == MOST_CYCLES {

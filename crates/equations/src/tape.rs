@@ -51,7 +51,7 @@ impl Layout {
         }
     }
 
-    /// Room for `constants` and for each kind of leaf up to the last one used.
+    /// Registers for `constants` and for each kind of leaf up to the last one used.
     fn new(constants: usize, leaves: impl Iterator<Item = Leaf>) -> Self {
         let mut counts = [0; 6];
         for leaf in leaves {
@@ -107,14 +107,9 @@ impl Program {
     /// Compiles the expressions at `roots`; results come in the order of `roots`.
     pub fn compile(graph: &Graph, roots: &[NodeId]) -> Self {
         let live = reachable(graph, roots);
-        let constants: Vec<f64> = live
-            .iter()
-            .filter_map(|&id| graph.constant_value(id))
-            .collect();
-        let leaves = live.iter().filter_map(|&id| match graph.node(id) {
-            Node::Leaf(leaf) => Some(leaf),
-            _ => None,
-        });
+        let constants = live.iter().filter_map(|&id| graph.constant_value(id));
+        let constants: Vec<f64> = constants.collect();
+        let leaves = live.iter().filter_map(|&id| graph.node(id).leaf());
         let layout = Layout::new(constants.len(), leaves);
         let mut compiler = Compiler {
             graph,
@@ -122,19 +117,16 @@ impl Program {
             registers: vec![0; graph.len()],
         };
         compiler.place_leaves(&live);
-        let early = |id: &NodeId| graph.kinds(*id).within(LeafKinds::PARAMETERS);
-        let prelude = compiler.instructions(live.iter().copied().filter(early), layout.end());
-        let start = layout.end() + prelude.len();
-        let body = compiler.instructions(live.iter().copied().filter(|id| !early(id)), start);
-        let results = roots
-            .iter()
-            .map(|root| compiler.registers[root.index()])
-            .collect();
+        let is_early = |id: &NodeId| graph.kinds(*id).within(LeafKinds::PARAMETERS);
+        let (early, late): (Vec<NodeId>, Vec<NodeId>) = live.into_iter().partition(is_early);
+        let prelude = compiler.instructions(early, layout.end());
+        let body = compiler.instructions(late, layout.end() + prelude.len());
+        let results = roots.iter().map(|root| compiler.registers[root.index()]);
         Self {
             constants,
             prelude,
             body,
-            results,
+            results: results.collect(),
             layout,
         }
     }
@@ -186,18 +178,18 @@ impl Program {
 fn reachable(graph: &Graph, roots: &[NodeId]) -> Vec<NodeId> {
     let end = roots.iter().map(|root| root.index() + 1).max().unwrap_or(0);
     let mut live = vec![false; end];
-    roots.iter().for_each(|root| live[root.index()] = true);
+    for root in roots {
+        live[root.index()] = true;
+    }
     for index in (0..end).rev() {
         if live[index] {
-            graph.nodes()[index]
-                .operands()
-                .for_each(|operand| live[operand.index()] = true);
+            for operand in graph.nodes()[index].operands() {
+                live[operand.index()] = true;
+            }
         }
     }
-    (0..end)
-        .filter(|&index| live[index])
-        .map(|index| NodeId(index as u32))
-        .collect()
+    let indices = (0..end).filter(|&index| live[index]);
+    indices.map(|index| NodeId(index as u32)).collect()
 }
 
 struct Compiler<'a> {
@@ -220,11 +212,7 @@ impl Compiler<'_> {
     }
 
     /// Instructions for those of `nodes` that need one, with results from `start` on.
-    fn instructions(
-        &mut self,
-        nodes: impl Iterator<Item = NodeId>,
-        start: usize,
-    ) -> Vec<Instruction> {
+    fn instructions(&mut self, nodes: Vec<NodeId>, start: usize) -> Vec<Instruction> {
         let mut instructions = Vec::new();
         for id in nodes {
             if let Some(instruction) = self.instruction(self.graph.node(id)) {

@@ -7,20 +7,29 @@ use dovetail_numerics::Lu;
 use nalgebra::{DMatrix, DVector};
 
 use super::compose::Coupled;
-use crate::{Dual, Evaluator, Program, Shape, Threshold, shapes};
+use crate::analysis::{Shape, shapes};
+use crate::dual::Dual;
+use crate::evaluator::Evaluator;
+use crate::graph::NodeId;
+use crate::switches::{Threshold, next_switch, switch_roots, thresholds};
+use crate::tape::Program;
 
 /// Newton iterations before a loop is given up.
 const MOST_ITERATIONS: usize = 50;
 /// Below this reciprocal condition number a loop counts as singular.
 const SINGULAR: f64 = 1e-13;
+/// Residuals below this are rounding.
+const TINY_RESIDUAL: f64 = 1e-14;
+/// Smaller parts of an update are not tried.
+const LEAST_FRACTION: f64 = 1e-3;
 
 /// `x' = f(t, x, v)`, `0 = r(t, x, v)`, and what can be observed, on one side of every time switch.
 pub(crate) struct CoupledDynamics {
     thresholds: Vec<Threshold>,
-    f: Pair,
-    r: Pair,
+    f: FunctionPair,
+    r: FunctionPair,
     /// Outputs, then inputs.
-    observed: Pair,
+    observed: FunctionPair,
     unknowns: Vec<f64>,
     names: Vec<String>,
     unknown_outputs: Vec<Option<usize>>,
@@ -31,13 +40,13 @@ pub(crate) struct CoupledDynamics {
 }
 
 /// A program on numbers, and on numbers with a derivative.
-struct Pair {
+struct FunctionPair {
     plain: Evaluator<f64>,
     dual: Evaluator<Dual<f64>>,
     results: Vec<Dual<f64>>,
 }
 
-/// Room for Newton's method.
+/// Scratch for Newton's method.
 struct Newton {
     residual: Vec<f64>,
     jacobian: DMatrix<f64>,
@@ -48,14 +57,24 @@ struct Newton {
     unknowns: Vec<Dual<f64>>,
 }
 
-impl Pair {
-    fn new(coupled: &Coupled, roots: &[crate::NodeId]) -> Self {
+impl Newton {
+    fn new(states: usize, unknowns: usize) -> Self {
+        Self {
+            residual: vec![0.0; unknowns],
+            jacobian: DMatrix::zeros(unknowns, unknowns),
+            lu: Lu::new(unknowns),
+            update: vec![0.0; unknowns],
+            trial: vec![0.0; unknowns],
+            states: vec![Dual::constant(0.0); states],
+            unknowns: vec![Dual::constant(0.0); unknowns],
+        }
+    }
+}
+
+impl FunctionPair {
+    fn new(coupled: &Coupled, roots: &[NodeId]) -> Self {
         let program = Arc::new(Program::compile(&coupled.graph, roots));
-        let parameters: Vec<Dual<f64>> = coupled
-            .parameters
-            .iter()
-            .map(|&p| Dual::constant(p))
-            .collect();
+        let parameters = constants(&coupled.parameters);
         Self {
             plain: Evaluator::new(Arc::clone(&program), &0.0, &coupled.parameters),
             dual: Evaluator::new(program, &Dual::constant(0.0), &parameters),
@@ -87,38 +106,23 @@ impl Pair {
 
 impl CoupledDynamics {
     pub fn new(coupled: &Coupled) -> Self {
-        let shapes = shapes(&coupled.graph);
-        let all = [&coupled.derivatives, &coupled.residuals, &coupled.outputs]
-            .into_iter()
-            .flatten();
-        let affine = all
-            .into_iter()
-            .all(|root| shapes[root.index()] <= Shape::Affine);
         let observed = [coupled.outputs.as_slice(), &coupled.inputs].concat();
-        let (states, unknowns) = (coupled.derivatives.len(), coupled.unknowns.len());
         Self {
-            thresholds: thresholds(coupled),
-            f: Pair::new(coupled, &coupled.derivatives),
-            r: Pair::new(coupled, &coupled.residuals),
-            observed: Pair::new(coupled, &observed),
+            thresholds: thresholds_of(coupled),
+            f: FunctionPair::new(coupled, &coupled.derivatives),
+            r: FunctionPair::new(coupled, &coupled.residuals),
+            observed: FunctionPair::new(coupled, &observed),
             unknowns: coupled.guesses.clone(),
             names: coupled.unknowns.clone(),
             unknown_outputs: coupled.unknown_outputs.clone(),
-            affine,
-            newton: Newton {
-                residual: vec![0.0; unknowns],
-                jacobian: DMatrix::zeros(unknowns, unknowns),
-                lu: Lu::new(unknowns),
-                update: vec![0.0; unknowns],
-                trial: vec![0.0; unknowns],
-                states: vec![Dual::constant(0.0); states],
-                unknowns: vec![Dual::constant(0.0); unknowns],
-            },
+            affine: is_affine(coupled),
+            newton: Newton::new(coupled.derivatives.len(), coupled.unknowns.len()),
             failure: None,
         }
     }
 
-    /// Begins the search for the loops' solution at these outputs (stacked): one with several solutions has a branch.
+    /// Begins the search for the loops' solution at these outputs (stacked): one with several
+    /// solutions has a branch.
     pub fn begin_at(&mut self, outputs: &[f64]) {
         for (unknown, output) in self.unknowns.iter_mut().zip(&self.unknown_outputs) {
             if let Some(output) = output {
@@ -127,7 +131,8 @@ impl CoupledDynamics {
         }
     }
 
-    /// The solution of the loops that was found last: where there are several, the next one is looked for near it.
+    /// The solution of the loops that was found last: where there are several, the next one is
+    /// looked for near it.
     pub fn branch(&self) -> Vec<f64> {
         self.unknowns.clone()
     }
@@ -146,28 +151,21 @@ impl CoupledDynamics {
         self.newton.states.len()
     }
 
-    /// How many numbers [`Self::observe`] tells: outputs and inputs.
+    /// How many numbers [`Self::observe`] gives: outputs and inputs.
     pub fn observables(&self) -> usize {
         self.observed.results.len()
     }
 
     /// The first switching time after `time`.
     pub fn next_switch(&self, time: f64) -> f64 {
-        self.thresholds
-            .iter()
-            .map(|t| t.time)
-            .filter(|&t| t > time)
-            .fold(f64::INFINITY, f64::min)
+        next_switch(&self.thresholds, time)
     }
 
     /// Sets every time switch to what it is from `time` on.
     pub fn enter(&mut self, time: f64) {
-        let values: Vec<f64> = self
-            .thresholds
-            .iter()
-            .map(|t| f64::from(u8::from(t.holds_at(time))))
-            .collect();
-        let duals: Vec<Dual<f64>> = values.iter().map(|&v| Dual::constant(v)).collect();
+        let values = self.thresholds.iter().map(|it| it.value_at(time));
+        let values: Vec<f64> = values.collect();
+        let duals = constants(&values);
         for pair in [&mut self.f, &mut self.r, &mut self.observed] {
             pair.plain.set_switches(&values);
             pair.dual.set_switches(&duals);
@@ -204,64 +202,60 @@ impl CoupledDynamics {
 
     /// `dx'/dx`, the unknowns following: `f_x − f_v r_v⁻¹ r_x`.
     pub fn jacobian(&mut self, time: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        if let Err(error) = self
-            .solve_loops(time, states)
-            .and_then(|()| self.factor(time, states))
-        {
+        let solved = self.solve_loops(time, states);
+        if let Err(error) = solved.and_then(|()| self.factor(time, states)) {
             self.failure.get_or_insert(error);
             return jacobian.fill(f64::NAN);
         }
         self.rest(states);
-        for column in 0..states.len() {
+        for state in 0..states.len() {
+            self.newton.states[state].derivative = 1.0;
+            self.move_unknowns(time);
             let newton = &mut self.newton;
-            newton.states[column].derivative = 1.0;
-            let r = self.r.directional(time, &newton.states, &newton.unknowns);
-            newton
-                .update
-                .iter_mut()
-                .zip(r)
-                .for_each(|(update, r)| *update = -r.derivative);
-            newton.lu.solve_in_place(&mut newton.update);
-            newton
-                .unknowns
-                .iter_mut()
-                .zip(&newton.update)
-                .for_each(|(v, &rate)| v.derivative = rate);
             let f = self.f.directional(time, &newton.states, &newton.unknowns);
-            jacobian
-                .column_mut(column)
-                .iter_mut()
-                .zip(f)
-                .for_each(|(entry, f)| *entry = f.derivative);
-            newton.states[column].derivative = 0.0;
-            newton.unknowns.iter_mut().for_each(|v| v.derivative = 0.0);
+            copy_derivatives(f, jacobian.column_mut(state).as_mut_slice());
+            newton.states[state].derivative = 0.0;
+            for unknown in &mut newton.unknowns {
+                unknown.derivative = 0.0;
+            }
+        }
+    }
+
+    /// Lets the unknowns follow the direction that the states move in: `−r_v⁻¹ r_x`.
+    fn move_unknowns(&mut self, time: f64) {
+        let newton = &mut self.newton;
+        let r = self.r.directional(time, &newton.states, &newton.unknowns);
+        for (update, r) in newton.update.iter_mut().zip(r) {
+            *update = -r.derivative;
+        }
+        newton.lu.solve_in_place(&mut newton.update);
+        for (unknown, &rate) in newton.unknowns.iter_mut().zip(&newton.update) {
+            unknown.derivative = rate;
         }
     }
 
     /// Where everything is affine: `x' = A x + c` on the side last entered.
     pub fn matrices(&mut self, time: f64) -> Result<(DMatrix<f64>, DVector<f64>), Error> {
-        let origin = vec![0.0; self.states()];
-        let (mut a, mut c) = (
-            DMatrix::zeros(origin.len(), origin.len()),
-            DVector::zeros(origin.len()),
-        );
+        let states = self.states();
+        let origin = vec![0.0; states];
+        let mut a = DMatrix::zeros(states, states);
+        let mut c = DVector::zeros(states);
         self.derivative(time, &origin, c.as_mut_slice());
         self.jacobian(time, &origin, &mut a);
-        self.failure.take().map_or(Ok((a, c)), Err)
+        match self.failure.take() {
+            Some(error) => Err(error),
+            None => Ok((a, c)),
+        }
     }
 
     /// States and unknowns where they are, carrying no derivative.
     fn rest(&mut self, states: &[f64]) {
-        self.newton
-            .states
-            .iter_mut()
-            .zip(states)
-            .for_each(|(dual, &x)| *dual = Dual::constant(x));
-        self.newton
-            .unknowns
-            .iter_mut()
-            .zip(&self.unknowns)
-            .for_each(|(dual, &v)| *dual = Dual::constant(v));
+        for (dual, &x) in self.newton.states.iter_mut().zip(states) {
+            *dual = Dual::constant(x);
+        }
+        for (dual, &v) in self.newton.unknowns.iter_mut().zip(&self.unknowns) {
+            *dual = Dual::constant(v);
+        }
     }
 
     /// `r_v` where the unknowns are, factored.
@@ -271,17 +265,13 @@ impl CoupledDynamics {
         for column in 0..self.unknowns.len() {
             newton.unknowns[column].derivative = 1.0;
             let r = self.r.directional(time, &newton.states, &newton.unknowns);
-            newton
-                .jacobian
-                .column_mut(column)
-                .iter_mut()
-                .zip(r)
-                .for_each(|(entry, r)| *entry = r.derivative);
+            copy_derivatives(r, newton.jacobian.column_mut(column).as_mut_slice());
             newton.unknowns[column].derivative = 0.0;
         }
-        if self.unknowns.is_empty()
-            || (newton.lu.factor(&newton.jacobian).is_ok() && newton.lu.rcond() > SINGULAR)
-        {
+        let lu = &mut newton.lu;
+        let regular = self.unknowns.is_empty()
+            || (lu.factor(&newton.jacobian).is_ok() && lu.rcond() > SINGULAR);
+        if regular {
             return Ok(());
         }
         Err(Error::SingularLoop {
@@ -297,16 +287,9 @@ impl CoupledDynamics {
         }
         let mut last = f64::INFINITY;
         for iteration in 0..MOST_ITERATIONS {
-            self.r
-                .run(time, states, &self.unknowns, &mut self.newton.residual);
-            self.factor(time, states)?;
-            self.newton.update.copy_from_slice(&self.newton.residual);
-            self.newton.lu.solve_in_place(&mut self.newton.update);
-            let scale = 1.0
-                + self
-                    .unknowns
-                    .iter()
-                    .fold(0.0f64, |most, v| most.max(v.abs()));
+            self.find_update(time, states)?;
+            let magnitudes = self.unknowns.iter().map(|v| v.abs());
+            let scale = 1.0 + magnitudes.fold(0.0, f64::max);
             let size = largest(&self.newton.update) / scale;
             self.take_update(time, states);
             let rounding = size <= 2.0 * f64::EPSILON || (self.affine && iteration > 0);
@@ -324,19 +307,33 @@ impl CoupledDynamics {
         })
     }
 
+    /// Newton's update where the unknowns are, and the residual there.
+    fn find_update(&mut self, time: f64, states: &[f64]) -> Result<(), Error> {
+        let residual = &mut self.newton.residual;
+        self.r.run(time, states, &self.unknowns, residual);
+        self.factor(time, states)?;
+        let newton = &mut self.newton;
+        newton.update.copy_from_slice(&newton.residual);
+        newton.lu.solve_in_place(&mut newton.update);
+        Ok(())
+    }
+
     /// Applies the update, or the largest of its halves that does not make the residual worse.
     fn take_update(&mut self, time: f64, states: &[f64]) {
-        let before = largest(&self.newton.residual);
+        let newton = &mut self.newton;
+        let before = largest(&newton.residual);
         let mut fraction = 1.0;
         loop {
-            for (i, trial) in self.newton.trial.iter_mut().enumerate() {
-                *trial = self.unknowns[i] - fraction * self.newton.update[i];
+            for (i, trial) in newton.trial.iter_mut().enumerate() {
+                *trial = self.unknowns[i] - fraction * newton.update[i];
             }
             self.r
-                .run(time, states, &self.newton.trial, &mut self.newton.residual);
-            // Rounding may make a residual that is already tiny a little worse; NaN is always worse.
-            if largest(&self.newton.residual) <= before.max(1e-14) || fraction < 1e-3 {
-                self.unknowns.copy_from_slice(&self.newton.trial);
+                .run(time, states, &newton.trial, &mut newton.residual);
+            // Rounding may make a residual that is already tiny a little worse; NaN is always
+            // worse.
+            let no_worse = largest(&newton.residual) <= before.max(TINY_RESIDUAL);
+            if no_worse || fraction < LEAST_FRACTION {
+                self.unknowns.copy_from_slice(&newton.trial);
                 return;
             }
             fraction /= 2.0;
@@ -346,30 +343,37 @@ impl CoupledDynamics {
 
 /// The largest magnitude; NaN if there is one.
 fn largest(values: &[f64]) -> f64 {
-    values.iter().fold(0.0f64, |most, v| {
-        if v.abs() > most || v.is_nan() {
-            v.abs()
-        } else {
-            most
+    let mut largest: f64 = 0.0;
+    for value in values {
+        if value.abs() > largest || value.is_nan() {
+            largest = value.abs();
         }
-    })
+    }
+    largest
 }
 
-fn thresholds(coupled: &Coupled) -> Vec<Threshold> {
-    let roots: Vec<_> = coupled
-        .switches
-        .iter()
-        .flat_map(|switch| [switch.slope, switch.offset])
-        .collect();
+fn constants(values: &[f64]) -> Vec<Dual<f64>> {
+    values.iter().map(|&value| Dual::constant(value)).collect()
+}
+
+fn copy_derivatives(values: &[Dual<f64>], derivatives: &mut [f64]) {
+    for (derivative, value) in derivatives.iter_mut().zip(values) {
+        *derivative = value.derivative;
+    }
+}
+
+/// Whether everything is affine between switching times.
+fn is_affine(coupled: &Coupled) -> bool {
+    let shapes = shapes(&coupled.graph);
+    let roots = [&coupled.derivatives, &coupled.residuals, &coupled.outputs];
+    let mut all = roots.into_iter().flatten();
+    all.all(|root| shapes[root.index()] <= Shape::Affine)
+}
+
+fn thresholds_of(coupled: &Coupled) -> Vec<Threshold> {
+    let roots = switch_roots(&coupled.switches);
+    let program = Arc::new(Program::compile(&coupled.graph, &roots));
     let mut lines = vec![0.0; roots.len()];
-    Evaluator::new(
-        Arc::new(Program::compile(&coupled.graph, &roots)),
-        &0.0,
-        &coupled.parameters,
-    )
-    .run(&mut lines);
-    let lines = lines.chunks_exact(2).zip(&coupled.switches);
-    lines
-        .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
-        .collect()
+    Evaluator::new(program, &0.0, &coupled.parameters).run(&mut lines);
+    thresholds(&coupled.switches, &lines)
 }

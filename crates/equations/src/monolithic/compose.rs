@@ -1,27 +1,35 @@
 //! Many models made one, by substitution: what feeds an input takes the input's place.
 //!
-//! The pieces depend on one another: an output on the outputs that feed its inputs, a state's derivative likewise, and the
-//! slope of an output (where a model uses `der(input)`) on derivatives and slopes. They are substituted in dependency order.
-//! Where a loop leaves no such order, its outputs and slopes become unknowns with one equation each.
+//! The pieces depend on one another: an output on the outputs that feed its inputs, a state's
+//! derivative likewise, and the slope of an output (where a model uses `der(input)`) on derivatives
+//! and slopes. They are substituted in dependency order. Where a loop leaves no such order, its
+//! outputs and slopes become unknowns with one equation each.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use dovetail_core::{Connections, Source, components};
 
+use crate::analysis::Dependencies;
+use crate::dual::Dual;
+use crate::evaluator::Evaluator;
+use crate::graph::{Graph, Leaf, NodeId};
 use crate::native::Definition;
-use crate::{
-    Dependencies, Dual, Evaluator, Graph, Leaf, NodeId, Number, Program, Switch, Switches, Symbol,
-};
+use crate::number::Number;
+use crate::switches::{Switch, Switches};
+use crate::symbol::Symbol;
+use crate::tape::Program;
 
 /// Why models cannot be made one.
 #[derive(Debug, thiserror::Error)]
 pub enum NotComposable {
     /// `der(input)` of an input whose source itself contains such a slope.
     #[error(
-        "`der` of the input `{input}` needs the second derivative of an input, since its source `{output}` uses `der` itself; \
-         the monolithic reference does not go that far: compare with --reference FILE.csv instead"
+        "`der` of the input `{input}` needs the second derivative of an input, since its source \
+         `{output}` uses `der` itself; the monolithic reference does not go that far: compare with \
+         --reference FILE.csv instead"
     )]
     SecondSlope {
         /// The input whose slope is used.
@@ -63,27 +71,25 @@ pub fn compose(
 ) -> Result<Coupled, NotComposable> {
     let pieces = Pieces::new(definitions, connections);
     let needed = pieces.needed_slopes()?;
+    let mut dependencies = Vec::new();
+    for index in 0..pieces.count() {
+        dependencies.push(pieces.dependencies(pieces.piece(index), &needed));
+    }
     let mut composer = Composer::new(definitions, connections, &pieces);
-    let dependencies: Vec<Vec<usize>> = (0..pieces.count())
-        .map(|piece| pieces.dependencies(piece, &needed))
-        .collect();
-    for members in components(&dependencies) {
-        let wanted = |piece: &usize| !matches!(pieces.kind(*piece), Kind::Slope(j) if !needed[j]);
-        let members: Vec<usize> = members.into_iter().filter(wanted).collect();
-        let looped = members.len() > 1
-            || members
-                .iter()
-                .any(|&piece| dependencies[piece].contains(&piece));
-        if looped {
+    for mut members in components(&dependencies) {
+        members.retain(|&index| pieces.is_needed(index, &needed));
+        let on_itself = |&index: &usize| dependencies[index].contains(&index);
+        if members.len() > 1 || members.iter().any(on_itself) {
             composer.close_loop(&members);
         } else {
-            members.iter().for_each(|&piece| composer.substitute(piece));
+            members.iter().for_each(|&index| composer.substitute(index));
         }
     }
     Ok(composer.finish())
 }
 
-/// What has to be expressed: the values and slopes of all outputs, and the derivatives of all states.
+/// What has to be expressed: the values and slopes of all outputs, and the derivatives of all
+/// states.
 struct Pieces<'a> {
     connections: &'a Connections,
     /// The system of each state (stacked), and the first state of each system.
@@ -94,8 +100,9 @@ struct Pieces<'a> {
     uses_slope: Vec<bool>,
 }
 
+/// One of them, with the index of its output or state.
 #[derive(Clone, Copy)]
-enum Kind {
+enum Piece {
     Value(usize),
     Slope(usize),
     Derivative(usize),
@@ -115,12 +122,14 @@ impl<'a> Pieces<'a> {
             let model = &definition.model;
             pieces.first_state.push(pieces.owner.len());
             pieces.owner.extend(model.states.iter().map(|_| k));
-            pieces
-                .outputs
-                .extend((0..model.outputs.len()).map(|j| model.output_dependencies(j)));
-            pieces
-                .derivatives
-                .extend((0..model.states.len()).map(|s| model.derivative_dependencies(s)));
+            for output in 0..model.outputs.len() {
+                let dependencies = model.output_dependencies(output);
+                pieces.outputs.push(dependencies);
+            }
+            for state in 0..model.states.len() {
+                let dependencies = model.derivative_dependencies(state);
+                pieces.derivatives.push(dependencies);
+            }
             pieces.uses_slope.extend(&model.uses_slope);
         }
         pieces
@@ -130,44 +139,42 @@ impl<'a> Pieces<'a> {
         2 * self.outputs.len() + self.derivatives.len()
     }
 
-    fn kind(&self, piece: usize) -> Kind {
+    fn piece(&self, index: usize) -> Piece {
         let outputs = self.outputs.len();
-        match piece {
-            p if p < outputs => Kind::Value(p),
-            p if p < 2 * outputs => Kind::Slope(p - outputs),
-            p => Kind::Derivative(p - 2 * outputs),
+        if index < outputs {
+            Piece::Value(index)
+        } else if index < 2 * outputs {
+            Piece::Slope(index - outputs)
+        } else {
+            Piece::Derivative(index - 2 * outputs)
         }
     }
 
-    fn piece(&self, kind: Kind) -> usize {
-        match kind {
-            Kind::Value(output) => output,
-            Kind::Slope(output) => self.outputs.len() + output,
-            Kind::Derivative(state) => 2 * self.outputs.len() + state,
+    fn is_needed(&self, index: usize, needed_slopes: &[bool]) -> bool {
+        match self.piece(index) {
+            Piece::Slope(output) => needed_slopes[output],
+            Piece::Value(_) | Piece::Derivative(_) => true,
+        }
+    }
+
+    fn index(&self, piece: Piece) -> usize {
+        match piece {
+            Piece::Value(output) => output,
+            Piece::Slope(output) => self.outputs.len() + output,
+            Piece::Derivative(state) => 2 * self.outputs.len() + state,
         }
     }
 
     /// The output that feeds an input of a system.
     fn feeder(&self, system: usize, input: usize) -> Option<usize> {
-        match self.connections.sources()[self.connections.inputs_of(system).start + input] {
-            Source::Output(output) => Some(output),
-            Source::Constant(_) => None,
-        }
+        source_of(self.connections, system, input).output()
     }
 
-    /// The outputs whose slopes someone needs: those that feed a used slope and, through feedthrough, those behind them.
+    /// The outputs whose slopes someone needs: those that feed a used slope and, through
+    /// feedthrough, those behind them.
     fn needed_slopes(&self) -> Result<Vec<bool>, NotComposable> {
         let mut needed = vec![false; self.outputs.len()];
-        let mut waiting: Vec<(usize, usize)> = Vec::new();
-        for system in 0..self.connections.systems() {
-            let inputs = self.connections.inputs_of(system);
-            waiting.extend(
-                inputs
-                    .clone()
-                    .filter(|&i| self.uses_slope[i])
-                    .map(|i| (system, i - inputs.start)),
-            );
-        }
+        let mut waiting = self.used_slopes();
         while let Some((system, input)) = waiting.pop() {
             let Some(output) = self.feeder(system, input) else {
                 continue;
@@ -176,12 +183,7 @@ impl<'a> Pieces<'a> {
                 continue;
             }
             if !self.outputs[output].slopes.is_empty() {
-                let interface = &self.connections.interfaces()[system];
-                let input = interface.qualified(&interface.inputs[input].name);
-                return Err(NotComposable::SecondSlope {
-                    input,
-                    output: self.connections.output_name(output),
-                });
+                return Err(self.second_slope(system, input, output));
             }
             let owner = self.connections.owner(output);
             waiting.extend(self.outputs[output].inputs.iter().map(|&i| (owner, i)));
@@ -189,48 +191,77 @@ impl<'a> Pieces<'a> {
         Ok(needed)
     }
 
-    fn dependencies(&self, piece: usize, needed: &[bool]) -> Vec<usize> {
-        match self.kind(piece) {
-            Kind::Value(output) => {
-                self.substituted(self.connections.owner(output), &self.outputs[output])
-            }
-            Kind::Derivative(state) => {
-                self.substituted(self.owner[state], &self.derivatives[state])
-            }
-            Kind::Slope(output) if !needed[output] => vec![],
-            Kind::Slope(output) => {
-                let (owner, on) = (self.connections.owner(output), &self.outputs[output]);
-                let mut all = self.substituted(owner, on);
-                all.extend(
-                    on.states
-                        .iter()
-                        .map(|s| self.piece(Kind::Derivative(self.first_state[owner] + s))),
-                );
-                all.extend(
-                    on.inputs
-                        .iter()
-                        .filter_map(|&i| self.feeder(owner, i))
-                        .map(|j| self.piece(Kind::Slope(j))),
-                );
-                all
+    /// The inputs whose slopes are used, with their systems.
+    fn used_slopes(&self) -> Vec<(usize, usize)> {
+        let mut used = Vec::new();
+        for system in 0..self.connections.systems() {
+            for (position, input) in self.connections.inputs_of(system).enumerate() {
+                if self.uses_slope[input] {
+                    used.push((system, position));
+                }
             }
         }
+        used
+    }
+
+    fn second_slope(&self, system: usize, input: usize, output: usize) -> NotComposable {
+        let interface = &self.connections.interfaces()[system];
+        NotComposable::SecondSlope {
+            input: interface.qualified(&interface.inputs[input].name),
+            output: self.connections.output_name(output),
+        }
+    }
+
+    /// The indices of the pieces that a piece is made of.
+    fn dependencies(&self, piece: Piece, needed: &[bool]) -> Vec<usize> {
+        match piece {
+            Piece::Value(output) => {
+                self.substituted(self.connections.owner(output), &self.outputs[output])
+            }
+            Piece::Derivative(state) => {
+                self.substituted(self.owner[state], &self.derivatives[state])
+            }
+            Piece::Slope(output) if !needed[output] => vec![],
+            Piece::Slope(output) => self.slope_dependencies(output),
+        }
+    }
+
+    fn slope_dependencies(&self, output: usize) -> Vec<usize> {
+        let owner = self.connections.owner(output);
+        let on = &self.outputs[output];
+        let mut all = self.substituted(owner, on);
+        for state in &on.states {
+            let stacked = self.first_state[owner] + state;
+            all.push(self.index(Piece::Derivative(stacked)));
+        }
+        all.extend(self.feeders(owner, &on.inputs, Piece::Slope));
+        all
     }
 
     /// The pieces that take the place of the inputs and slopes of an expression.
     fn substituted(&self, system: usize, on: &Dependencies) -> Vec<usize> {
-        let values = on
-            .inputs
-            .iter()
-            .filter_map(|&i| self.feeder(system, i))
-            .map(Kind::Value);
-        let slopes = on
-            .slopes
-            .iter()
-            .filter_map(|&i| self.feeder(system, i))
-            .map(Kind::Slope);
-        values.chain(slopes).map(|kind| self.piece(kind)).collect()
+        let values = self.feeders(system, &on.inputs, Piece::Value);
+        let slopes = self.feeders(system, &on.slopes, Piece::Slope);
+        values.chain(slopes).collect()
     }
+
+    /// The pieces that feed these inputs of a system.
+    fn feeders(
+        &self,
+        system: usize,
+        inputs: &[usize],
+        piece: fn(usize) -> Piece,
+    ) -> impl Iterator<Item = usize> {
+        let outputs = inputs
+            .iter()
+            .filter_map(move |&input| self.feeder(system, input));
+        outputs.map(move |output| self.index(piece(output)))
+    }
+}
+
+/// What an input of a system is connected with.
+fn source_of(connections: &Connections, system: usize, input: usize) -> Source {
+    connections.sources()[connections.inputs_of(system).start + input]
 }
 
 /// The composition under way: for each piece its expression, once it is known.
@@ -273,23 +304,26 @@ impl<'a> Composer<'a> {
             guesses: vec![],
             unknown_outputs: vec![],
         };
-        let (mut parameters, mut states) = (0, 0);
-        for definition in definitions {
-            let leaves = |first: usize, count: usize, leaf: fn(u32) -> Leaf| {
-                (first..first + count)
-                    .map(|i| Symbol::leaf(&composer.graph, leaf(i as u32)))
-                    .collect::<Vec<_>>()
-            };
-            let own = leaves(parameters, definition.parameters.len(), Leaf::Parameter);
-            let states_of = leaves(states, definition.states.len(), Leaf::State);
-            parameters += own.len();
-            states += states_of.len();
-            composer.parameters.push(own);
-            composer.states.push(states_of);
-            let conditions = composer.conditions_of(composer.parameters.len() - 1);
+        let mut first_parameter = 0;
+        let mut first_state = 0;
+        for (system, definition) in definitions.iter().enumerate() {
+            let parameters = first_parameter..first_parameter + definition.parameters.len();
+            let states = first_state..first_state + definition.states.len();
+            first_parameter = parameters.end;
+            first_state = states.end;
+            let parameters = composer.leaves(parameters, Leaf::Parameter);
+            composer.parameters.push(parameters);
+            let states = composer.leaves(states, Leaf::State);
+            composer.states.push(states);
+            let conditions = composer.conditions_of(system);
             composer.conditions.push(conditions);
         }
         composer
+    }
+
+    fn leaves(&self, indices: Range<usize>, leaf: fn(u32) -> Leaf) -> Vec<Symbol> {
+        let leaves = indices.map(|index| Symbol::leaf(&self.graph, leaf(index as u32)));
+        leaves.collect()
     }
 
     fn zero(&self) -> Symbol {
@@ -300,12 +334,8 @@ impl<'a> Composer<'a> {
     fn conditions_of(&mut self, system: usize) -> Vec<Symbol> {
         let model = &self.definitions[system].model;
         let mut lines = vec![self.zero(); 2 * model.switches.len()];
-        Evaluator::new(
-            Arc::new(model.switch_program()),
-            &self.zero(),
-            &self.parameters[system],
-        )
-        .run(&mut lines);
+        let program = Arc::new(model.switch_program());
+        Evaluator::new(program, &self.zero(), &self.parameters[system]).run(&mut lines);
         let mut conditions = Vec::new();
         for (switch, line) in model.switches.iter().zip(lines.chunks_exact(2)) {
             let moved = Switch {
@@ -319,38 +349,36 @@ impl<'a> Composer<'a> {
         conditions
     }
 
-    /// The expression that feeds an input, or its slope; zero where it is not known, and then not needed.
-    fn fed(&self, system: usize, input: usize, kind: fn(usize) -> Kind) -> Symbol {
-        match (
-            self.connections.sources()[self.connections.inputs_of(system).start + input],
-            kind(0),
-        ) {
-            (Source::Output(output), _) => self.known[self.pieces.piece(kind(output))]
-                .clone()
-                .unwrap_or_else(|| self.zero()),
-            (Source::Constant(value), Kind::Value(_)) => Symbol::constant(&self.graph, value),
+    /// The expression that feeds an input, or its slope; zero where it is not known, and then not
+    /// needed.
+    fn fed(&self, system: usize, input: usize, piece: fn(usize) -> Piece) -> Symbol {
+        match (source_of(self.connections, system, input), piece(0)) {
+            (Source::Output(output), _) => self.known_or_zero(piece(output)),
+            (Source::Constant(value), Piece::Value(_)) => Symbol::constant(&self.graph, value),
             (Source::Constant(_), _) => self.zero(),
         }
     }
 
-    fn all_fed(&self, system: usize, kind: fn(usize) -> Kind) -> Vec<Symbol> {
-        (0..self.definitions[system].model.inputs.len())
-            .map(|i| self.fed(system, i, kind))
-            .collect()
+    fn known_or_zero(&self, piece: Piece) -> Symbol {
+        let known = &self.known[self.pieces.index(piece)];
+        known.clone().unwrap_or_else(|| self.zero())
+    }
+
+    fn all_fed(&self, system: usize, piece: fn(usize) -> Piece) -> Vec<Symbol> {
+        let inputs = 0..self.definitions[system].model.inputs.len();
+        inputs.map(|i| self.fed(system, i, piece)).collect()
     }
 
     /// An expression of a system, with everything substituted.
     fn expression(&self, system: usize, root: NodeId) -> Symbol {
-        let program = Arc::new(Program::compile(
-            &self.definitions[system].model.graph,
-            &[root],
-        ));
+        let graph = &self.definitions[system].model.graph;
+        let program = Arc::new(Program::compile(graph, &[root]));
         let mut evaluator = Evaluator::new(program, &self.zero(), &self.parameters[system]);
         evaluator.set_time(&Symbol::leaf(&self.graph, Leaf::Time));
         evaluator.set_switches(&self.conditions[system]);
         evaluator.set_states(&self.states[system]);
-        evaluator.set_inputs(&self.all_fed(system, Kind::Value));
-        evaluator.set_slopes(&self.all_fed(system, Kind::Slope));
+        evaluator.set_inputs(&self.all_fed(system, Piece::Value));
+        evaluator.set_slopes(&self.all_fed(system, Piece::Slope));
         let mut result = [self.zero()];
         evaluator.run(&mut result);
         let [result] = result;
@@ -361,147 +389,141 @@ impl<'a> Composer<'a> {
     fn slope(&self, output: usize) -> Symbol {
         let system = self.connections.owner(output);
         let model = &self.definitions[system].model;
-        let root = model.output_roots[output - self.connections.outputs_of(system).start];
-        let still = |symbols: &[Symbol]| {
-            symbols
-                .iter()
-                .cloned()
-                .map(Dual::constant)
-                .collect::<Vec<_>>()
-        };
-        let moving = |values: Vec<Symbol>, rates: Vec<Symbol>| {
-            values
-                .into_iter()
-                .zip(rates)
-                .map(|(value, rate)| Dual::new(value, rate))
-                .collect::<Vec<_>>()
-        };
-        let rate = |state: usize| {
-            let piece = self
-                .pieces
-                .piece(Kind::Derivative(self.pieces.first_state[system] + state));
-            self.known[piece].clone().unwrap_or_else(|| self.zero())
-        };
-        let rates = (0..model.states.len()).map(rate).collect();
+        let root = self.output_root(output);
         let zero = Dual::constant(self.zero());
         let program = Arc::new(Program::compile(&model.graph, &[root]));
-        let mut evaluator = Evaluator::new(program, &zero, &still(&self.parameters[system]));
+        let mut evaluator = Evaluator::new(program, &zero, &constants(&self.parameters[system]));
         evaluator.set_time(&Dual::variable(Symbol::leaf(&self.graph, Leaf::Time)));
-        evaluator.set_switches(&still(&self.conditions[system]));
-        evaluator.set_states(&moving(self.states[system].clone(), rates));
-        evaluator.set_inputs(&moving(
-            self.all_fed(system, Kind::Value),
-            self.all_fed(system, Kind::Slope),
-        ));
-        evaluator.set_slopes(&still(&self.all_fed(system, Kind::Slope)));
+        evaluator.set_switches(&constants(&self.conditions[system]));
+        let rates = self.state_rates(system);
+        evaluator.set_states(&moving(&self.states[system], &rates));
+        let values = self.all_fed(system, Piece::Value);
+        let slopes = self.all_fed(system, Piece::Slope);
+        evaluator.set_inputs(&moving(&values, &slopes));
+        evaluator.set_slopes(&constants(&slopes));
         let mut result = [zero];
         evaluator.run(&mut result);
         let [result] = result;
         result.derivative
     }
 
+    /// The derivatives of the states of a system.
+    fn state_rates(&self, system: usize) -> Vec<Symbol> {
+        let first = self.pieces.first_state[system];
+        let states = first..first + self.states[system].len();
+        let rates = states.map(|state| self.known_or_zero(Piece::Derivative(state)));
+        rates.collect()
+    }
+
+    /// Where an output is in the graph of its model.
+    fn output_root(&self, output: usize) -> NodeId {
+        let system = self.connections.owner(output);
+        let own = output - self.connections.outputs_of(system).start;
+        self.definitions[system].model.output_roots[own]
+    }
+
     /// What a piece is, in terms of pieces that are known.
-    fn expressed(&self, piece: usize) -> Symbol {
-        match self.pieces.kind(piece) {
-            Kind::Slope(output) => self.slope(output),
-            Kind::Value(output) => {
+    fn expressed(&self, piece: Piece) -> Symbol {
+        match piece {
+            Piece::Slope(output) => self.slope(output),
+            Piece::Value(output) => {
                 let system = self.connections.owner(output);
-                let own = output - self.connections.outputs_of(system).start;
-                self.expression(system, self.definitions[system].model.output_roots[own])
+                self.expression(system, self.output_root(output))
             }
-            Kind::Derivative(state) => {
+            Piece::Derivative(state) => {
                 let system = self.pieces.owner[state];
                 let own = state - self.pieces.first_state[system];
-                self.expression(system, self.definitions[system].model.derivative_roots[own])
+                let model = &self.definitions[system].model;
+                self.expression(system, model.derivative_roots[own])
             }
         }
     }
 
-    fn substitute(&mut self, piece: usize) {
-        self.known[piece] = Some(self.expressed(piece));
+    fn substitute(&mut self, index: usize) {
+        self.known[index] = Some(self.expressed(self.pieces.piece(index)));
     }
 
     /// The start value of an input that the output feeds.
     fn guess(&self, output: usize) -> f64 {
-        let mut starts = self
-            .definitions
-            .iter()
-            .flat_map(|d| &d.inputs)
-            .zip(self.connections.sources());
-        starts
-            .find(|(_, source)| **source == Source::Output(output))
-            .map_or(0.0, |(start, _)| *start)
+        let starts = self.definitions.iter().flat_map(|d| &d.inputs);
+        let mut fed = starts.zip(self.connections.sources());
+        let found = fed.find(|(_, source)| **source == Source::Output(output));
+        found.map_or(0.0, |(start, _)| *start)
     }
 
     /// Outputs and slopes on a loop become unknowns; then everything on it can be expressed.
     fn close_loop(&mut self, members: &[usize]) {
-        let (derivatives, cut): (Vec<usize>, Vec<usize>) = members
-            .iter()
-            .partition(|&&piece| matches!(self.pieces.kind(piece), Kind::Derivative(_)));
-        let first = self.unknowns.len();
-        for (number, &piece) in cut.iter().enumerate() {
-            let (name, guess) = match self.pieces.kind(piece) {
-                Kind::Slope(output) => (
-                    format!("der({})", self.connections.output_name(output)),
-                    0.0,
-                ),
-                Kind::Value(output) | Kind::Derivative(output) => {
-                    (self.connections.output_name(output), self.guess(output))
-                }
-            };
-            self.unknowns.push(name);
-            self.guesses.push(guess);
-            let output = match self.pieces.kind(piece) {
-                Kind::Value(output) => Some(output),
-                _ => None,
-            };
-            self.unknown_outputs.push(output);
-            self.known[piece] = Some(Symbol::leaf(
-                &self.graph,
-                Leaf::Unknown((first + number) as u32),
-            ));
+        let is_derivative =
+            |index: &usize| matches!(self.pieces.piece(*index), Piece::Derivative(_));
+        let (derivatives, cut): (Vec<usize>, Vec<usize>) =
+            members.iter().copied().partition(is_derivative);
+        for &index in &cut {
+            self.add_unknown(index);
         }
-        derivatives.iter().for_each(|&piece| self.substitute(piece));
-        for piece in cut {
-            let unknown = self.known[piece].clone().expect("BUG: just assigned");
-            self.residuals
-                .push(unknown.subtract(&self.expressed(piece)).node());
+        for &index in &derivatives {
+            self.substitute(index);
+        }
+        for index in cut {
+            let unknown = self.known[index].clone().expect("BUG: just assigned");
+            let expressed = self.expressed(self.pieces.piece(index));
+            self.residuals.push(unknown.subtract(&expressed).node());
+        }
+    }
+
+    fn add_unknown(&mut self, index: usize) {
+        let unknown = Leaf::Unknown(self.unknowns.len() as u32);
+        self.known[index] = Some(Symbol::leaf(&self.graph, unknown));
+        match self.pieces.piece(index) {
+            Piece::Slope(output) => {
+                let name = self.connections.output_name(output);
+                self.unknowns.push(format!("der({name})"));
+                self.guesses.push(0.0);
+                self.unknown_outputs.push(None);
+            }
+            Piece::Value(output) | Piece::Derivative(output) => {
+                self.unknowns.push(self.connections.output_name(output));
+                self.guesses.push(self.guess(output));
+                self.unknown_outputs.push(Some(output));
+            }
         }
     }
 
     fn finish(self) -> Coupled {
-        let node = |kind: Kind| {
-            self.known[self.pieces.piece(kind)]
-                .as_ref()
-                .expect("BUG: a piece was left out")
-                .node()
-        };
-        let derivatives = (0..self.pieces.derivatives.len())
-            .map(|s| node(Kind::Derivative(s)))
-            .collect();
-        let outputs = (0..self.pieces.outputs.len())
-            .map(|j| node(Kind::Value(j)))
-            .collect();
-        let systems = 0..self.connections.systems();
-        let inputs = systems
-            .flat_map(|k| self.all_fed(k, Kind::Value))
-            .map(|symbol| symbol.node())
-            .collect();
+        let states = 0..self.pieces.derivatives.len();
+        let outputs = 0..self.pieces.outputs.len();
+        let parameters = self.definitions.iter().flat_map(|d| &d.parameters);
         Coupled {
-            derivatives,
-            outputs,
-            inputs,
+            derivatives: states.map(|s| self.node(Piece::Derivative(s))).collect(),
+            outputs: outputs.map(|j| self.node(Piece::Value(j))).collect(),
+            inputs: self.input_nodes(),
+            parameters: parameters.copied().collect(),
+            switches: self.switches.list().to_vec(),
             residuals: self.residuals,
             unknowns: self.unknowns,
             guesses: self.guesses,
             unknown_outputs: self.unknown_outputs,
-            switches: self.switches.list().to_vec(),
-            parameters: self
-                .definitions
-                .iter()
-                .flat_map(|d| d.parameters.iter().copied())
-                .collect(),
             graph: self.graph.borrow().clone(),
         }
     }
+
+    /// Where a piece is in the common graph.
+    fn node(&self, piece: Piece) -> NodeId {
+        let known = self.known[self.pieces.index(piece)].as_ref();
+        known.expect("BUG: a piece was left out").node()
+    }
+
+    fn input_nodes(&self) -> Vec<NodeId> {
+        let systems = 0..self.connections.systems();
+        let fed = systems.flat_map(|system| self.all_fed(system, Piece::Value));
+        fed.map(|symbol| symbol.node()).collect()
+    }
+}
+
+fn constants(symbols: &[Symbol]) -> Vec<Dual<Symbol>> {
+    symbols.iter().cloned().map(Dual::constant).collect()
+}
+
+fn moving(values: &[Symbol], rates: &[Symbol]) -> Vec<Dual<Symbol>> {
+    let pairs = values.iter().cloned().zip(rates.iter().cloned());
+    pairs.map(|(value, rate)| Dual::new(value, rate)).collect()
 }

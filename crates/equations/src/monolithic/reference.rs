@@ -1,4 +1,5 @@
-//! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as double precision allows.
+//! The monolithic solution at given times: exact where the whole is affine, otherwise as tight as
+//! double precision allows.
 
 use std::borrow::BorrowMut;
 
@@ -18,7 +19,7 @@ const TOLERANCE: f64 = 1e-13;
 const MOST_ROUNDING: f64 = 1e-11;
 /// More steps than this between two times asked for, and the reference is given up.
 const MOST_STEPS: usize = 100_000;
-/// Steps of a walk that only looks how large states become.
+/// Steps that only show how large states become.
 const ROUGH_STEPS: usize = 100;
 /// Beyond so many states dense exponentials cost more than an integrator.
 const MOST_STATES: usize = 200;
@@ -31,7 +32,8 @@ pub struct Monolithic {
     names: Vec<(String, String)>,
 }
 
-/// The solution at the times asked for, row by row; columns are stacked in the order of the systems.
+/// The solution at the times asked for, row by row; columns are stacked in the order of the
+/// systems.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Solution {
     /// The states of all systems.
@@ -49,18 +51,14 @@ impl Monolithic {
         connections: &Connections,
     ) -> Result<Self, NotComposable> {
         let coupled = compose(definitions, connections)?;
-        let start = definitions
-            .iter()
-            .flat_map(|d| d.states.iter().copied())
-            .collect();
-        let names_of = |d: &Definition| {
-            d.model
-                .states
-                .iter()
-                .map(|x| (d.name.clone(), x.clone()))
-                .collect::<Vec<_>>()
-        };
-        let names = definitions.iter().flat_map(names_of).collect();
+        let mut start = Vec::new();
+        let mut names = Vec::new();
+        for definition in definitions {
+            start.extend(&definition.states);
+            for state in &definition.model.states {
+                names.push((definition.name.clone(), state.clone()));
+            }
+        }
         Ok(Self {
             dynamics: CoupledDynamics::new(&coupled),
             start,
@@ -74,37 +72,22 @@ impl Monolithic {
         self
     }
 
-    /// About how large the states become, by a walk of long implicit steps that nothing can hold up: what starts from zero is to be
-    /// as accurate as what it becomes, not as the rounding that it starts from.
+    /// About how large the states become, by long implicit steps that nothing can hold up: what
+    /// starts from zero is to be as accurate as what it becomes, not as the rounding that it starts
+    /// from.
     fn rough_sizes(&mut self, first: f64, last: f64) -> Vec<f64> {
-        let (count, branch) = (self.start.len(), self.dynamics.branch());
-        let (mut states, mut rates) = (self.start.clone(), vec![0.0; count]);
+        let branch = self.dynamics.branch();
+        let mut euler = LinearlyImplicitEuler::new(self.start.len());
+        let mut states = self.start.clone();
         let mut sizes: Vec<f64> = states.iter().map(|state| state.abs()).collect();
-        let (mut jacobian, mut factors) = (DMatrix::zeros(count, count), Lu::new(count));
         let step = (last - first) / ROUGH_STEPS as f64;
         for n in 0..ROUGH_STEPS {
             let time = first + n as f64 * step;
-            self.dynamics.enter(time);
-            self.dynamics.derivative(time, &states, &mut rates);
-            self.dynamics.jacobian(time, &states, &mut jacobian);
-            jacobian *= -step;
-            (0..count).for_each(|i| jacobian[(i, i)] += 1.0);
-            if factors.factor(&jacobian).is_err() {
+            let solvable = euler.advance(&mut self.dynamics, time, step, &mut states);
+            if !solvable || !states.iter().all(|state| state.is_finite()) {
                 break;
             }
-            rates.iter_mut().for_each(|rate| *rate *= step);
-            factors.solve_in_place(&mut rates);
-            states
-                .iter_mut()
-                .zip(&rates)
-                .for_each(|(state, change)| *state += change);
-            if self.dynamics.failure().is_some() || !states.iter().all(|state| state.is_finite()) {
-                break;
-            }
-            sizes
-                .iter_mut()
-                .zip(&states)
-                .for_each(|(size, state)| *size = size.max(state.abs()));
+            enlarge(&mut sizes, &states);
         }
         self.dynamics.return_to(branch);
         sizes
@@ -121,84 +104,103 @@ impl Monolithic {
         let Some(&first) = times.first() else {
             return Ok(solution);
         };
-        let (exact, start) = (self.is_exact(), self.start.clone());
-        let sizes = self.rough_sizes(first, times[times.len() - 1]);
-        let mut walk = Walk::new(
-            exact,
-            &mut self.dynamics,
-            self.names.clone(),
-            start,
-            sizes,
-            first,
-        )?;
+        let start = Start {
+            exact: self.is_exact(),
+            time: first,
+            sizes: self.rough_sizes(first, times[times.len() - 1]),
+            states: self.start.clone(),
+            names: self.names.clone(),
+        };
+        let mut trajectory = Trajectory::new(&mut self.dynamics, start)?;
         for &time in times {
-            walk.proceed(time)?;
-            let mut observed = walk.observe(time)?;
+            trajectory.proceed(time)?;
+            let mut observed = trajectory.observe(time)?;
             let inputs = observed.split_off(outputs);
             solution.outputs.push(observed);
             solution.inputs.push(inputs);
-            solution.states.push(walk.states.clone());
+            solution.states.push(trajectory.states.clone());
         }
         Ok(solution)
     }
 
     /// The solution step by step, over a run from `first` to `last`.
     pub fn into_course(mut self, first: f64, last: f64) -> Result<Course, Error> {
-        let (exact, sizes) = (self.is_exact(), self.rough_sizes(first, last));
-        let walk = Walk::new(exact, self.dynamics, self.names, self.start, sizes, first)?;
-        Ok(Course { walk })
+        let start = Start {
+            exact: self.is_exact(),
+            time: first,
+            sizes: self.rough_sizes(first, last),
+            states: self.start,
+            names: self.names,
+        };
+        let trajectory = Trajectory::new(self.dynamics, start)?;
+        Ok(Course { trajectory })
     }
 }
 
 /// The monolithic solution, step by step.
 pub struct Course {
-    walk: Walk<CoupledDynamics>,
+    trajectory: Trajectory<CoupledDynamics>,
 }
 
 impl Course {
     /// The next time at which an equation is known to switch.
     pub fn next_switch(&self) -> f64 {
-        self.walk.switch
+        self.trajectory.switch
     }
 
     /// Goes on to `time`, which is not beyond the next switch; there, to its near side.
     pub fn advance(&mut self, time: f64) -> Result<(), Error> {
-        self.walk.advance(time)
+        self.trajectory.advance(time)
     }
 
     /// Crosses the switch just reached.
     pub fn cross(&mut self) -> Result<(), Error> {
-        self.walk.cross()
+        self.trajectory.cross()
     }
 
-    /// The states of all systems where it stands.
+    /// The states of all systems at the time reached.
     pub fn states(&self) -> &[f64] {
-        &self.walk.states
+        &self.trajectory.states
     }
 
-    /// Outputs, then inputs, of all systems where it stands; on the near side of a switch that has not been crossed.
+    /// Outputs, then inputs, of all systems at the time reached; on the near side of a switch that
+    /// has not been crossed.
     pub fn observe(&mut self) -> Result<Vec<f64>, Error> {
-        let time = if self.walk.switch == self.walk.time {
-            self.walk.time.next_down()
-        } else {
-            self.walk.time
-        };
-        self.walk.observe(time)
+        let time = self.time();
+        self.trajectory.observe(time)
     }
 
     /// The derivatives of the states there.
     pub fn derivatives(&mut self, into: &mut [f64]) {
-        let time = if self.walk.switch == self.walk.time {
-            self.walk.time.next_down()
+        let time = self.time();
+        let Trajectory {
+            dynamics, states, ..
+        } = &mut self.trajectory;
+        dynamics.derivative(time, states, into);
+    }
+
+    /// The time reached, before a switch that has not been crossed.
+    fn time(&self) -> f64 {
+        let Trajectory { time, switch, .. } = self.trajectory;
+        if switch == time {
+            time.next_down()
         } else {
-            self.walk.time
-        };
-        self.walk.dynamics.derivative(time, &self.walk.states, into);
+            time
+        }
     }
 }
 
+/// Where a trajectory begins.
+struct Start {
+    exact: bool,
+    time: f64,
+    states: Vec<f64>,
+    sizes: Vec<f64>,
+    names: Vec<(String, String)>,
+}
+
 /// A solution under way.
-struct Walk<D> {
+struct Trajectory<D> {
     dynamics: D,
     names: Vec<(String, String)>,
     states: Vec<f64>,
@@ -227,50 +229,23 @@ struct Exact {
     rounding: f64,
 }
 
-impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
-    fn new(
-        exact: bool,
-        dynamics: D,
-        names: Vec<(String, String)>,
-        states: Vec<f64>,
-        sizes: Vec<f64>,
-        time: f64,
-    ) -> Result<Self, Error> {
-        let size = states.len();
-        let (a, step) = (
-            DMatrix::zeros(size, size),
-            LinearStep::new(if exact { size } else { 0 }, 0),
-        );
-        let exact = exact.then(|| {
-            Box::new(Exact {
-                a,
-                c: vec![0.0; size],
-                size: f64::NAN,
-                step,
-                rounding: 0.0,
-            })
-        });
-        let mut integrator = Integrator::new(size);
-        integrator.step_limit = MOST_STEPS;
-        let stepper = Stepper {
-            exact,
-            integrator,
-            hint: Hint::default(),
-        };
-        let mut walk = Self {
+impl<D: BorrowMut<CoupledDynamics>> Trajectory<D> {
+    fn new(dynamics: D, start: Start) -> Result<Self, Error> {
+        let stepper = Stepper::new(start.states.len(), start.exact);
+        let mut trajectory = Self {
             dynamics,
-            names,
-            states,
-            sizes,
-            time,
-            switch: time,
+            names: start.names,
+            states: start.states,
+            sizes: start.sizes,
+            time: start.time,
+            switch: start.time,
             stepper,
         };
-        walk.cross()?;
-        Ok(walk)
+        trajectory.cross()?;
+        Ok(trajectory)
     }
 
-    /// Outputs, then inputs, as they are at `time`, where it stands.
+    /// Outputs, then inputs, as they are at `time`, the time reached.
     fn observe(&mut self, time: f64) -> Result<Vec<f64>, Error> {
         let dynamics = self.dynamics.borrow_mut();
         let mut observed = vec![0.0; dynamics.observables()];
@@ -278,7 +253,8 @@ impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
         Ok(observed)
     }
 
-    /// To `time`, across the switching times up to it: what is observed there is the limit from the right.
+    /// To `time`, across the switching times up to it: what is observed there is the limit from the
+    /// right.
     fn proceed(&mut self, time: f64) -> Result<(), Error> {
         while self.switch <= time {
             self.advance(self.switch)?;
@@ -295,7 +271,9 @@ impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
         if let Some(exact) = &mut self.stepper.exact {
             let (a, c) = dynamics.matrices(self.time)?;
             exact.rounding = exponential_rounding(&a, &mut a.clone());
-            (exact.a, exact.c, exact.size) = (a, c.as_slice().to_vec(), f64::NAN);
+            exact.a = a;
+            exact.c = c.as_slice().to_vec();
+            exact.size = f64::NAN;
         }
         Ok(())
     }
@@ -307,54 +285,121 @@ impl<D: BorrowMut<CoupledDynamics>> Walk<D> {
                 Some(exact) if exact.rounding * size <= MOST_ROUNDING => {
                     exact.advance(size, end, &mut self.states)
                 }
-                _ => {
-                    let Stepper {
-                        integrator, hint, ..
-                    } = &mut self.stepper;
-                    let latest = if self.switch == end {
-                        end.next_down()
-                    } else {
-                        f64::INFINITY
-                    };
-                    let mut rhs = Coupled {
-                        dynamics: self.dynamics.borrow_mut(),
-                        start: self.time,
-                        latest,
-                    };
-                    let tolerance = Tolerance {
-                        relative: TOLERANCE,
-                        absolute: 0.0,
-                        sizes: &self.sizes,
-                        largest: 0.0,
-                    };
-                    let done = integrator.integrate(
-                        &mut rhs,
-                        0.0,
-                        size,
-                        &mut self.states,
-                        tolerance,
-                        *hint,
-                    );
-                    *hint = done
-                        .map_err(|reason| {
-                            failed(self.dynamics.borrow_mut(), &self.names, self.time, reason)
-                        })?
-                        .hint;
-                }
+                _ => self.integrate(end)?,
             }
         }
-        self.sizes
-            .iter_mut()
-            .zip(&self.states)
-            .for_each(|(size, state)| *size = size.max(state.abs()));
+        enlarge(&mut self.sizes, &self.states);
         self.time = end;
         Ok(())
+    }
+
+    fn integrate(&mut self, end: f64) -> Result<(), Error> {
+        let latest = if self.switch == end {
+            end.next_down()
+        } else {
+            f64::INFINITY
+        };
+        let mut rhs = CoupledRhs {
+            dynamics: self.dynamics.borrow_mut(),
+            start: self.time,
+            latest,
+        };
+        let tolerance = Tolerance {
+            relative: TOLERANCE,
+            absolute: 0.0,
+            sizes: &self.sizes,
+            largest: 0.0,
+        };
+        let Stepper {
+            integrator, hint, ..
+        } = &mut self.stepper;
+        let size = end - self.time;
+        match integrator.integrate(&mut rhs, 0.0, size, &mut self.states, tolerance, *hint) {
+            Ok(outcome) => {
+                *hint = outcome.hint;
+                Ok(())
+            }
+            Err(reason) => Err(failed(rhs.dynamics, &self.names, self.time, reason)),
+        }
+    }
+}
+
+impl Stepper {
+    fn new(states: usize, exact: bool) -> Self {
+        let mut integrator = Integrator::new(states);
+        integrator.step_limit = MOST_STEPS;
+        Self {
+            exact: exact.then(|| Box::new(Exact::new(states))),
+            integrator,
+            hint: Hint::default(),
+        }
+    }
+}
+
+/// Keeps the largest magnitude of each state.
+fn enlarge(sizes: &mut [f64], states: &[f64]) {
+    for (size, state) in sizes.iter_mut().zip(states) {
+        *size = size.max(state.abs());
+    }
+}
+
+/// `(I − h J) Δx = h f`, for steps of any size.
+struct LinearlyImplicitEuler {
+    change: Vec<f64>,
+    matrix: DMatrix<f64>,
+    factors: Lu<f64>,
+}
+
+impl LinearlyImplicitEuler {
+    fn new(states: usize) -> Self {
+        Self {
+            change: vec![0.0; states],
+            matrix: DMatrix::zeros(states, states),
+            factors: Lu::new(states),
+        }
+    }
+
+    /// One step; false where it cannot be taken.
+    fn advance(
+        &mut self,
+        dynamics: &mut CoupledDynamics,
+        time: f64,
+        step: f64,
+        states: &mut [f64],
+    ) -> bool {
+        let change = &mut self.change;
+        dynamics.enter(time);
+        dynamics.derivative(time, states, change);
+        dynamics.jacobian(time, states, &mut self.matrix);
+        self.matrix *= -step;
+        for i in 0..states.len() {
+            self.matrix[(i, i)] += 1.0;
+        }
+        if self.factors.factor(&self.matrix).is_err() {
+            return false;
+        }
+        change.iter_mut().for_each(|rate| *rate *= step);
+        self.factors.solve_in_place(change);
+        for (state, change) in states.iter_mut().zip(change) {
+            *state += *change;
+        }
+        dynamics.failure().is_none()
     }
 }
 
 impl Exact {
-    /// Sizes that differ by the rounding of the times they come from count as one: the drift of times `start + n h` against
-    /// n steps of `h` is itself a rounding.
+    fn new(states: usize) -> Self {
+        Self {
+            a: DMatrix::zeros(states, states),
+            c: vec![0.0; states],
+            size: f64::NAN,
+            step: LinearStep::new(states, 0),
+            rounding: 0.0,
+        }
+    }
+
+    /// Sizes that differ by the rounding of the times they come from count as one: the drift of
+    /// times `start + n h` against n steps of `h` is itself a rounding.
     fn advance(&mut self, size: f64, end: f64, states: &mut [f64]) {
         let same = (size - self.size).abs() <= 2.0 * f64::EPSILON * end.abs();
         if !same {
@@ -366,29 +411,37 @@ impl Exact {
     }
 }
 
-struct Coupled<'a> {
+/// The coupled equations, in time elapsed since `start`.
+struct CoupledRhs<'a> {
     dynamics: &'a mut CoupledDynamics,
     start: f64,
+    /// No evaluation is later than this: at a switching time itself the other side begins.
     latest: f64,
 }
 
-impl Rhs for Coupled<'_> {
+impl CoupledRhs<'_> {
+    fn time(&self, elapsed: f64) -> f64 {
+        (self.start + elapsed).min(self.latest)
+    }
+}
+
+impl Rhs for CoupledRhs<'_> {
     fn size(&self) -> usize {
         self.dynamics.states()
     }
 
     fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
-        self.dynamics
-            .derivative((self.start + elapsed).min(self.latest), states, derivative);
+        let time = self.time(elapsed);
+        self.dynamics.derivative(time, states, derivative);
     }
 
     fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
-        self.dynamics
-            .jacobian((self.start + elapsed).min(self.latest), states, jacobian);
+        let time = self.time(elapsed);
+        self.dynamics.jacobian(time, states, jacobian);
     }
 }
 
-/// A loop that could not be solved shows as NaN to the integrator: tell of the loop.
+/// A loop that could not be solved shows as NaN to the integrator: report the loop.
 fn failed(
     dynamics: &mut CoupledDynamics,
     names: &[(String, String)],
@@ -416,7 +469,8 @@ fn failed(
 /// Why the coupled equations could not be solved.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "coupled with the others, its state `{state}` has a pole or a jump there, or changes too fast to follow"
+    "coupled with the others, its state `{state}` has a pole or a jump there, \
+     or changes too fast to follow"
 )]
 struct Failed {
     state: String,

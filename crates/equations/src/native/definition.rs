@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dovetail_core::{Input, Interface, Output};
 
-use crate::Model;
+use crate::model::Model;
 
 /// A system of a coupled model: equations, parameters, start values.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Definition {
     pub parameters: Vec<f64>,
     /// Start values of the states.
     pub states: Vec<f64>,
-    /// Start values of the inputs: first guesses for initialisation.
+    /// Start values of the inputs: first guesses for initialization.
     pub inputs: Vec<f64>,
     /// Units of the inputs, where they are given.
     pub input_units: Vec<Option<String>>,
@@ -48,42 +48,36 @@ impl Definition {
         }
     }
 
-    /// The system's face. Feedthrough is that of the equations' structure.
+    /// The system's interface. Feedthrough is that of the equations' structure.
     pub fn interface(&self) -> Interface {
-        let inputs = self
-            .model
-            .inputs
-            .iter()
-            .zip(&self.inputs)
-            .zip(&self.input_units)
-            .zip(&self.model.uses_slope);
-        let outputs = self
-            .model
-            .outputs
-            .iter()
-            .zip(&self.output_units)
-            .enumerate();
+        let inputs = 0..self.model.inputs.len();
+        let outputs = 0..self.model.outputs.len();
         Interface {
             name: self.name.clone(),
-            inputs: inputs
-                .map(|(((name, &start), unit), &uses_slope)| Input {
-                    name: name.clone(),
-                    start,
-                    unit: unit.clone(),
-                    uses_slope,
-                    ..Input::default()
-                })
-                .collect(),
-            outputs: outputs
-                .map(|(j, (name, unit))| Output {
-                    name: name.clone(),
-                    depends_on: self.model.output_dependencies(j).inputs,
-                    depends_on_slopes: self.model.output_dependencies(j).slopes,
-                    unit: unit.clone(),
-                    ..Output::default()
-                })
-                .collect(),
+            inputs: inputs.map(|index| self.input(index)).collect(),
+            outputs: outputs.map(|index| self.output(index)).collect(),
             states: self.model.states.clone(),
+        }
+    }
+
+    fn input(&self, index: usize) -> Input {
+        Input {
+            name: self.model.inputs[index].clone(),
+            start: self.inputs[index],
+            unit: self.input_units[index].clone(),
+            uses_slope: self.model.uses_slope[index],
+            ..Input::default()
+        }
+    }
+
+    fn output(&self, index: usize) -> Output {
+        let dependencies = self.model.output_dependencies(index);
+        Output {
+            name: self.model.outputs[index].clone(),
+            depends_on: dependencies.inputs,
+            depends_on_slopes: dependencies.slopes,
+            unit: self.output_units[index].clone(),
+            ..Output::default()
         }
     }
 }

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use dovetail_core::Linearization;
 use nalgebra::DMatrix;
 
-use crate::{Dual, Evaluator, Model, Threshold};
+use crate::dual::Dual;
+use crate::evaluator::Evaluator;
+use crate::model::Model;
+use crate::number::Number;
+use crate::switches::{Threshold, next_switch};
 
 type First = Dual<f64>;
 type Second = Dual<Dual<f64>>;
@@ -27,7 +31,8 @@ pub(crate) struct Motion<'a> {
     pub slopes: &'a [f64],
 }
 
-/// `f` and `g` of one model with its parameters, on the side of every time switch that was last entered.
+/// `f` and `g` of one model with its parameters, on the side of every time switch that was last
+/// entered.
 pub(crate) struct Dynamics {
     thresholds: Vec<Threshold>,
     switches: Vec<f64>,
@@ -38,103 +43,100 @@ pub(crate) struct Dynamics {
     g_second: Evaluator<Second>,
     /// For each input, whether its slope is used.
     uses_slope: Vec<bool>,
-    scratch: Scratch,
+    first: Leaves<First>,
+    second: Leaves<Second>,
 }
 
-/// Room for leaves and results that carry derivatives.
-struct Scratch {
-    states: Vec<First>,
-    inputs: Vec<First>,
-    slopes: Vec<First>,
-    switches: Vec<First>,
-    f: Vec<First>,
-    g: Vec<First>,
-    second_states: Vec<Second>,
-    second_inputs: Vec<Second>,
-    second_slopes: Vec<Second>,
-    second_switches: Vec<Second>,
-    second_g: Vec<Second>,
+/// Scratch for leaves and results that carry derivatives.
+struct Leaves<T> {
+    states: Vec<T>,
+    inputs: Vec<T>,
+    slopes: Vec<T>,
+    switches: Vec<T>,
+    f: Vec<T>,
+    g: Vec<T>,
 }
 
-impl Scratch {
-    fn new(model: &Model) -> Self {
-        let first = |n: usize| vec![Dual::new(0.0, 0.0); n];
-        let second = |n: usize| vec![Dual::new(Dual::new(0.0, 0.0), Dual::new(0.0, 0.0)); n];
-        let (states, inputs, outputs) =
-            (model.states.len(), model.inputs.len(), model.outputs.len());
+impl<T: Number> Leaves<T> {
+    fn new(model: &Model, zero: &T) -> Self {
+        let inputs = vec![zero.clone(); model.inputs.len()];
+        let states = vec![zero.clone(); model.states.len()];
         Self {
-            states: first(states),
-            inputs: first(inputs),
-            slopes: first(inputs),
-            switches: first(model.switches.len()),
-            f: first(states),
-            g: first(outputs),
-            second_states: second(states),
-            second_inputs: second(inputs),
-            second_slopes: second(inputs),
-            second_switches: second(model.switches.len()),
-            second_g: second(outputs),
+            inputs: inputs.clone(),
+            slopes: inputs,
+            switches: vec![zero.clone(); model.switches.len()],
+            f: states.clone(),
+            g: vec![zero.clone(); model.outputs.len()],
+            states,
         }
+    }
+
+    /// Gives an evaluator its leaves.
+    fn set(&self, evaluator: &mut Evaluator<T>, time: &T) {
+        evaluator.set_time(time);
+        evaluator.set_states(&self.states);
+        evaluator.set_inputs(&self.inputs);
+        evaluator.set_slopes(&self.slopes);
     }
 }
 
 impl Dynamics {
     pub fn new(model: &Model, parameters: &[f64]) -> Self {
-        let (f, g) = (
-            Arc::new(model.derivative_program()),
-            Arc::new(model.output_program()),
-        );
-        let first: Vec<First> = parameters.iter().map(|&p| Dual::constant(p)).collect();
-        let second: Vec<Second> = first.iter().map(|&p| Dual::constant(p)).collect();
-        let (one, two) = (Dual::constant(0.0), Dual::constant(Dual::constant(0.0)));
+        let f = Arc::new(model.derivative_program());
+        let g = Arc::new(model.output_program());
+        let first_parameters = constants(parameters);
+        let second_parameters = constants(&first_parameters);
+        let first = Dual::constant(0.0);
+        let second = Dual::constant(first);
         let thresholds = model.thresholds(parameters);
         Self {
             switches: vec![f64::NAN; thresholds.len()],
             thresholds,
             f: Evaluator::new(Arc::clone(&f), &0.0, parameters),
             g: Evaluator::new(Arc::clone(&g), &0.0, parameters),
-            f_first: Evaluator::new(f, &one, &first),
-            g_first: Evaluator::new(Arc::clone(&g), &one, &first),
-            g_second: Evaluator::new(g, &two, &second),
+            f_first: Evaluator::new(f, &first, &first_parameters),
+            g_first: Evaluator::new(Arc::clone(&g), &first, &first_parameters),
+            g_second: Evaluator::new(g, &second, &second_parameters),
             uses_slope: model.uses_slope.clone(),
-            scratch: Scratch::new(model),
+            first: Leaves::new(model, &first),
+            second: Leaves::new(model, &second),
         }
     }
 
     /// How many states there are.
     pub fn states(&self) -> usize {
-        self.scratch.states.len()
+        self.first.states.len()
     }
 
     /// The first switching time after `time`.
     pub fn next_switch(&self, time: f64) -> f64 {
-        self.thresholds
-            .iter()
-            .map(|t| t.time)
-            .filter(|&t| t > time)
-            .fold(f64::INFINITY, f64::min)
+        next_switch(&self.thresholds, time)
     }
 
     /// Sets every time switch to what it is from `time` until the next switching time.
     pub fn enter(&mut self, time: f64) {
         let mut changed = false;
         for (switch, threshold) in self.switches.iter_mut().zip(&self.thresholds) {
-            let value = f64::from(u8::from(threshold.holds_at(time)));
+            let value = threshold.value_at(time);
             changed |= *switch != value;
             *switch = value;
         }
         if changed {
-            let scratch = &mut self.scratch;
-            for (i, &value) in self.switches.iter().enumerate() {
-                scratch.switches[i] = Dual::constant(value);
-                scratch.second_switches[i] = Dual::constant(scratch.switches[i]);
-            }
-            self.f.set_switches(&self.switches);
-            self.g.set_switches(&self.switches);
-            self.f_first.set_switches(&scratch.switches);
-            self.g_first.set_switches(&scratch.switches);
-            self.g_second.set_switches(&scratch.second_switches);
+            self.set_switches();
         }
+    }
+
+    /// Hands the switches to all evaluators.
+    fn set_switches(&mut self) {
+        let first = &mut self.first.switches;
+        let second = &mut self.second.switches;
+        set_constants(first, &self.switches);
+        set_constants(second, first);
+        self.f.set_switches(&self.switches);
+        self.g.set_switches(&self.switches);
+        self.f_first.set_switches(first);
+        self.g_first.set_switches(first);
+        self.g_second.set_switches(second);
     }
 
     /// The present values of the switches.
@@ -144,34 +146,26 @@ impl Dynamics {
 
     /// `x' = f`.
     pub fn derivative(&mut self, at: Point<'_>, derivative: &mut [f64]) {
-        place(&mut self.f, at);
+        set_leaves(&mut self.f, at);
         self.f.run(derivative);
     }
 
     /// `y = g`.
     pub fn outputs(&mut self, at: Point<'_>, outputs: &mut [f64]) {
-        place(&mut self.g, at);
+        set_leaves(&mut self.g, at);
         self.g.run(outputs);
     }
 
     /// `x'' = df/dt` along the motion.
     pub fn derivative_rate(&mut self, at: Point<'_>, motion: Motion<'_>, rate: &mut [f64]) {
-        self.scratch.place(at, motion);
-        place_first(&mut self.f_first, at.time, 1.0, &self.scratch);
-        self.f_first.run(&mut self.scratch.f);
-        rate.iter_mut()
-            .zip(&self.scratch.f)
-            .for_each(|(rate, f)| *rate = f.derivative);
+        self.first.move_along(at, motion);
+        self.run_f(at.time, 1.0, rate);
     }
 
     /// `y' = dg/dt` along the motion.
     pub fn output_rate(&mut self, at: Point<'_>, motion: Motion<'_>, rate: &mut [f64]) {
-        self.scratch.place(at, motion);
-        place_first(&mut self.g_first, at.time, 1.0, &self.scratch);
-        self.g_first.run(&mut self.scratch.g);
-        rate.iter_mut()
-            .zip(&self.scratch.g)
-            .for_each(|(rate, g)| *rate = g.derivative);
+        self.first.move_along(at, motion);
+        self.run_g(at.time, 1.0, rate);
     }
 
     /// `y'' = d²g/dt²` along the motion, whose own rate is `bend`.
@@ -182,108 +176,60 @@ impl Dynamics {
         bend: Motion<'_>,
         rate: &mut [f64],
     ) {
-        // (v + v' ε)(… + δ): the coefficient of εδ is the second derivative.
-        let twice = |v: f64, first: f64, second: f64| {
-            Dual::new(Dual::new(v, first), Dual::new(first, second))
-        };
-        let fill = |into: &mut [Second], v: &[f64], first: &[f64], second: &[f64]| {
-            for (i, into) in into.iter_mut().enumerate() {
-                *into = twice(v[i], first[i], second[i]);
-            }
-        };
-        let scratch = &mut self.scratch;
-        fill(
-            &mut scratch.second_states,
-            at.states,
-            motion.states,
-            bend.states,
-        );
-        fill(
-            &mut scratch.second_inputs,
-            at.inputs,
-            motion.inputs,
-            bend.inputs,
-        );
-        fill(
-            &mut scratch.second_slopes,
-            at.slopes,
-            motion.slopes,
-            bend.slopes,
-        );
-        self.g_second.set_time(&twice(at.time, 1.0, 0.0));
-        self.g_second.set_states(&scratch.second_states);
-        self.g_second.set_inputs(&scratch.second_inputs);
-        self.g_second.set_slopes(&scratch.second_slopes);
-        self.g_second.run(&mut scratch.second_g);
-        rate.iter_mut()
-            .zip(&scratch.second_g)
-            .for_each(|(rate, g)| *rate = g.derivative.derivative);
+        let leaves = &mut self.second;
+        set_twice(&mut leaves.states, at.states, motion.states, bend.states);
+        set_twice(&mut leaves.inputs, at.inputs, motion.inputs, bend.inputs);
+        set_twice(&mut leaves.slopes, at.slopes, motion.slopes, bend.slopes);
+        leaves.set(&mut self.g_second, &twice(at.time, 1.0, 0.0));
+        self.g_second.run(&mut leaves.g);
+        for (rate, g) in rate.iter_mut().zip(&leaves.g) {
+            *rate = g.derivative.derivative;
+        }
     }
 
     /// `∂f/∂x`.
     pub fn state_jacobian(&mut self, at: Point<'_>, jacobian: &mut DMatrix<f64>) {
-        self.scratch.rest(at);
-        for column in 0..at.states.len() {
-            self.scratch.states[column].derivative = 1.0;
-            place_first(&mut self.f_first, at.time, 0.0, &self.scratch);
-            self.f_first.run(&mut self.scratch.f);
-            jacobian
-                .column_mut(column)
-                .iter_mut()
-                .zip(&self.scratch.f)
-                .for_each(|(entry, f)| *entry = f.derivative);
-            self.scratch.states[column].derivative = 0.0;
+        self.first.rest(at);
+        for state in 0..at.states.len() {
+            self.first.states[state].derivative = 1.0;
+            self.run_f(at.time, 0.0, jacobian.column_mut(state).as_mut_slice());
+            self.first.states[state].derivative = 0.0;
         }
     }
 
     /// Everything at once.
     pub fn linearize(&mut self, at: Point<'_>, into: &mut Linearization) {
-        self.stand(at, into);
-        self.scratch.rest(at);
-        for column in 0..at.states.len() {
-            self.scratch.states[column].derivative = 1.0;
-            self.directional(
-                at.time,
-                0.0,
-                into.a.column_mut(column).as_mut_slice(),
-                into.c.column_mut(column).as_mut_slice(),
-            );
-            self.scratch.states[column].derivative = 0.0;
+        self.evaluate(at, into);
+        self.first.rest(at);
+        for state in 0..at.states.len() {
+            self.first.states[state].derivative = 1.0;
+            self.run_column(at.time, state, &mut into.a, &mut into.c);
+            self.first.states[state].derivative = 0.0;
         }
-        for column in 0..at.inputs.len() {
-            self.scratch.inputs[column].derivative = 1.0;
-            self.directional(
-                at.time,
-                0.0,
-                into.b.column_mut(column).as_mut_slice(),
-                into.d.column_mut(column).as_mut_slice(),
-            );
-            self.scratch.inputs[column].derivative = 0.0;
-            if !self.uses_slope[column] {
-                into.b_slope.column_mut(column).fill(0.0);
-                into.d_slope.column_mut(column).fill(0.0);
-                continue;
-            }
-            self.scratch.slopes[column].derivative = 1.0;
-            let (b, d) = (&mut into.b_slope, &mut into.d_slope);
-            self.directional(
-                at.time,
-                0.0,
-                b.column_mut(column).as_mut_slice(),
-                d.column_mut(column).as_mut_slice(),
-            );
-            self.scratch.slopes[column].derivative = 0.0;
+        for input in 0..at.inputs.len() {
+            self.first.inputs[input].derivative = 1.0;
+            self.run_column(at.time, input, &mut into.b, &mut into.d);
+            self.first.inputs[input].derivative = 0.0;
+            self.linearize_slope(at.time, input, into);
         }
-        self.directional(
-            at.time,
-            1.0,
-            into.f_time.as_mut_slice(),
-            into.g_time.as_mut_slice(),
-        );
+        self.run_f(at.time, 1.0, into.f_time.as_mut_slice());
+        self.run_g(at.time, 1.0, into.g_time.as_mut_slice());
     }
 
-    /// The point of a linearisation, and f and g there.
-    pub fn stand(&mut self, at: Point<'_>, into: &mut Linearization) {
+    /// The columns that belong to the slope of an input.
+    fn linearize_slope(&mut self, time: f64, input: usize, into: &mut Linearization) {
+        if self.uses_slope[input] {
+            self.first.slopes[input].derivative = 1.0;
+            self.run_column(time, input, &mut into.b_slope, &mut into.d_slope);
+            self.first.slopes[input].derivative = 0.0;
+        } else {
+            into.b_slope.column_mut(input).fill(0.0);
+            into.d_slope.column_mut(input).fill(0.0);
+        }
+    }
+
+    /// The point of a linearization, and f and g there.
+    pub fn evaluate(&mut self, at: Point<'_>, into: &mut Linearization) {
         self.derivative(at, into.f.as_mut_slice());
         self.outputs(at, into.g.as_mut_slice());
         into.x.as_mut_slice().copy_from_slice(at.states);
@@ -291,56 +237,86 @@ impl Dynamics {
         into.u_slope.as_mut_slice().copy_from_slice(at.slopes);
     }
 
-    /// Derivatives of f and g in the direction that the scratch leaves hold.
-    fn directional(&mut self, time: f64, time_rate: f64, f: &mut [f64], g: &mut [f64]) {
-        place_first(&mut self.f_first, time, time_rate, &self.scratch);
-        self.f_first.run(&mut self.scratch.f);
-        place_first(&mut self.g_first, time, time_rate, &self.scratch);
-        self.g_first.run(&mut self.scratch.g);
-        f.iter_mut()
-            .zip(&self.scratch.f)
-            .for_each(|(entry, value)| *entry = value.derivative);
-        g.iter_mut()
-            .zip(&self.scratch.g)
-            .for_each(|(entry, value)| *entry = value.derivative);
+    /// Derivatives of f and g in the direction that the leaves hold, as a column of two matrices.
+    fn run_column(
+        &mut self,
+        time: f64,
+        column: usize,
+        of_f: &mut DMatrix<f64>,
+        of_g: &mut DMatrix<f64>,
+    ) {
+        self.run_f(time, 0.0, of_f.column_mut(column).as_mut_slice());
+        self.run_g(time, 0.0, of_g.column_mut(column).as_mut_slice());
+    }
+
+    /// The derivative of f in the direction that the leaves hold.
+    fn run_f(&mut self, time: f64, time_rate: f64, derivatives: &mut [f64]) {
+        let time = Dual::new(time, time_rate);
+        self.first.set(&mut self.f_first, &time);
+        self.f_first.run(&mut self.first.f);
+        copy_derivatives(&self.first.f, derivatives);
+    }
+
+    /// The derivative of g in the direction that the leaves hold.
+    fn run_g(&mut self, time: f64, time_rate: f64, derivatives: &mut [f64]) {
+        let time = Dual::new(time, time_rate);
+        self.first.set(&mut self.g_first, &time);
+        self.g_first.run(&mut self.first.g);
+        copy_derivatives(&self.first.g, derivatives);
     }
 }
 
-impl Scratch {
-    fn place(&mut self, at: Point<'_>, motion: Motion<'_>) {
-        let fill = |into: &mut [First], values: &[f64], rates: &[f64]| {
-            for (i, into) in into.iter_mut().enumerate() {
-                *into = Dual::new(values[i], rates[i]);
-            }
-        };
-        fill(&mut self.states, at.states, motion.states);
-        fill(&mut self.inputs, at.inputs, motion.inputs);
-        fill(&mut self.slopes, at.slopes, motion.slopes);
+impl Leaves<First> {
+    fn move_along(&mut self, at: Point<'_>, motion: Motion<'_>) {
+        set_moving(&mut self.states, at.states, motion.states);
+        set_moving(&mut self.inputs, at.inputs, motion.inputs);
+        set_moving(&mut self.slopes, at.slopes, motion.slopes);
     }
 
     /// At the point, moving nowhere.
     fn rest(&mut self, at: Point<'_>) {
-        let fill = |into: &mut [First], values: &[f64]| {
-            into.iter_mut()
-                .zip(values)
-                .for_each(|(into, &value)| *into = Dual::constant(value));
-        };
-        fill(&mut self.states, at.states);
-        fill(&mut self.inputs, at.inputs);
-        fill(&mut self.slopes, at.slopes);
+        set_constants(&mut self.states, at.states);
+        set_constants(&mut self.inputs, at.inputs);
+        set_constants(&mut self.slopes, at.slopes);
     }
 }
 
-fn place(evaluator: &mut Evaluator<f64>, at: Point<'_>) {
+fn constants<T: Number>(values: &[T]) -> Vec<Dual<T>> {
+    values.iter().cloned().map(Dual::constant).collect()
+}
+
+fn set_constants<T: Number>(into: &mut [Dual<T>], values: &[T]) {
+    for (into, value) in into.iter_mut().zip(values) {
+        *into = Dual::constant(value.clone());
+    }
+}
+
+fn set_moving(into: &mut [First], values: &[f64], rates: &[f64]) {
+    for (i, into) in into.iter_mut().enumerate() {
+        *into = Dual::new(values[i], rates[i]);
+    }
+}
+
+/// `(v + v' ε)(… + δ)`: the coefficient of εδ is the second derivative.
+fn twice(value: f64, first: f64, second: f64) -> Second {
+    Dual::new(Dual::new(value, first), Dual::new(first, second))
+}
+
+fn set_twice(into: &mut [Second], values: &[f64], first: &[f64], second: &[f64]) {
+    for (i, into) in into.iter_mut().enumerate() {
+        *into = twice(values[i], first[i], second[i]);
+    }
+}
+
+fn copy_derivatives(values: &[First], derivatives: &mut [f64]) {
+    for (derivative, value) in derivatives.iter_mut().zip(values) {
+        *derivative = value.derivative;
+    }
+}
+
+fn set_leaves(evaluator: &mut Evaluator<f64>, at: Point<'_>) {
     evaluator.set_time(&at.time);
     evaluator.set_states(at.states);
     evaluator.set_inputs(at.inputs);
     evaluator.set_slopes(at.slopes);
-}
-
-fn place_first(evaluator: &mut Evaluator<First>, time: f64, time_rate: f64, scratch: &Scratch) {
-    evaluator.set_time(&Dual::new(time, time_rate));
-    evaluator.set_states(&scratch.states);
-    evaluator.set_inputs(&scratch.inputs);
-    evaluator.set_slopes(&scratch.slopes);
 }

@@ -1,23 +1,27 @@
 //! Exact steps of systems that are affine between their switching times.
 //!
-//! `x' = A x + B u + B' u' + c` under polynomial inputs has a closed solution in matrix exponentials and phi functions.
+//! `x' = A x + B u + B' u' + c` under polynomial inputs has a closed solution in matrix
+//! exponentials and phi functions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
 use dovetail_numerics::{LinearStep, exponential_rounding};
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVectorView};
 
 use super::dynamics::{Dynamics, Point};
+use crate::model::Model;
 
 /// Beyond so many states dense exponentials cost more than an integrator.
 pub(crate) const MOST_STATES: usize = 200;
 
-/// Step sizes for which the exponentials are kept: those of a fixed step, its halves, and the remains beside an event.
+/// Step sizes for which the exponentials are kept: those of a fixed step, its halves, and the
+/// remains beside an event.
 const KEPT: usize = 4;
 
-/// Numbers for [`Linearization::affine`], each given once: systems may share the room for their linearisations.
+/// Numbers for [`Linearization::affine`], each given once: systems may share the memory of their
+/// linearizations.
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// The exact stepper, with the exponentials it has computed.
@@ -35,13 +39,15 @@ pub(crate) struct LinearEngine {
 }
 
 impl LinearEngine {
-    pub fn new(states: usize, inputs: usize, outputs: usize, switches: usize) -> Self {
+    pub fn new(model: &Model) -> Self {
+        let states = model.states.len();
+        let inputs = model.inputs.len();
+        let outputs = model.outputs.len();
+        let unused = (f64::NAN, LinearStep::new(states, MAX_DEGREE));
         Self {
             matrices: Linearization::zeros(states, inputs, outputs),
-            switches: vec![f64::NAN; switches.max(1)],
-            steps: (0..KEPT)
-                .map(|_| (f64::NAN, LinearStep::new(states, MAX_DEGREE)))
-                .collect(),
+            switches: vec![f64::NAN; model.switches.len().max(1)],
+            steps: vec![unused; KEPT],
             oldest: 0,
             forcing: vec![vec![0.0; states]; MAX_DEGREE + 1],
             zeros: vec![0.0; states.max(inputs)],
@@ -50,7 +56,8 @@ impl LinearEngine {
         }
     }
 
-    /// Whether a step of this size is exact to `tolerance`: rounding spoils the exponentials of very stiff systems.
+    /// Whether a step of this size is exact to `tolerance`: rounding spoils the exponentials of
+    /// very stiff systems.
     pub fn admits(
         &mut self,
         dynamics: &mut Dynamics,
@@ -62,43 +69,33 @@ impl LinearEngine {
         self.rounding * size <= tolerance
     }
 
-    /// `x` after `size`, which was admitted, from `initial`, under signals whose elapsed time starts here.
+    /// `x` after `size`, which was admitted, from `initial`, under signals whose elapsed time
+    /// starts here.
     pub fn step(&mut self, size: f64, initial: &[f64], inputs: &[Signal], end: &mut [f64]) {
         let degree = self.force(inputs);
         let kept = self.kept(size);
         let forcing: [&[f64]; MAX_DEGREE + 1] = std::array::from_fn(|p| self.forcing[p].as_slice());
-        self.steps[kept]
-            .1
-            .respond(initial, &forcing[..=degree], end);
+        let (_, step) = &self.steps[kept];
+        step.respond(initial, &forcing[..=degree], end);
     }
 
-    /// The linearisation at a point: the matrices are the same everywhere.
+    /// The linearization at a point: the matrices are the same everywhere.
     pub fn linearize(&mut self, dynamics: &mut Dynamics, at: Point<'_>, into: &mut Linearization) {
         self.refresh(dynamics, at.inputs.len());
-        dynamics.stand(at, into);
-        if into.affine == self.matrices.affine {
+        dynamics.evaluate(at, into);
+        let matrices = &self.matrices;
+        if into.affine == matrices.affine {
             return; // filled before
         }
-        into.affine = self.matrices.affine;
-        let Linearization {
-            a,
-            b,
-            c,
-            d,
-            b_slope,
-            d_slope,
-            f_time,
-            g_time,
-            ..
-        } = &self.matrices;
-        into.a.copy_from(a);
-        into.b.copy_from(b);
-        into.c.copy_from(c);
-        into.d.copy_from(d);
-        into.b_slope.copy_from(b_slope);
-        into.d_slope.copy_from(d_slope);
-        into.f_time.copy_from(f_time);
-        into.g_time.copy_from(g_time);
+        into.affine = matrices.affine;
+        into.a.copy_from(&matrices.a);
+        into.b.copy_from(&matrices.b);
+        into.c.copy_from(&matrices.c);
+        into.d.copy_from(&matrices.d);
+        into.b_slope.copy_from(&matrices.b_slope);
+        into.d_slope.copy_from(&matrices.d_slope);
+        into.f_time.copy_from(&matrices.f_time);
+        into.g_time.copy_from(&matrices.g_time);
     }
 
     /// The matrices belong to one side of every switch: take them anew when a side has changed.
@@ -110,47 +107,35 @@ impl LinearEngine {
         }
         self.switches[0] = 0.0;
         self.switches[..now.len()].copy_from_slice(now);
-        let states = self.matrices.x.len();
-        let (inputs, states) = (&self.zeros[..inputs], &self.zeros[..states]);
         // At the origin f is the constant part.
-        dynamics.linearize(
-            Point {
-                time: 0.0,
-                states,
-                inputs,
-                slopes: inputs,
-            },
-            &mut self.matrices,
-        );
+        let origin = Point {
+            time: 0.0,
+            states: &self.zeros[..self.matrices.x.len()],
+            inputs: &self.zeros[..inputs],
+            slopes: &self.zeros[..inputs],
+        };
+        dynamics.linearize(origin, &mut self.matrices);
         self.matrices.affine = NUMBERS.fetch_add(1, Ordering::Relaxed);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
-        self.oldest = 0; // their room is used again
+        self.oldest = 0; // their memory is used again
     }
 
     /// The coefficients of `B u + B' u' + c` as a polynomial in elapsed time; returns its degree.
     fn force(&mut self, inputs: &[Signal]) -> usize {
         let degree = inputs.iter().map(Signal::degree).max().unwrap_or(0);
-        for (p, forcing) in self.forcing.iter_mut().enumerate().take(degree + 1) {
+        let matrices = &self.matrices;
+        for (p, forcing) in self.forcing[..=degree].iter_mut().enumerate() {
             if p == 0 {
-                forcing.copy_from_slice(self.matrices.f.as_slice());
+                forcing.copy_from_slice(matrices.f.as_slice());
             } else {
                 forcing.fill(0.0);
             }
             for (i, signal) in inputs.iter().enumerate() {
-                let coefficient = |p: usize| signal.coefficients().get(p).copied().unwrap_or(0.0);
-                let (value, slope) = (coefficient(p), (p + 1) as f64 * coefficient(p + 1));
-                let columns = self.matrices.b.column(i);
-                forcing
-                    .iter_mut()
-                    .zip(columns.iter())
-                    .for_each(|(sum, b)| *sum += b * value);
+                add_multiple(forcing, coefficient(signal, p), matrices.b.column(i));
+                let slope = (p + 1) as f64 * coefficient(signal, p + 1);
                 if slope != 0.0 {
-                    let columns = self.matrices.b_slope.column(i);
-                    forcing
-                        .iter_mut()
-                        .zip(columns.iter())
-                        .for_each(|(sum, b)| *sum += b * slope);
+                    add_multiple(forcing, slope, matrices.b_slope.column(i));
                 }
             }
         }
@@ -162,10 +147,23 @@ impl LinearEngine {
         if let Some(kept) = self.steps.iter().position(|(kept, _)| *kept == size) {
             return kept;
         }
-        let place = self.oldest;
-        self.oldest = (place + 1) % KEPT;
-        self.steps[place].0 = size;
-        self.steps[place].1.compute(&self.matrices.a, size);
-        place
+        let slot = self.oldest;
+        self.oldest = (slot + 1) % KEPT;
+        let (kept, step) = &mut self.steps[slot];
+        *kept = size;
+        step.compute(&self.matrices.a, size);
+        slot
+    }
+}
+
+/// The coefficient of that power; zero beyond the degree.
+fn coefficient(signal: &Signal, power: usize) -> f64 {
+    signal.coefficients().get(power).copied().unwrap_or(0.0)
+}
+
+/// `sum += factor · column`.
+fn add_multiple(sum: &mut [f64], factor: f64, column: DVectorView<'_, f64>) {
+    for (sum, entry) in sum.iter_mut().zip(column.iter()) {
+        *sum += entry * factor;
     }
 }

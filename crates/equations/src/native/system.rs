@@ -10,12 +10,14 @@ use nalgebra::DMatrix;
 use super::definition::Definition;
 use super::dynamics::{Dynamics, Motion, Point};
 use super::linear::{LinearEngine, MOST_STATES};
+use crate::model::Model;
 
 /// A model given as equations, with every capability.
 ///
-/// Systems that are affine between their switching times are stepped exactly (unless they are so stiff that rounding would
-/// spoil it); all others by an adaptive integrator that never crosses a switching time. The state after the last trial is kept, so that an advance under the same inputs costs
-/// no integration.
+/// Systems that are affine between their switching times are stepped exactly (unless they are so
+/// stiff that rounding would spoil it); all others by an adaptive integrator that never crosses a
+/// switching time. The state after the last trial is kept, so that an advance under the same inputs
+/// costs no integration.
 pub struct NativeSystem {
     interface: Interface,
     dynamics: Dynamics,
@@ -35,11 +37,12 @@ pub struct NativeSystem {
     work: Scratch,
 }
 
-/// Where a system stands.
+/// Where a system is.
 #[derive(Clone)]
 struct State {
     time: f64,
-    /// A time on the same side of every switch: `time` itself after an instant, the start of the last segment after a step.
+    /// A time on the same side of every switch: `time` itself after an instant, the start of the
+    /// last segment after a step.
     side: f64,
     values: Vec<f64>,
     hint: Hint,
@@ -49,8 +52,22 @@ struct State {
 }
 
 impl State {
+    /// The start values of a definition.
+    fn start(definition: &Definition) -> Self {
+        Self {
+            time: 0.0,
+            side: 0.0,
+            values: definition.states.clone(),
+            hint: Hint::default(),
+            inputs: definition.inputs.clone(),
+            slopes: vec![0.0; definition.model.inputs.len()],
+        }
+    }
+
     fn copy_from(&mut self, other: &Self) {
-        (self.time, self.side, self.hint) = (other.time, other.side, other.hint);
+        self.time = other.time;
+        self.side = other.side;
+        self.hint = other.hint;
         self.values.copy_from_slice(&other.values);
     }
 }
@@ -80,6 +97,33 @@ impl Drive {
         }
     }
 
+    fn point<'a>(&'a self, time: f64, states: &'a [f64]) -> Point<'a> {
+        Point {
+            time,
+            states,
+            inputs: &self.values,
+            slopes: &self.slopes,
+        }
+    }
+
+    /// How a point moves whose states have these derivatives.
+    fn motion<'a>(&'a self, states: &'a [f64]) -> Motion<'a> {
+        Motion {
+            states,
+            inputs: &self.slopes,
+            slopes: &self.curvatures,
+        }
+    }
+
+    /// How that motion itself changes, with these second derivatives of the states.
+    fn bend<'a>(&'a self, states: &'a [f64]) -> Motion<'a> {
+        Motion {
+            states,
+            inputs: &self.curvatures,
+            slopes: &self.thirds,
+        }
+    }
+
     /// Values and slopes, and higher derivatives as far as `derivatives` of the outputs need them.
     fn set(&mut self, inputs: &[Signal], elapsed: f64, derivatives: usize) {
         for (i, signal) in inputs.iter().enumerate() {
@@ -93,7 +137,7 @@ impl Drive {
     }
 }
 
-/// Room for one evaluation.
+/// Scratch for one evaluation.
 struct Scratch {
     outputs: Vec<f64>,
     derivative: Vec<f64>,
@@ -101,33 +145,27 @@ struct Scratch {
     shifted: Vec<Signal>,
 }
 
+impl Scratch {
+    fn new(model: &Model) -> Self {
+        Self {
+            outputs: vec![0.0; model.outputs.len()],
+            derivative: vec![0.0; model.states.len()],
+            second: vec![0.0; model.states.len()],
+            shifted: vec![Signal::constant(0.0); model.inputs.len()],
+        }
+    }
+}
+
 impl NativeSystem {
     /// The system of a definition, at its start values.
     pub fn new(definition: &Definition) -> Self {
         let model = &definition.model;
-        let (states, inputs, outputs) =
-            (model.states.len(), model.inputs.len(), model.outputs.len());
-        let affine = model.is_affine() && states <= MOST_STATES;
-        let engine = || {
-            Box::new(LinearEngine::new(
-                states,
-                inputs,
-                outputs,
-                model.switches.len(),
-            ))
-        };
-        let now = State {
-            time: 0.0,
-            side: 0.0,
-            values: definition.states.clone(),
-            hint: Hint::default(),
-            inputs: definition.inputs.clone(),
-            slopes: vec![0.0; inputs],
-        };
+        let exact = model.is_affine() && model.states.len() <= MOST_STATES;
+        let now = State::start(definition);
         Self {
             interface: definition.interface(),
             dynamics: Dynamics::new(model, &definition.parameters),
-            exact: affine.then(engine),
+            exact: exact.then(|| Box::new(LinearEngine::new(model))),
             integrator: None,
             tolerance: definition.tolerance,
             sizes: definition.states.iter().map(|state| state.abs()).collect(),
@@ -135,15 +173,10 @@ impl NativeSystem {
             now,
             tried: Tried {
                 step: None,
-                inputs: vec![Signal::constant(0.0); inputs],
+                inputs: vec![Signal::constant(0.0); model.inputs.len()],
             },
             drive: Drive::new(&definition.inputs),
-            work: Scratch {
-                outputs: vec![0.0; outputs],
-                derivative: vec![0.0; states],
-                second: vec![0.0; states],
-                shifted: vec![Signal::constant(0.0); inputs],
-            },
+            work: Scratch::new(model),
         }
     }
 
@@ -168,7 +201,8 @@ impl NativeSystem {
             self.dynamics.enter(start);
             self.end.side = start;
             self.step_segment(&segment, inputs)?;
-            (self.end.time, elapsed) = (segment.end_time, segment.end);
+            self.end.time = segment.end_time;
+            elapsed = segment.end;
             if elapsed == step.size() {
                 return Ok(());
             }
@@ -179,22 +213,33 @@ impl NativeSystem {
         if self.end.values.is_empty() {
             return Ok(());
         }
-        let (size, tolerance) = (segment.end - segment.start, self.tolerance);
-        if let Some(engine) = self.exact.as_deref_mut()
-            && engine.admits(&mut self.dynamics, size, inputs.len(), tolerance)
-        {
-            let (initial, end) = (&mut self.work.derivative, &mut self.end.values);
-            initial.copy_from_slice(end);
-            if segment.start == 0.0 {
-                engine.step(size, initial, inputs, end);
-            } else {
-                let shifted = self.work.shifted.iter_mut().zip(inputs);
-                shifted.for_each(|(shifted, signal)| *shifted = signal.shifted(segment.start));
-                engine.step(size, initial, &self.work.shifted, end);
-            }
+        let size = segment.end - segment.start;
+        let exact = self.exact.as_deref_mut().is_some_and(|engine| {
+            engine.admits(&mut self.dynamics, size, inputs.len(), self.tolerance)
+        });
+        if exact {
+            self.step_exactly(segment, inputs);
             return Ok(());
         }
         self.integrate_segment(segment, inputs)
+    }
+
+    fn step_exactly(&mut self, segment: &Segment, inputs: &[Signal]) {
+        let Some(engine) = self.exact.as_deref_mut() else {
+            return;
+        };
+        let size = segment.end - segment.start;
+        let end = &mut self.end.values;
+        let initial = &mut self.work.derivative;
+        initial.copy_from_slice(end);
+        if segment.start == 0.0 {
+            engine.step(size, initial, inputs, end);
+            return;
+        }
+        for (shifted, signal) in self.work.shifted.iter_mut().zip(inputs) {
+            *shifted = signal.shifted(segment.start);
+        }
+        engine.step(size, initial, &self.work.shifted, end);
     }
 
     fn integrate_segment(&mut self, segment: &Segment, inputs: &[Signal]) -> Result<(), Error> {
@@ -208,34 +253,33 @@ impl NativeSystem {
             inputs,
             segment,
         };
-        let (values, hint) = (&mut self.end.values, self.end.hint);
-        // By what states have been: those that pass through zero are to be followed too, whatever their units.
-        let size = segment.step.size();
-        let largest = inputs
-            .iter()
-            .flat_map(|input| [input.value(0.0).abs(), input.value(size).abs()])
-            .fold(0.0, f64::max);
+        // By what states have been: those that pass through zero are to be followed too, whatever
+        // their units.
         let tolerance = Tolerance {
             relative: self.tolerance,
             absolute: 0.0,
             sizes: &self.sizes,
-            largest,
+            largest: largest_input(inputs, segment.step.size()),
         };
-        let outcome = integrator
-            .integrate(
-                &mut rhs,
-                segment.start,
-                segment.end,
-                values,
-                tolerance,
-                hint,
-            )
-            .map_err(|error| failure(&self.interface, segment.step, error))?;
-        self.end.hint = outcome.hint;
-        Ok(())
+        let outcome = integrator.integrate(
+            &mut rhs,
+            segment.start,
+            segment.end,
+            &mut self.end.values,
+            tolerance,
+            self.end.hint,
+        );
+        match outcome {
+            Ok(outcome) => {
+                self.end.hint = outcome.hint;
+                Ok(())
+            }
+            Err(error) => Err(failure(&self.interface, segment.step, error)),
+        }
     }
 
-    /// Fills the response with the outputs at `end` (or `now`) under the inputs as they are after `elapsed`.
+    /// Fills the response with the outputs at `end` (or `now`) under the inputs as they are after
+    /// `elapsed`.
     fn answer(
         &mut self,
         ended: bool,
@@ -249,59 +293,25 @@ impl NativeSystem {
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
         self.dynamics.enter(state.side);
-        let (drive, work) = (&self.drive, &mut self.work);
-        let at = Point {
-            time,
-            states: &state.values,
-            inputs: &drive.values,
-            slopes: &drive.slopes,
+        let mut evaluation = Evaluation {
+            dynamics: &mut self.dynamics,
+            at: self.drive.point(time, &state.values),
+            drive: &self.drive,
+            work: &mut self.work,
         };
-        self.dynamics.outputs(at, &mut work.outputs);
-        for (knot, &value) in response.outputs.iter_mut().zip(&work.outputs) {
-            *knot = Knot::value_only(value);
+        evaluation.fill_values(response);
+        if response.derivatives() > 0 {
+            evaluation.fill_slopes(response);
         }
-        response.states.copy_from_slice(&state.values);
-        if response.derivatives() == 0 {
-            return;
+        if response.derivatives() > 1 {
+            evaluation.fill_curvatures(response);
         }
-        self.dynamics.derivative(at, &mut work.derivative);
-        let motion = Motion {
-            states: &work.derivative,
-            inputs: &drive.slopes,
-            slopes: &drive.curvatures,
-        };
-        self.dynamics.output_rate(at, motion, &mut work.outputs);
-        response
-            .outputs
-            .iter_mut()
-            .zip(&work.outputs)
-            .for_each(|(knot, &slope)| knot.slope = slope);
-        response
-            .motion
-            .iter_mut()
-            .zip(&work.derivative)
-            .for_each(|(state, &slope)| *state = [slope, f64::NAN]);
-        if response.derivatives() == 1 {
-            return;
-        }
-        self.dynamics.derivative_rate(at, motion, &mut work.second);
-        response
-            .motion
-            .iter_mut()
-            .zip(&work.second)
-            .for_each(|(state, &curvature)| state[1] = curvature);
-        let bend = Motion {
-            states: &work.second,
-            inputs: &drive.curvatures,
-            slopes: &drive.thirds,
-        };
-        self.dynamics
-            .output_second_rate(at, motion, bend, &mut work.outputs);
-        response
-            .outputs
-            .iter_mut()
-            .zip(&work.outputs)
-            .for_each(|(knot, &curvature)| knot.curvature = curvature);
+    }
+
+    /// `time`, but at the end of a step not beyond a switch that lies exactly there.
+    fn before_switch(&self, time: f64) -> f64 {
+        let switch = self.dynamics.next_switch(self.now.side);
+        time.min(switch.next_down())
     }
 
     /// The end of a step: the limit from the left, where it is a switching time.
@@ -313,7 +323,17 @@ impl NativeSystem {
             step.end
         };
         self.answer(true, time, step.size(), inputs, response);
-        (response.reached, response.next_event) = (step.end, switch);
+        response.reached = step.end;
+        response.next_event = switch;
+    }
+
+    /// An instant: time stays, inputs jump.
+    fn answer_at_instant(&mut self, time: f64, inputs: &[Signal], response: &mut Response) {
+        self.now.time = time;
+        self.now.side = time;
+        self.answer(false, time, 0.0, inputs, response);
+        response.reached = time;
+        response.next_event = self.dynamics.next_switch(time);
     }
 }
 
@@ -348,10 +368,7 @@ impl System for NativeSystem {
         response: &mut Response,
     ) -> Result<(), Error> {
         if step.is_instant() {
-            (self.now.time, self.now.side) = (step.start, step.start);
-            self.answer(false, step.start, 0.0, inputs, response);
-            (response.reached, response.next_event) =
-                (step.start, self.dynamics.next_switch(step.start));
+            self.answer_at_instant(step.start, inputs, response);
             return Ok(());
         }
         response.reused = self.tried.step == Some(step) && self.tried.inputs == inputs;
@@ -361,10 +378,9 @@ impl System for NativeSystem {
         }
         self.answer_at_end(step, inputs, response);
         std::mem::swap(&mut self.now, &mut self.end);
-        self.sizes
-            .iter_mut()
-            .zip(&self.now.values)
-            .for_each(|(size, state)| *size = size.max(state.abs()));
+        for (size, state) in self.sizes.iter_mut().zip(&self.now.values) {
+            *size = size.max(state.abs());
+        }
         self.tried.step = None;
         Ok(())
     }
@@ -408,10 +424,7 @@ impl Linearize for NativeSystem {
         let time = if self.now.side == self.now.time {
             self.now.time
         } else {
-            // At the end of a step: not beyond a switch that lies exactly there.
-            self.now
-                .time
-                .min(self.dynamics.next_switch(self.now.side).next_down())
+            self.before_switch(self.now.time)
         };
         let at = Point {
             time,
@@ -428,24 +441,82 @@ impl Linearize for NativeSystem {
 
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
         self.dynamics.enter(self.now.side);
-        let time = time.min(self.dynamics.next_switch(self.now.side).next_down());
-        let Linearization {
-            x,
-            u,
-            u_slope,
-            f,
-            g,
-            ..
-        } = into;
         let at = Point {
-            time,
-            states: x.as_slice(),
-            inputs: u.as_slice(),
-            slopes: u_slope.as_slice(),
+            time: self.before_switch(time),
+            states: into.x.as_slice(),
+            inputs: into.u.as_slice(),
+            slopes: into.u_slope.as_slice(),
         };
-        self.dynamics.derivative(at, f.as_mut_slice());
-        self.dynamics.outputs(at, g.as_mut_slice());
+        self.dynamics.derivative(at, into.f.as_mut_slice());
+        self.dynamics.outputs(at, into.g.as_mut_slice());
         Ok(())
+    }
+}
+
+/// The largest input at either end of a step.
+fn largest_input(inputs: &[Signal], size: f64) -> f64 {
+    let mut largest: f64 = 0.0;
+    for input in inputs {
+        largest = largest.max(input.value(0.0).abs());
+        largest = largest.max(input.value(size).abs());
+    }
+    largest
+}
+
+/// A response being filled, order by order.
+struct Evaluation<'a> {
+    dynamics: &'a mut Dynamics,
+    at: Point<'a>,
+    drive: &'a Drive,
+    work: &'a mut Scratch,
+}
+
+impl Evaluation<'_> {
+    fn fill_values(&mut self, response: &mut Response) {
+        let outputs = &mut self.work.outputs;
+        self.dynamics.outputs(self.at, outputs);
+        for (knot, &value) in response.outputs.iter_mut().zip(&*outputs) {
+            *knot = Knot::value_only(value);
+        }
+        response.states.copy_from_slice(self.at.states);
+    }
+
+    /// Leaves the derivative of the states in the scratch, for the curvatures.
+    fn fill_slopes(&mut self, response: &mut Response) {
+        let Scratch {
+            outputs,
+            derivative,
+            ..
+        } = &mut *self.work;
+        self.dynamics.derivative(self.at, derivative);
+        let motion = self.drive.motion(derivative);
+        self.dynamics.output_rate(self.at, motion, outputs);
+        for (knot, &slope) in response.outputs.iter_mut().zip(&*outputs) {
+            knot.slope = slope;
+        }
+        for (state, &slope) in response.motion.iter_mut().zip(&*derivative) {
+            *state = [slope, f64::NAN];
+        }
+    }
+
+    fn fill_curvatures(&mut self, response: &mut Response) {
+        let Scratch {
+            outputs,
+            derivative,
+            second,
+            ..
+        } = &mut *self.work;
+        let motion = self.drive.motion(derivative);
+        self.dynamics.derivative_rate(self.at, motion, second);
+        for ([_, curvature], &second) in response.motion.iter_mut().zip(&*second) {
+            *curvature = second;
+        }
+        let bend = self.drive.bend(second);
+        self.dynamics
+            .output_second_rate(self.at, motion, bend, outputs);
+        for (knot, &curvature) in response.outputs.iter_mut().zip(&*outputs) {
+            knot.curvature = curvature;
+        }
     }
 }
 
@@ -509,25 +580,13 @@ impl Rhs for Driven<'_> {
 
     fn derivative(&mut self, elapsed: f64, states: &[f64], derivative: &mut [f64]) {
         self.set_inputs(elapsed);
-        let time = self.segment.time(elapsed);
-        let at = Point {
-            time,
-            states,
-            inputs: &self.drive.values,
-            slopes: &self.drive.slopes,
-        };
+        let at = self.drive.point(self.segment.time(elapsed), states);
         self.dynamics.derivative(at, derivative);
     }
 
     fn jacobian(&mut self, elapsed: f64, states: &[f64], jacobian: &mut DMatrix<f64>) {
         self.set_inputs(elapsed);
-        let time = self.segment.time(elapsed);
-        let at = Point {
-            time,
-            states,
-            inputs: &self.drive.values,
-            slopes: &self.drive.slopes,
-        };
+        let at = self.drive.point(self.segment.time(elapsed), states);
         self.dynamics.state_jacobian(at, jacobian);
     }
 }
@@ -536,18 +595,18 @@ impl Rhs for Driven<'_> {
 #[derive(Debug, thiserror::Error)]
 enum Failure {
     #[error(
-        "the derivative of its state `{state}` is not a finite number there; look for a division by zero or a root or \
-         logarithm of a negative number"
+        "the derivative of its state `{state}` is not a finite number there; look for a division \
+         by zero or a root or logarithm of a negative number"
     )]
     NotFinite { state: String },
     #[error(
-        "its integrator gave up after {limit} steps within one macro-step; a looser --integrator-tolerance or a smoother \
-         right-hand side may help"
+        "its integrator gave up after {limit} steps within one macro-step; \
+         a looser --integrator-tolerance or a smoother right-hand side may help"
     )]
     TooManySteps { limit: usize },
     #[error(
-        "its integrator would need steps below {step:.1e} s, because of its state `{state}`: the solution has a pole or a jump \
-         there"
+        "its integrator would need steps below {step:.1e} s, because of its state `{state}`: \
+         the solution has a pole or a jump there"
     )]
     StepTooSmall { step: f64, state: String },
 }
@@ -555,24 +614,19 @@ enum Failure {
 fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> Error {
     let state = |component: usize| interface.states[component].clone();
     let (elapsed, reason) = match error {
-        IntegrationError::NotFinite { time, component } => (
-            time,
-            Failure::NotFinite {
-                state: state(component),
-            },
-        ),
+        IntegrationError::NotFinite { time, component } => {
+            let state = state(component);
+            (time, Failure::NotFinite { state })
+        }
         IntegrationError::TooManySteps { time, limit } => (time, Failure::TooManySteps { limit }),
         IntegrationError::StepTooSmall {
             time,
             step,
             component,
-        } => (
-            time,
-            Failure::StepTooSmall {
-                step,
-                state: state(component),
-            },
-        ),
+        } => {
+            let state = state(component);
+            (time, Failure::StepTooSmall { step, state })
+        }
     };
     Error::System {
         system: interface.name.clone(),
