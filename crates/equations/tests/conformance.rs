@@ -1,4 +1,5 @@
-//! Every system of every example passes the suite that all kinds of systems pass, whole and restricted.
+//! Every system of every example passes the suite that all kinds of systems pass, whole and
+//! restricted.
 
 use dovetail_cases::ALL;
 use dovetail_core::{Expectations, Restricted, Restrictions, System, conformance};
@@ -109,7 +110,8 @@ fn systems_with_everything_that_the_language_has_conform() {
     let driven = system(
         &[("x", 0.5), ("v", -0.2)],
         &[("u", 0.3), ("w", 1.0)],
-        "der(x) = v + 0.1 * der(w)\nder(v) = -sin(x) * exp(-0.1 * v^2) + u * w / (1 + x^2) - 0.2 * der(u)",
+        "der(x) = v + 0.1 * der(w)\n\
+         der(v) = -sin(x) * exp(-0.1 * v^2) + u * w / (1 + x^2) - 0.2 * der(u)",
         &[
             ("a", "x * u + der(w)"),
             ("b", "tanh(v) + time * w"),

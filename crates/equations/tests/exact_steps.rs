@@ -1,9 +1,11 @@
-//! Systems that are affine between switching times: exact steps against the integrator on the same equations.
+//! Systems that are affine between switching times: exact steps against the integrator on the same
+//! equations.
 
 use dovetail_core::{MacroStep, Response, Signal, System};
 use dovetail_equations::{Definition, Model, NativeSystem, Source};
 
-/// A damped oscillator that is pushed until 0.7 s; with `odd`, written so that it does not look affine.
+/// A damped oscillator that is pushed until 0.7 s; with `odd`, written so that it does not look
+/// affine.
 fn oscillator(odd: bool) -> NativeSystem {
     let push = if odd {
         "(x + u)^2 - x^2 - 2 * x * u - u^2 + u"
@@ -11,7 +13,8 @@ fn oscillator(odd: bool) -> NativeSystem {
         "u"
     };
     let equations = format!(
-        "der(x) = v + 0.3 * der(u)\nder(v) = {push} - 9 * x - 0.4 * v + (if time < 0.7 then 2 else -1)"
+        "der(x) = v + 0.3 * der(u)\n\
+         der(v) = {push} - 9 * x - 0.4 * v + (if time < 0.7 then 2 else -1)"
     );
     let source = Source {
         inputs: vec!["u"],

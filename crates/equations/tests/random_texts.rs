@@ -87,7 +87,12 @@ proptest! {
         let text = String::from_utf8_lossy(&bytes);
         survive(&equations(&text));
         survive(&expression(&text));
-        survive(&Source { inputs: vec![&text], states: vec![&text], outputs: vec![(&text, "1")], ..Source::default() });
+        survive(&Source {
+            inputs: vec![&text],
+            states: vec![&text],
+            outputs: vec![(&text, "1")],
+            ..Source::default()
+        });
     }
 
     #[test]
@@ -112,7 +117,8 @@ proptest! {
     fn random_expressions_keep_their_value(tree in number()) {
         let text = tree.to_string();
         let (read, meant) = (value(&text), tree.value());
-        prop_assert!(read.to_bits() == meant.to_bits() || read.is_nan() && meant.is_nan(), "{text}: {read} {meant}");
+        let same = read.to_bits() == meant.to_bits() || read.is_nan() && meant.is_nan();
+        prop_assert!(same, "{text}: {read} {meant}");
     }
 }
 
@@ -278,12 +284,14 @@ fn number() -> impl Strategy<Value = Tree> {
         let signs = prop::sample::select(vec!["+", "-", "*", "/", "^"]);
         prop_oneof![
             4 => (signs, boxed(), boxed()).prop_map(|(sign, a, b)| Tree::Infix(sign, a, b)),
-            2 => (prop::sample::select(&FUNCTIONS[..]), boxed()).prop_map(|((name, it), a)| Tree::Unary(name, it, a)),
+            2 => (prop::sample::select(&FUNCTIONS[..]), boxed())
+                .prop_map(|((name, it), a)| Tree::Unary(name, it, a)),
             1 => (prop::sample::select(&PAIRS[..]), boxed(), boxed())
                 .prop_map(|((name, it), a, b)| Tree::Call(name, it, a, b)),
             1 => (boxed(), prop::sample::select(vec![-20, -3, -1, 1, 2, 3, 5, 17]))
                 .prop_map(|(a, exponent)| Tree::PowerInteger(a, exponent)),
-            1 => (condition.prop_map(Box::new), boxed(), boxed()).prop_map(|(it, a, b)| Tree::If(it, a, b)),
+            1 => (condition.prop_map(Box::new), boxed(), boxed())
+                .prop_map(|(it, a, b)| Tree::If(it, a, b)),
         ]
     })
 }
