@@ -73,7 +73,8 @@ mod tests {
     #[test]
     fn balancing_shrinks_a_badly_scaled_oscillator_and_is_undone_exactly() {
         let original = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -1e10, -1.0]);
-        let (mut matrix, mut scales) = (original.clone(), [0.0; 2]);
+        let mut matrix = original.clone();
+        let mut scales = [0.0; 2];
         balance(&mut matrix, &mut scales);
         assert!(matrix.amax() < 2e5, "{matrix}");
         undo(&mut matrix, &scales);

@@ -56,7 +56,8 @@ impl Dop853 {
 
     /// Forgets what came before and evaluates the derivative at `state`.
     pub fn begin<R: Rhs + ?Sized>(&mut self, rhs: &mut R, time: f64, state: &[f64]) {
-        rhs.derivative(time, state, self.derivatives.column_mut(0));
+        let derivative = self.derivatives.column_mut(0);
+        rhs.derivative(time, state, derivative);
         self.previous_error = FIRST_ERROR;
         self.after_rejection = false;
         self.derivative_is_current = true;

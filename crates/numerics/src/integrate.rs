@@ -290,11 +290,12 @@ impl Integrator {
                 self.implicit.derivative()
             }
         };
-        let fault = not_finite(state, self.size).or_else(|| not_finite(derivative, self.size));
-        match fault {
-            Some(component) => Err(IntegrationError::NotFinite { time, component }),
-            None => Ok(()),
+        for values in [state, derivative] {
+            if let Some(component) = not_finite(values, self.size) {
+                return Err(IntegrationError::NotFinite { time, component });
+            }
         }
+        Ok(())
     }
 
     fn first_step<R: Rhs + ?Sized>(

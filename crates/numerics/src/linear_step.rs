@@ -123,7 +123,8 @@ mod tests {
     fn two_half_steps_make_one() {
         let matrix =
             DMatrix::from_row_slice(3, 3, &[-1.0, 2.0, 0.0, 0.5, -3.0, 1.0, 4.0, 0.0, 0.0]);
-        let (mut half, mut whole) = (LinearStep::new(3, 0), LinearStep::new(3, 0));
+        let mut half = LinearStep::new(3, 0);
+        let mut whole = LinearStep::new(3, 0);
         half.compute(&matrix, 0.6);
         whole.compute(&matrix, 1.2);
         assert!((&half.exponential * &half.exponential - &whole.exponential).amax() < 1e-13);

@@ -57,7 +57,9 @@ impl PhiFunctions {
     /// not finite.
     pub fn compute(&mut self, z: &DMatrix<f64>) {
         if self.begin(z).is_none() {
-            self.phi.iter_mut().for_each(|phi| phi.fill(f64::NAN));
+            for phi in &mut self.phi {
+                phi.fill(f64::NAN);
+            }
             return;
         }
         self.recur_downward();

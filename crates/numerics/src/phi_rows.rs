@@ -46,6 +46,10 @@ impl PhiRows {
             self.exponential.double(left);
         }
         self.exponential.finish();
+        self.undo_balancing();
+    }
+
+    fn undo_balancing(&mut self) {
         let scales = &self.exponential.scales;
         for rows in &mut self.rows {
             scale_columns(rows, |column| 1.0 / scales[column]);
@@ -137,7 +141,8 @@ mod tests {
                     magnitude * (((3 * row + 5 * column) as f64).sin() + damping)
                 });
                 let c = DMatrix::from_fn(2, size, |row, column| ((row + 2 * column) as f64).cos());
-                let (mut rows, mut whole) = (PhiRows::new(size, 2, 6), PhiFunctions::new(size, 6));
+                let mut rows = PhiRows::new(size, 2, 6);
+                let mut whole = PhiFunctions::new(size, 6);
                 rows.compute(&c, &z);
                 whole.compute(&z);
                 for (k, found) in rows.rows.iter().enumerate() {

@@ -264,7 +264,8 @@ impl Radau {
         }
         let next = self.next_step(factor, error, step);
         self.stages.keep(step);
-        self.accepted = Some((step, error.max(SMALLEST_ERROR_REMEMBERED)));
+        let remembered = error.max(SMALLEST_ERROR_REMEMBERED);
+        self.accepted = Some((step, remembered));
         self.after_rejection = false;
         self.derivative_is_current = false;
         Attempt {

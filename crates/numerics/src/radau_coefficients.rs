@@ -161,7 +161,8 @@ mod tests {
             (blocks[(k, k)], blocks[(k + 1, k + 1)]) = (eigenvalue.re, eigenvalue.re);
             (blocks[(k, k + 1)], blocks[(k + 1, k)]) = (-eigenvalue.im, eigenvalue.im);
         }
-        let (forth, back) = (square(FROM_TRANSFORMED), square(TO_TRANSFORMED));
+        let forth = square(FROM_TRANSFORMED);
+        let back = square(TO_TRANSFORMED);
         assert!((forth * back - Square::identity()).amax() < 1e-14);
         let product = forth * blocks * back * method_matrix();
         assert!((product - Square::identity()).amax() < 1e-12, "{product}");

@@ -164,7 +164,8 @@ impl Dense {
             self.matrix[entry] = value;
         }
         let factored = self.lu.factor(&self.matrix).is_ok();
-        if factored && self.lu.rcond() > SINGULAR {
+        let regular = factored && self.lu.rcond() > SINGULAR;
+        if regular {
             Ok(())
         } else {
             Err(SingularPattern)

@@ -66,7 +66,8 @@ impl Anderson {
         self.history.minimize(&self.weights, newest, combined);
         self.history.push(newest);
         let next = &mut self.combined_point;
-        add_scaled(next, -self.options.mixing, &self.combined_residual);
+        let mixing = self.options.mixing;
+        add_scaled(next, -mixing, &self.combined_residual);
         let moved = next != x;
         x.copy_from_slice(next);
         moved

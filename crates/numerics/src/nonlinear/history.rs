@@ -150,7 +150,8 @@ mod tests {
     use super::*;
 
     fn minimized(history: &mut History, point: &[f64], residual: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let (mut best, mut left) = (vec![0.0; point.len()], vec![0.0; point.len()]);
+        let mut best = vec![0.0; point.len()];
+        let mut left = best.clone();
         let combined = PairMut {
             point: &mut best,
             residual: &mut left,

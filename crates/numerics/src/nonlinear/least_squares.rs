@@ -103,7 +103,8 @@ mod tests {
         let mut fit = LeastSquares::new(3, 5);
         assert!(fit.push(&mut [1.0, 1.0, 0.0]));
         assert!(fit.push(&mut [0.0, 1.0, 0.0]));
-        let (mut target, mut coefficients) = ([2.0, 5.0, 7.0], [0.0; 3]);
+        let mut target = [2.0, 5.0, 7.0];
+        let mut coefficients = [0.0; 3];
         fit.solve(&mut target, &mut coefficients);
         assert!((coefficients[0] - 2.0).abs() < 1e-14 && (coefficients[1] - 3.0).abs() < 1e-14);
         assert!(target[0].abs() < 1e-14 && target[1].abs() < 1e-14 && target[2] == 7.0);
@@ -125,7 +126,8 @@ mod tests {
         let mut fit = LeastSquares::new(3, 3);
         assert!(fit.push(&mut [1.0, 1e-6, 0.0]));
         assert!(fit.push(&mut [1.0, 0.0, 1e-6]));
-        let (mut target, mut coefficients) = ([2.0, 1e-6, 1e-6], [0.0; 3]);
+        let mut target = [2.0, 1e-6, 1e-6];
+        let mut coefficients = [0.0; 3];
         fit.solve(&mut target, &mut coefficients);
         assert!(target.iter().all(|left| left.abs() < 1e-15), "{target:?}");
         assert!((coefficients[0] - 1.0).abs() < 1e-8 && (coefficients[1] - 1.0).abs() < 1e-8);

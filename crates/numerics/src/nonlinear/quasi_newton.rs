@@ -454,11 +454,10 @@ mod tests {
     #[test]
     fn memory_makes_later_solves_cheap() {
         for bend in [0.0, 0.05] {
-            let (mut problem, mut solver) = (
-                expanding(bend),
-                QuasiNewton::new(3, QuasiNewtonOptions::default()),
-            );
-            let (mut x, mut residual) = (vec![0.0; 3], vec![0.0; 3]);
+            let mut problem = expanding(bend);
+            let mut solver = QuasiNewton::new(3, QuasiNewtonOptions::default());
+            let mut x = vec![0.0; 3];
+            let mut residual = vec![0.0; 3];
             let mut counts = Vec::new();
             for k in 0..30 {
                 problem.right[0] = 1.0 + 0.01 * f64::from(k);
