@@ -58,8 +58,9 @@ impl Parser<'_> {
     /// Operators wait until one comes that binds no tighter: a loop, so that precedence takes no
     /// stack.
     fn chain(&mut self, weakest: u8) -> Parsed<SyntaxId> {
-        let (mut operands, mut waiting) = (vec![self.signed()?], Vec::new());
-        while let Some(infix) = Infix::of(self.peek().kind).filter(|it| it.strength >= weakest) {
+        let mut operands = vec![self.signed()?];
+        let mut waiting = Vec::new();
+        while let Some(infix) = self.infix(weakest) {
             self.refuse_second_comparison(infix, &waiting)?;
             self.join_waiting(&mut operands, &mut waiting, infix.strength)?;
             self.take();
@@ -68,6 +69,12 @@ impl Parser<'_> {
         }
         self.join_waiting(&mut operands, &mut waiting, weakest)?;
         Ok(operands[0])
+    }
+
+    /// The operator that comes next, if it binds at least as tightly as `weakest`.
+    fn infix(&self, weakest: u8) -> Option<Infix> {
+        let infix = Infix::of(self.peek().kind)?;
+        (infix.strength >= weakest).then_some(infix)
     }
 
     /// Joins the last operands while their operator binds at least as tightly as `strength`.
@@ -164,17 +171,13 @@ impl Parser<'_> {
 
     fn missing_operand(&self) -> Fault {
         let token = self.peek();
-        let fault = Fault::new(
-            token.span,
-            format!("a value is missing before {}", self.found()),
-        );
-        let before = self
-            .next
-            .checked_sub(1)
-            .map(|before| self.tokens[before].kind);
-        match (before, token.kind) {
-            (Some(TokenKind::Star), TokenKind::Star) => fault.help("`^` is the power"),
-            _ => fault,
+        let message = format!("a value is missing before {}", self.found());
+        let fault = Fault::new(token.span, message);
+        let after_star = self.next > 0 && self.tokens[self.next - 1].kind == TokenKind::Star;
+        if after_star && token.kind == TokenKind::Star {
+            fault.help("`^` is the power")
+        } else {
+            fault
         }
     }
 
@@ -210,22 +213,29 @@ impl Parser<'_> {
 
     fn conditional(&mut self) -> Parsed<SyntaxId> {
         let start = self.take().span;
-        let mut branches = Vec::new();
-        loop {
-            let condition = self.expression()?;
-            self.expect(TokenKind::Then, "`then`")?;
-            branches.push((condition, self.expression()?));
-            if self.take_if(TokenKind::ElseIf).is_none() {
-                break;
-            }
-        }
+        let branches = self.branches()?;
         self.expect(TokenKind::Else, "`else`")?;
         let mut chosen = self.expression()?;
         let span = start.through(self.span(chosen));
         for (condition, value) in branches.into_iter().rev() {
-            chosen = self.push(Syntax::Select(condition, value, chosen), span)?;
+            let select = Syntax::Select(condition, value, chosen);
+            chosen = self.push(select, span)?;
         }
         Ok(chosen)
+    }
+
+    /// Conditions and values, up to `else`.
+    fn branches(&mut self) -> Parsed<Vec<(SyntaxId, SyntaxId)>> {
+        let mut branches = Vec::new();
+        loop {
+            let condition = self.expression()?;
+            self.expect(TokenKind::Then, "`then`")?;
+            let value = self.expression()?;
+            branches.push((condition, value));
+            if self.take_if(TokenKind::ElseIf).is_none() {
+                return Ok(branches);
+            }
+        }
     }
 }
 
@@ -233,9 +243,7 @@ impl Parser<'_> {
 impl Parser<'_> {
     fn name(&mut self) -> Parsed<SyntaxId> {
         let token = self.take();
-        let next = self.peek();
-        let called =
-            next.kind == TokenKind::OpenParenthesis && (self.open > 0 || !next.starts_line);
+        let called = self.is_called();
         match token.span.of(self.text) {
             "der" => {
                 let name = self.derivative_name()?;
@@ -252,6 +260,13 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether arguments follow: a parenthesis on the next line begins another expression.
+    fn is_called(&self) -> bool {
+        let next = self.peek();
+        let same_expression = self.open > 0 || !next.starts_line;
+        next.kind == TokenKind::OpenParenthesis && same_expression
+    }
+
     fn call(&mut self, span: Span, name: &str) -> Parsed<SyntaxId> {
         let function = Builtin::named(name).ok_or_else(|| unknown_function(span, name))?;
         let parenthesis = self.take();
@@ -260,8 +275,10 @@ impl Parser<'_> {
         let end = self.close(parenthesis.span)?;
         let span = span.through(end.span);
         if !function.accepts(arguments.len()) {
-            let (takes, given) = (function.arity(), arguments.len());
-            return Err(Fault::new(span, format!("`{name}` takes {takes}, not {given}")).into());
+            let takes = function.arity();
+            let given = arguments.len();
+            let message = format!("`{name}` takes {takes}, not {given}");
+            return Err(Fault::new(span, message).into());
         }
         self.apply(function, &arguments, span)
     }

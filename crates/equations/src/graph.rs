@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn equal_expressions_are_one_node() {
         let mut graph = Graph::new();
-        let (x, u) = (graph.leaf(Leaf::State(0)), graph.leaf(Leaf::Input(0)));
+        let x = graph.leaf(Leaf::State(0));
+        let u = graph.leaf(Leaf::Input(0));
         let sum = graph.binary(Binary::Add, x, u);
         assert_eq!(graph.binary(Binary::Add, u, x), sum);
         assert_ne!(
@@ -265,7 +266,8 @@ mod tests {
     #[test]
     fn kinds_gather_from_operands() {
         let mut graph = Graph::new();
-        let (x, t) = (graph.leaf(Leaf::State(3)), graph.leaf(Leaf::Time));
+        let x = graph.leaf(Leaf::State(3));
+        let t = graph.leaf(Leaf::Time);
         let sine = graph.unary(Unary::Sin, t);
         let product = graph.binary(Binary::Multiply, x, sine);
         assert_eq!(graph.kinds(product), LeafKinds::STATES | LeafKinds::TIME);
@@ -276,8 +278,10 @@ mod tests {
     #[test]
     fn a_choice_that_is_made_disappears() {
         let mut graph = Graph::new();
-        let (x, u) = (graph.leaf(Leaf::State(0)), graph.leaf(Leaf::Input(0)));
-        let (no, condition) = (graph.constant(0.0), graph.binary(Binary::Less, x, u));
+        let x = graph.leaf(Leaf::State(0));
+        let u = graph.leaf(Leaf::Input(0));
+        let no = graph.constant(0.0);
+        let condition = graph.binary(Binary::Less, x, u);
         assert_eq!(graph.select(no, x, u), u);
         assert_eq!(graph.select(condition, x, x), x);
     }

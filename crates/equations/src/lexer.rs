@@ -56,27 +56,27 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<Token>, Vec<Fault>> {
         text,
         characters: text.char_indices().peekable(),
     };
-    let (mut tokens, mut faults) = (Vec::new(), Vec::new());
-    loop {
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut faults = Vec::new();
+    let mut ended = false;
+    while !ended && faults.len() < MOST_FAULTS {
         let starts_line = lexer.skip_blanks() || tokens.is_empty();
         match lexer.token() {
-            Ok((kind, span)) => tokens.push(Token {
-                kind,
-                span,
-                starts_line,
-            }),
+            Ok((kind, span)) => {
+                ended = kind == TokenKind::End;
+                tokens.push(Token {
+                    kind,
+                    span,
+                    starts_line,
+                });
+            }
             Err(fault) => faults.push(fault),
         }
-        let ended = tokens
-            .last()
-            .is_some_and(|token| token.kind == TokenKind::End);
-        if ended || faults.len() == MOST_FAULTS {
-            return if faults.is_empty() {
-                Ok(tokens)
-            } else {
-                Err(faults)
-            };
-        }
+    }
+    if faults.is_empty() {
+        Ok(tokens)
+    } else {
+        Err(faults)
     }
 }
 
@@ -155,29 +155,25 @@ impl Lexer<'_> {
         let written = span.of(self.text);
         match written.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok((TokenKind::Number(value), span)),
-            Ok(_) => Err(Fault::new(span, "number too large").help("the largest is about 1.8e308")),
+            Ok(_) => {
+                let fault = Fault::new(span, "number too large");
+                Err(fault.help("the largest is about 1.8e308"))
+            }
             Err(_) => Err(malformed(span, written)),
         }
     }
 
     fn sign(&mut self, start: usize, first: char) -> Result<(TokenKind, Span), Fault> {
-        let pairs = [
-            ("<=", TokenKind::LessEqual),
-            (">=", TokenKind::GreaterEqual),
-            ("==", TokenKind::EqualEqual),
-            ("!=", TokenKind::NotEqual),
-        ];
-        let pair = pairs
-            .into_iter()
-            .find(|(signs, _)| self.rest().starts_with(signs));
+        let pair = pair(self.rest());
         self.characters.next();
         if pair.is_some() {
             self.characters.next();
         }
         let span = Span::new(start, self.position());
-        let kind = pair.map(|(_, kind)| kind).or_else(|| single(first));
-        kind.map(|kind| (kind, span))
-            .ok_or_else(|| unexpected(span, first))
+        match pair.or_else(|| single(first)) {
+            Some(kind) => Ok((kind, span)),
+            None => Err(unexpected(span, first)),
+        }
     }
 }
 
@@ -191,6 +187,17 @@ fn word(name: &str) -> TokenKind {
         "or" => TokenKind::Or,
         "not" => TokenKind::Not,
         _ => TokenKind::Name,
+    }
+}
+
+/// The sign of two characters that a text begins with.
+fn pair(text: &str) -> Option<TokenKind> {
+    match text.get(..2)? {
+        "<=" => Some(TokenKind::LessEqual),
+        ">=" => Some(TokenKind::GreaterEqual),
+        "==" => Some(TokenKind::EqualEqual),
+        "!=" => Some(TokenKind::NotEqual),
+        _ => None,
     }
 }
 
@@ -215,14 +222,14 @@ fn single(character: char) -> Option<TokenKind> {
 fn malformed(span: Span, written: &str) -> Fault {
     let fault = Fault::new(span, format!("malformed number `{}`", shortened(written)));
     let digits = written.trim_start_matches(|character: char| character.is_ascii_digit());
-    if digits.chars().next().is_some_and(begins_name) && !digits.starts_with(['e', 'E']) {
-        let number = &written[..written.len() - digits.len()];
-        return fault.help(format!(
-            "a product needs `*`: `{number} * {}`",
-            shortened(digits)
-        ));
+    let begins_name = digits.chars().next().is_some_and(begins_name);
+    let is_exponent = digits.starts_with(['e', 'E']);
+    if !begins_name || is_exponent {
+        return fault.help("numbers look like 1, 1.5, .5 or 1e-3");
     }
-    fault.help("numbers look like 1, 1.5, .5 or 1e-3")
+    let number = &written[..written.len() - digits.len()];
+    let name = shortened(digits);
+    fault.help(format!("a product needs `*`: `{number} * {name}`"))
 }
 
 fn unexpected(span: Span, character: char) -> Fault {

@@ -226,7 +226,8 @@ impl Lowering<'_, '_> {
         // Both are looked at before either failure ends this, so that both are reported.
         let left = text.operand(left, operation.operand_kind());
         let right = text.operand(right, operation.operand_kind());
-        let (left, right) = (left?, right?);
+        let left = left?;
+        let right = right?;
         let graph = &mut self.graph;
         let node = match operation {
             Binary::Less | Binary::LessEqual => {

@@ -92,7 +92,8 @@ impl Number for f64 {
 
     #[inline(always)]
     fn binary(&self, operation: Binary, other: &Self) -> Self {
-        let (a, b) = (*self, *other);
+        let a = *self;
+        let b = *other;
         match operation {
             Binary::Add => a + b,
             Binary::Subtract => a - b,
@@ -161,7 +162,8 @@ fn power_integer(base: f64, exponent: i32) -> f64 {
     if rest > LARGEST {
         return base.powf(f64::from(exponent));
     }
-    let (mut power, mut square) = (1.0, base);
+    let mut power = 1.0;
+    let mut square = base;
     while rest > 0 {
         if rest % 2 == 1 {
             power *= square;

@@ -45,7 +45,8 @@ impl Search<'_> {
     fn visit(&mut self, start: usize) {
         self.open(start);
         while let Some((definition, looked_at)) = self.path.last_mut() {
-            let (definition, next) = (*definition, *looked_at);
+            let definition = *definition;
+            let next = *looked_at;
             *looked_at += 1;
             match self.needs[definition].get(next) {
                 Some(&need) if self.marks[need] == Mark::Open => self.list_cycle(definition, need),
@@ -75,10 +76,10 @@ impl Search<'_> {
             return;
         }
         let path = self.path.iter().map(|&(definition, _)| definition);
-        let cycle: Vec<usize> = path.skip_while(|&definition| definition != first).collect();
-        cycle
-            .iter()
-            .for_each(|&definition| self.circular[definition] = true);
+        let cycle: Vec<usize> = path.skip_while(|&it| it != first).collect();
+        for &definition in &cycle {
+            self.circular[definition] = true;
+        }
         self.order.cycles.push(cycle);
     }
 }

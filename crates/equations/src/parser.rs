@@ -28,7 +28,8 @@ pub(crate) struct Equations {
 /// Parses statements, one per line or separated by `;`.
 pub(crate) fn parse_equations(text: &str) -> Result<Equations, Vec<Fault>> {
     let mut parser = Parser::new(text)?;
-    let (mut definitions, mut faults) = (Vec::new(), Vec::new());
+    let mut definitions = Vec::new();
+    let mut faults = Vec::new();
     while parser.skip_semicolons() && faults.len() < MOST_FAULTS {
         let start = parser.next;
         match parser.statement() {
@@ -52,11 +53,13 @@ pub(crate) fn parse_equations(text: &str) -> Result<Equations, Vec<Fault>> {
 /// Parses one expression; its root is the last node.
 pub(crate) fn parse_expression(text: &str) -> Result<Vec<SyntaxNode>, Vec<Fault>> {
     let mut parser = Parser::new(text)?;
-    let parsed = parser.expression().and_then(|_| match parser.peek().kind {
-        TokenKind::End => Ok(()),
-        _ => Err(parser.not_the_end().into()),
-    });
-    parsed.map(|()| parser.nodes).map_err(|fault| vec![*fault])
+    if let Err(fault) = parser.expression() {
+        return Err(vec![*fault]);
+    }
+    match parser.peek().kind {
+        TokenKind::End => Ok(parser.nodes),
+        _ => Err(vec![parser.not_the_end()]),
+    }
 }
 
 /// Where the parser is, and what it has built.
@@ -154,7 +157,8 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self) -> Parsed<Statement> {
-        (self.depth, self.open) = (0, 0);
+        self.depth = 0;
+        self.open = 0;
         let (target, name) = self.target()?;
         self.expect(TokenKind::Assign, "`=`")?;
         let first = self.nodes.len();
@@ -211,33 +215,31 @@ impl Parser<'_> {
     }
 
     fn begins_statement(&self) -> bool {
-        let (first, second) = (
-            self.peek(),
-            self.tokens.get(self.next + 1).map(|token| token.kind),
-        );
-        let begun = match second {
-            Some(TokenKind::Assign) => true,
-            Some(TokenKind::OpenParenthesis) => first.span.of(self.text) == "der",
+        let first = self.peek();
+        let begins = first.starts_line && first.kind == TokenKind::Name;
+        let second = self.tokens.get(self.next + 1);
+        match second.map(|token| token.kind) {
+            Some(TokenKind::Assign) => begins,
+            Some(TokenKind::OpenParenthesis) => begins && first.span.of(self.text) == "der",
             _ => false,
-        };
-        first.starts_line && first.kind == TokenKind::Name && begun
+        }
     }
 
     /// What to say when an expression is over but its text is not.
     fn not_the_end(&self) -> Fault {
-        let token = self.peek();
-        match token.kind {
-            TokenKind::CloseParenthesis => Fault::new(token.span, "this `)` closes nothing"),
-            TokenKind::Assign => Fault::new(token.span, "unexpected `=`")
+        let Token { kind, span, .. } = self.peek();
+        let found = self.found();
+        let unexpected = Fault::new(span, format!("unexpected {found}"));
+        match kind {
+            TokenKind::CloseParenthesis => Fault::new(span, "this `)` closes nothing"),
+            TokenKind::Assign => unexpected
                 .help("`==` compares; a line that ends with an operator continues on the next"),
-            TokenKind::Comma => Fault::new(token.span, "unexpected `,`")
-                .help("commas separate the arguments of functions"),
-            TokenKind::Name | TokenKind::Number(_) | TokenKind::OpenParenthesis => Fault::new(
-                token.span,
-                format!("expected an operator before {}", self.found()),
-            )
-            .help("a product needs `*`"),
-            _ => Fault::new(token.span, format!("unexpected {}", self.found())),
+            TokenKind::Comma => unexpected.help("commas separate the arguments of functions"),
+            TokenKind::Name | TokenKind::Number(_) | TokenKind::OpenParenthesis => {
+                let fault = Fault::new(span, format!("expected an operator before {found}"));
+                fault.help("a product needs `*`")
+            }
+            _ => unexpected,
         }
     }
 }

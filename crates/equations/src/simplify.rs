@@ -15,6 +15,10 @@ const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 /// Beyond this an exponent is treated as any other number.
 const LARGEST_EXPONENT: f64 = 1e6;
 
+fn is_exact_integer(value: f64) -> bool {
+    value.fract() == 0.0 && value.abs() <= LARGEST_EXACT
+}
+
 impl Graph {
     pub(crate) fn simpler_unary(&mut self, operation: Unary, operand: NodeId) -> Option<NodeId> {
         match (operation, self.node(operand)) {
@@ -57,8 +61,8 @@ impl Graph {
 
     /// Two constants, where that is exact.
     fn folded(&mut self, operation: Binary, left: NodeId, right: NodeId) -> Option<NodeId> {
-        let (a, b) = (self.constant_value(left)?, self.constant_value(right)?);
-        let exact = |value: f64| value.fract() == 0.0 && value.abs() <= LARGEST_EXACT;
+        let a = self.constant_value(left)?;
+        let b = self.constant_value(right)?;
         let value = match operation {
             Binary::Add => a + b,
             Binary::Subtract => a - b,
@@ -68,7 +72,8 @@ impl Graph {
             Binary::Equal => return Some(self.truth(a == b)),
             _ => return None,
         };
-        (exact(a) && exact(b) && exact(value)).then(|| self.constant(value))
+        let exact = [a, b, value].into_iter().all(is_exact_integer);
+        exact.then(|| self.constant(value))
     }
 
     fn simpler_sum(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
@@ -147,7 +152,8 @@ mod tests {
     #[test]
     fn neutral_elements_vanish() {
         let (mut graph, x) = with_x();
-        let (zero, one) = (graph.constant(0.0), graph.constant(1.0));
+        let zero = graph.constant(0.0);
+        let one = graph.constant(1.0);
         assert_eq!(graph.binary(Binary::Add, x, zero), x);
         assert_eq!(graph.binary(Binary::Add, zero, x), x);
         assert_eq!(graph.binary(Binary::Subtract, x, zero), x);
@@ -174,11 +180,9 @@ mod tests {
     #[test]
     fn only_exact_arithmetic_is_done_ahead() {
         let (mut graph, _) = with_x();
-        let (two, three, tenth) = (
-            graph.constant(2.0),
-            graph.constant(3.0),
-            graph.constant(0.1),
-        );
+        let two = graph.constant(2.0);
+        let three = graph.constant(3.0);
+        let tenth = graph.constant(0.1);
         let product = graph.binary(Binary::Multiply, two, three);
         assert_eq!(graph.constant_value(product), Some(6.0));
         let inexact = graph.binary(Binary::Add, two, tenth);
@@ -193,11 +197,9 @@ mod tests {
     #[test]
     fn a_written_integer_exponent_is_an_operation_of_its_own() {
         let (mut graph, x) = with_x();
-        let (two, half, huge) = (
-            graph.constant(2.0),
-            graph.constant(0.5),
-            graph.constant(1e300),
-        );
+        let two = graph.constant(2.0);
+        let half = graph.constant(0.5);
+        let huge = graph.constant(1e300);
         let square = graph.binary(Binary::Power, x, two);
         assert_eq!(graph.node(square), Node::PowerInteger(x, 2));
         for exponent in [half, huge] {
@@ -209,7 +211,8 @@ mod tests {
     #[test]
     fn conditions_on_constants_are_decided() {
         let (mut graph, x) = with_x();
-        let (zero, one) = (graph.constant(0.0), graph.constant(1.0));
+        let zero = graph.constant(0.0);
+        let one = graph.constant(1.0);
         let less = graph.binary(Binary::Less, zero, one);
         assert_eq!(less, one);
         let condition = graph.binary(Binary::Less, x, one);

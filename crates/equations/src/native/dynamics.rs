@@ -251,16 +251,16 @@ impl Dynamics {
 
     /// The derivative of f in the direction that the leaves hold.
     fn run_f(&mut self, time: f64, time_rate: f64, derivatives: &mut [f64]) {
-        let time = Dual::new(time, time_rate);
-        self.first.set(&mut self.f_first, &time);
+        self.first
+            .set(&mut self.f_first, &Dual::new(time, time_rate));
         self.f_first.run(&mut self.first.f);
         copy_derivatives(&self.first.f, derivatives);
     }
 
     /// The derivative of g in the direction that the leaves hold.
     fn run_g(&mut self, time: f64, time_rate: f64, derivatives: &mut [f64]) {
-        let time = Dual::new(time, time_rate);
-        self.first.set(&mut self.g_first, &time);
+        self.first
+            .set(&mut self.g_first, &Dual::new(time, time_rate));
         self.g_first.run(&mut self.first.g);
         copy_derivatives(&self.first.g, derivatives);
     }

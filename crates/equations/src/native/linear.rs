@@ -101,8 +101,8 @@ impl LinearEngine {
     /// The matrices belong to one side of every switch: take them anew when a side has changed.
     fn refresh(&mut self, dynamics: &mut Dynamics, inputs: usize) {
         let now = dynamics.switches();
-        let unset = self.switches[0].is_nan();
-        if !unset && self.switches[..now.len()] == *now {
+        let computed = !self.switches[0].is_nan();
+        if computed && self.switches[..now.len()] == *now {
             return;
         }
         self.switches[0] = 0.0;
@@ -117,8 +117,15 @@ impl LinearEngine {
         dynamics.linearize(origin, &mut self.matrices);
         self.matrices.affine = NUMBERS.fetch_add(1, Ordering::Relaxed);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
-        self.steps.iter_mut().for_each(|(size, _)| *size = f64::NAN);
-        self.oldest = 0; // their memory is used again
+        self.forget_steps();
+    }
+
+    /// Forgets the exponentials; their memory is used again.
+    fn forget_steps(&mut self) {
+        for (size, _) in &mut self.steps {
+            *size = f64::NAN;
+        }
+        self.oldest = 0;
     }
 
     /// The coefficients of `B u + B' u' + c` as a polynomial in elapsed time; returns its degree.
