@@ -26,8 +26,10 @@ use dovetail_core::{Connections, Linearization, Source};
 
 use crate::native::{Definition, Dynamics};
 use coupling::Coupling;
-use gathered::Gathered;
+use gathered::{GAUSS, Gathered};
 use system::{Feeder, LinearizedSystem};
+
+pub use system::Places;
 
 /// How often the systems are linearized in a run.
 const LINEARIZATIONS: f64 = 300.0;
@@ -37,19 +39,6 @@ const MOST: usize = 64;
 const JUMPS: usize = 5;
 /// Steps so many times longer than a system's own times are long.
 const LONG: f64 = 20.0;
-/// The distance of two Gauss points is this part of their interval.
-const GAUSS: f64 = 0.577_350_269_189_625_8;
-
-/// Where the variables of one system are in a row.
-#[derive(Clone, Debug)]
-pub struct Places {
-    /// Its states.
-    pub states: Vec<usize>,
-    /// Its inputs.
-    pub inputs: Vec<usize>,
-    /// Its outputs.
-    pub outputs: Vec<usize>,
-}
 
 /// The estimate, under way.
 pub struct Defect {

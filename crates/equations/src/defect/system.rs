@@ -3,8 +3,18 @@
 use dovetail_core::Linearization;
 use nalgebra::DMatrix;
 
-use super::Places;
 use crate::native::{Dynamics, Point};
+
+/// Where the variables of one system are in a row.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// Its states.
+    pub states: Vec<usize>,
+    /// Its inputs.
+    pub inputs: Vec<usize>,
+    /// Its outputs.
+    pub outputs: Vec<usize>,
+}
 
 /// A system and where its variables are, in rows and among those of all systems.
 pub(super) struct LinearizedSystem {

@@ -9,9 +9,9 @@
 
 use super::evaluator::Evaluator;
 use super::history::{History, Pair, PairMut};
+use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
 use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, norm};
-use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// Options of [`Anderson`]; the defaults are those of IFOSMONDI-JFM, table 4.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! Evaluations: made, counted and judged in one place.
 
-use super::{Ending, Equations, Outcome};
+use super::solver::{Ending, Equations, Outcome};
 
 /// What an evaluation has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

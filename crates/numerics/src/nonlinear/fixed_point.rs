@@ -6,8 +6,8 @@
 //! before.
 
 use super::evaluator::Evaluator;
+use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
 use super::vector::{add_scaled, norm};
-use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// A residual this many times the smallest so far has exploded.
 const EXPLOSION: f64 = 1e8;

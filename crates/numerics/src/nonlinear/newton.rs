@@ -8,8 +8,8 @@
 use super::evaluator::{Evaluation, Evaluator};
 use super::krylov::{Accuracy, Base, Krylov, Search};
 use super::line_search::Backtracking;
+use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
 use super::vector::{length, norm, product, step};
-use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// Options of [`Newton`]; the defaults are those of IFOSMONDI-JFM, table 3, and of PETSc.
 #[derive(Clone, Copy, Debug, PartialEq)]

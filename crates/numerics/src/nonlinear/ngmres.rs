@@ -21,9 +21,9 @@
 
 use super::evaluator::{Evaluation, Evaluator};
 use super::history::{History, Pair, PairMut};
+use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
 use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, distance, norm, product, step};
-use super::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// A line search that wants to go this share of the way, or within it, goes to the end itself.
 const CLOSE: f64 = 0.1;

@@ -16,7 +16,7 @@
 use nalgebra::{DMatrix, DVector};
 
 use super::evaluator::{Evaluation, Evaluator};
-use super::{Ending, Equations, NonlinearSolver, Outcome};
+use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
 
 /// How the method decides.
 #[derive(Clone, Copy, Debug, PartialEq)]

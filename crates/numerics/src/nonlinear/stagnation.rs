@@ -1,6 +1,6 @@
 //! Giving up on an accelerated iteration that explodes or no longer improves.
 
-use super::Ending;
+use super::solver::Ending;
 
 /// A residual this many times the smallest so far has exploded. The first steps are plain
 /// fixed-point steps, each of which may grow by the square of the spectral radius, and still lead
