@@ -136,10 +136,8 @@ fn slope<T: Number>(function: Unary, x: &T, y: &T) -> T {
         Unary::Sin => x.unary(Unary::Cos),
         Unary::Cos => x.unary(Unary::Sin).negate(),
         Unary::Tan => one().add(&y.power_integer(2)),
-        Unary::Asin => one().divide(&one().subtract(&x.power_integer(2)).unary(Unary::Sqrt)),
-        Unary::Acos => x
-            .lift(-1.0)
-            .divide(&one().subtract(&x.power_integer(2)).unary(Unary::Sqrt)),
+        Unary::Asin => one().divide(&root_of_one_minus_square(x)),
+        Unary::Acos => x.lift(-1.0).divide(&root_of_one_minus_square(x)),
         Unary::Atan => one().divide(&one().add(&x.power_integer(2))),
         Unary::Sinh => x.unary(Unary::Cosh),
         Unary::Cosh => x.unary(Unary::Sinh),
@@ -153,6 +151,13 @@ fn slope<T: Number>(function: Unary, x: &T, y: &T) -> T {
         Unary::Negate => x.lift(-1.0),
         Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Not => x.lift(0.0),
     }
+}
+
+/// `√(1 − x²)`.
+fn root_of_one_minus_square<T: Number>(x: &T) -> T {
+    let one = x.lift(1.0);
+    let square = x.power_integer(2);
+    one.subtract(&square).unary(Unary::Sqrt)
 }
 
 /// How `value`, the result of a function of two operands, varies.
@@ -208,14 +213,15 @@ fn power_rule<T: Number>(x: &Dual<T>, y: &Dual<T>, power: &T) -> T {
 }
 
 fn angle_rule<T: Number>(y: &Dual<T>, x: &Dual<T>) -> T {
-    let turn = scaled(&y.derivative, || x.value.clone())
-        .subtract(&scaled(&x.derivative, || y.value.clone()));
-    let radius = || x.value.power_integer(2).add(&y.value.power_integer(2));
+    let by_y = scaled(&y.derivative, || x.value.clone());
+    let by_x = scaled(&x.derivative, || y.value.clone());
+    let turn = by_y.subtract(&by_x);
     if turn.is_zero() {
-        turn
-    } else {
-        turn.divide(&radius())
+        return turn;
     }
+    let x_square = x.value.power_integer(2);
+    let y_square = y.value.power_integer(2);
+    turn.divide(&x_square.add(&y_square))
 }
 
 /// The derivative of the first where `taken`, else of the second.

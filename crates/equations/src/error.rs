@@ -142,8 +142,9 @@ impl Fault {
 pub(crate) fn position(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
-    (line, before[line_start..].chars().count() + 1)
+    let lines_before = before.bytes().filter(|&byte| byte == b'\n').count();
+    let characters_before = before[line_start..].chars().count();
+    (lines_before + 1, characters_before + 1)
 }
 
 #[cfg(test)]

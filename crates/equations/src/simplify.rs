@@ -36,16 +36,27 @@ impl Graph {
         left: NodeId,
         right: NodeId,
     ) -> Option<NodeId> {
-        self.folded(operation, left, right)
-            .or_else(|| match operation {
-                Binary::Add => self.simpler_sum(left, right),
-                Binary::Subtract => self.simpler_difference(left, right),
-                Binary::Multiply => self.simpler_product(left, right),
-                Binary::Divide => self.simpler_quotient(left, right),
-                Binary::Power => self.simpler_power(left, right),
-                Binary::And | Binary::Or => self.simpler_logic(operation, left, right),
-                _ => None,
-            })
+        let folded = self.folded(operation, left, right);
+        if folded.is_some() {
+            return folded;
+        }
+        match operation {
+            Binary::Add => self.simpler_sum(left, right),
+            Binary::Subtract => self.simpler_difference(left, right),
+            Binary::Multiply => self.simpler_product(left, right),
+            Binary::Divide => self.simpler_quotient(left, right),
+            Binary::Power => self.simpler_power(left, right),
+            Binary::And | Binary::Or => self.simpler_logic(operation, left, right),
+            _ => None,
+        }
+    }
+
+    fn constant_values(&self, left: NodeId, right: NodeId) -> (Option<f64>, Option<f64>) {
+        (self.constant_value(left), self.constant_value(right))
+    }
+
+    fn negation(&mut self, id: NodeId) -> NodeId {
+        self.unary(Unary::Negate, id)
     }
 
     fn truth(&mut self, holds: bool) -> NodeId {
@@ -77,7 +88,7 @@ impl Graph {
     }
 
     fn simpler_sum(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
-        match (self.constant_value(left), self.constant_value(right)) {
+        match self.constant_values(left, right) {
             (Some(0.0), _) => return Some(right),
             (_, Some(0.0)) => return Some(left),
             _ => {}
@@ -85,35 +96,35 @@ impl Graph {
         if let Some(inner) = self.negated(right) {
             return Some(self.binary(Binary::Subtract, left, inner));
         }
-        self.negated(left)
-            .map(|inner| self.binary(Binary::Subtract, right, inner))
+        let inner = self.negated(left)?;
+        Some(self.binary(Binary::Subtract, right, inner))
     }
 
     fn simpler_difference(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
-        match (self.constant_value(left), self.constant_value(right)) {
+        match self.constant_values(left, right) {
             (_, Some(0.0)) => return Some(left),
-            (Some(0.0), _) => return Some(self.unary(Unary::Negate, right)),
+            (Some(0.0), _) => return Some(self.negation(right)),
             _ => {}
         }
-        self.negated(right)
-            .map(|inner| self.binary(Binary::Add, left, inner))
+        let inner = self.negated(right)?;
+        Some(self.binary(Binary::Add, left, inner))
     }
 
     fn simpler_product(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
-        match (self.constant_value(left), self.constant_value(right)) {
+        match self.constant_values(left, right) {
             (Some(0.0), _) | (_, Some(0.0)) => Some(self.constant(0.0)),
             (Some(1.0), _) => Some(right),
             (_, Some(1.0)) => Some(left),
-            (Some(-1.0), _) => Some(self.unary(Unary::Negate, right)),
-            (_, Some(-1.0)) => Some(self.unary(Unary::Negate, left)),
+            (Some(-1.0), _) => Some(self.negation(right)),
+            (_, Some(-1.0)) => Some(self.negation(left)),
             _ => None,
         }
     }
 
     fn simpler_quotient(&mut self, left: NodeId, right: NodeId) -> Option<NodeId> {
-        match (self.constant_value(left), self.constant_value(right)) {
+        match self.constant_values(left, right) {
             (_, Some(1.0)) => Some(left),
-            (_, Some(-1.0)) => Some(self.unary(Unary::Negate, left)),
+            (_, Some(-1.0)) => Some(self.negation(left)),
             // A division by a written 0 stays what it is.
             (Some(0.0), Some(0.0)) => None,
             (Some(0.0), _) => Some(self.constant(0.0)),
@@ -128,7 +139,7 @@ impl Graph {
     }
 
     fn simpler_logic(&mut self, operation: Binary, left: NodeId, right: NodeId) -> Option<NodeId> {
-        let (known, other) = match (self.constant_value(left), self.constant_value(right)) {
+        let (known, other) = match self.constant_values(left, right) {
             (Some(value), _) => (value != 0.0, right),
             (_, Some(value)) => (value != 0.0, left),
             _ => return None,

@@ -6,7 +6,6 @@
 //! outputs and slopes become unknowns with one equation each.
 
 use std::cell::RefCell;
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -304,24 +303,31 @@ impl<'a> Composer<'a> {
             guesses: vec![],
             unknown_outputs: vec![],
         };
-        let mut first_parameter = 0;
-        let mut first_state = 0;
-        for (system, definition) in definitions.iter().enumerate() {
-            let parameters = first_parameter..first_parameter + definition.parameters.len();
-            let states = first_state..first_state + definition.states.len();
-            first_parameter = parameters.end;
-            first_state = states.end;
-            let parameters = composer.leaves(parameters, Leaf::Parameter);
-            composer.parameters.push(parameters);
-            let states = composer.leaves(states, Leaf::State);
-            composer.states.push(states);
-            let conditions = composer.conditions_of(system);
-            composer.conditions.push(conditions);
+        for system in 0..definitions.len() {
+            composer.add_leaves(system);
         }
         composer
     }
 
-    fn leaves(&self, indices: Range<usize>, leaf: fn(u32) -> Leaf) -> Vec<Symbol> {
+    /// The leaves of a system, after those of the systems before it.
+    fn add_leaves(&mut self, system: usize) {
+        let definition = &self.definitions[system];
+        let first_parameter = self.parameters.iter().map(Vec::len).sum();
+        let parameters = self.leaves(
+            first_parameter,
+            definition.parameters.len(),
+            Leaf::Parameter,
+        );
+        self.parameters.push(parameters);
+        let first_state = self.pieces.first_state[system];
+        let states = self.leaves(first_state, definition.states.len(), Leaf::State);
+        self.states.push(states);
+        let conditions = self.conditions_of(system);
+        self.conditions.push(conditions);
+    }
+
+    fn leaves(&self, first: usize, count: usize, leaf: fn(u32) -> Leaf) -> Vec<Symbol> {
+        let indices = first..first + count;
         let leaves = indices.map(|index| Symbol::leaf(&self.graph, leaf(index as u32)));
         leaves.collect()
     }
