@@ -4,7 +4,7 @@ use dovetail_numerics::{Lu, PhiFunctions};
 use nalgebra::DMatrix;
 
 use super::gathered::Gathered;
-use super::system::{Feeder, LinearizedSystem};
+use super::system::{Feeder, LinearizedSystem, row_product};
 
 /// The matrices of all systems together, and scratch vectors.
 pub(super) struct Coupling {
@@ -122,13 +122,13 @@ impl Coupling {
 
     /// `−A B b h³/12`.
     fn drive_by_swings(&mut self, system: &LinearizedSystem, swings: &[f64]) {
-        let here = &system.here;
         let swings = &swings[system.first_input..];
-        for k in 0..system.states() {
-            let by_input = |j: usize| here.b[(k, j)] * swings[j];
-            let swing: f64 = (0..system.inputs()).map(by_input).sum();
-            for i in 0..system.states() {
-                self.drive[system.first_state + i] -= here.a[(i, k)] * swing;
+        let states = system.states();
+        let drive = &mut self.drive[system.first_state..][..states];
+        for k in 0..states {
+            let swing = row_product(&system.here.b, k, swings);
+            for (drive, a) in drive.iter_mut().zip(&system.here.a.column(k)) {
+                *drive -= a * swing;
             }
         }
     }
@@ -150,8 +150,7 @@ impl Coupling {
     /// The errors of the inputs: those that follow the states, and the column.
     pub fn errors_of_inputs(&mut self, error: &[f64]) -> &[f64] {
         for (input, wrong) in self.wrong.iter_mut().enumerate() {
-            let by_state = |j: usize| self.follow[(input, j)] * error[j];
-            let followed: f64 = (0..error.len()).map(by_state).sum();
+            let followed = row_product(&self.follow, input, error);
             *wrong = self.column[input] + followed;
         }
         &self.wrong

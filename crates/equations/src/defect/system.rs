@@ -95,31 +95,31 @@ impl LinearizedSystem {
     ///
     /// Where it depends on slopes, which rows do not have, by how much it would change.
     fn residual(&self, output: usize, value: f64, fed: &[f64], given: &[f64]) -> f64 {
-        let here = &self.here;
-        let uses_slopes = (0..fed.len()).any(|j| here.d_slope[(output, j)] != 0.0);
-        if uses_slopes {
-            let changes = (0..fed.len()).map(|j| here.d[(output, j)] * (fed[j] - given[j]));
-            changes.sum()
-        } else {
-            here.g[output] - value
+        let uses_slopes = self.here.d_slope.row(output).iter().any(|d| *d != 0.0);
+        if !uses_slopes {
+            return self.here.g[output] - value;
         }
+        let change = |j: usize| self.here.d[(output, j)] * (fed[j] - given[j]);
+        (0..fed.len()).map(change).sum()
     }
 
     /// What the slopes of the inputs (stacked) make of an output: `D' δ'`.
     pub fn output_by_slopes(&self, output: usize, slopes: &[f64]) -> f64 {
-        let slopes = &slopes[self.first_input..];
-        let terms = (0..self.inputs()).map(|j| self.here.d_slope[(output, j)] * slopes[j]);
-        terms.sum()
+        row_product(&self.here.d_slope, output, &slopes[self.first_input..])
     }
 
     /// `C ε + D v`, for an output.
     pub fn output_error(&self, output: usize, states: &[f64], inputs: &[f64]) -> f64 {
-        let states = &states[self.first_state..];
-        let inputs = &inputs[self.first_input..];
-        let by_states = (0..self.states()).map(|j| self.here.c[(output, j)] * states[j]);
-        let by_inputs = (0..self.inputs()).map(|j| self.here.d[(output, j)] * inputs[j]);
-        by_states.sum::<f64>() + by_inputs.sum::<f64>()
+        let by_states = row_product(&self.here.c, output, &states[self.first_state..]);
+        let by_inputs = row_product(&self.here.d, output, &inputs[self.first_input..]);
+        by_states + by_inputs
     }
+}
+
+/// One row of `matrix · vector`; the vector may be longer than the row.
+pub(super) fn row_product(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
+    let columns = 0..matrix.ncols();
+    columns.map(|j| matrix[(row, j)] * vector[j]).sum()
 }
 
 fn values_at(places: &[usize], row: &[f64]) -> Vec<f64> {

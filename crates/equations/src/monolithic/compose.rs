@@ -452,9 +452,12 @@ impl<'a> Composer<'a> {
     /// The start value of an input that the output feeds.
     fn guess(&self, output: usize) -> f64 {
         let starts = self.definitions.iter().flat_map(|d| &d.inputs);
-        let mut fed = starts.zip(self.connections.sources());
-        let found = fed.find(|(_, source)| **source == Source::Output(output));
-        found.map_or(0.0, |(start, _)| *start)
+        for (start, source) in starts.zip(self.connections.sources()) {
+            if *source == Source::Output(output) {
+                return *start;
+            }
+        }
+        0.0
     }
 
     /// Outputs and slopes on a loop become unknowns; then everything on it can be expressed.
