@@ -1,12 +1,14 @@
 //! Where systems live beside the calling thread.
 //!
-//! [`Threads`] spreads them over threads of this process, [`Processes`] gives each a process of its own. Each system is asked the same questions in the same order as under
-//! [`SingleThread`](dovetail_core::SingleThread), so that a run does not depend on where its systems live, to the last bit.
+//! [`Threads`] spreads them over threads of this process, [`Processes`] gives each a process of its
+//! own. Each system is asked the same questions in the same order as under
+//! [`SingleThread`](dovetail_core::SingleThread), so that a run does not depend on where its
+//! systems live, to the last bit.
 
-mod post;
+mod handoff;
+mod partition;
 mod processes;
-mod seat;
-mod share;
+mod slot;
 mod threads;
 
 pub use processes::{

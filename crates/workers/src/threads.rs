@@ -6,46 +6,51 @@ use std::thread::{Builder, JoinHandle, available_parallelism, current};
 
 use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers};
 
-use crate::post::Post;
-use crate::seat::{Ask, advance, begin, linearize, trial};
-use crate::share::{Failure, Portable, Share};
+use crate::handoff::Handoff;
+use crate::partition::{BatchTask, Failure, Partition};
+use crate::slot::{Operation, advance, begin, linearize, trial};
 
-/// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping and being woken cost.
+/// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping
+/// and being woken cost.
 ///
-/// By the benchmark `threads` on two free cores: with 200, steps of 30 µs took 1.3 times as long as in a single thread, with
-/// 1000 they took 0.6 times as long, with 5000 no less. Where others want the cores too, looking longer takes
-/// time from those that work: with 20000 even heavy systems were up to 1.7 times slower than in a single thread.
+/// By the benchmark `threads` on two free cores: with 200, steps of 30 µs took 1.3 times as long as
+/// in a single thread, with 1000 they took 0.6 times as long, with 5000 no less. Where others want
+/// the cores too, looking longer takes time from those that work: with 20000 even heavy systems
+/// were up to 1.7 times slower than in a single thread.
 const SPINS: u32 = 1000;
 
 /// Systems spread over a fixed number of threads, the calling one among them.
 ///
-/// The systems are dealt out once, like cards: with n threads, the system at position k falls to thread k mod n. Each system
-/// sees the calls it would see under [`SingleThread`](dovetail_core::SingleThread), in the same order, so that its answers are
-/// the same to the last bit; which thread carries them out cannot be seen. Where all systems that are due fall to one
-/// thread, as always under a method that asks one system at a time, the calling thread asks them itself.
+/// The systems are dealt out once, like cards: with n threads, the system at position k falls to
+/// thread k mod n. Each system sees the calls it would see under
+/// [`SingleThread`](dovetail_core::SingleThread), in the same order, so that its answers are the
+/// same to the last bit; which thread carries them out cannot be seen. Where all systems that are
+/// due fall to one thread, as always under a method that asks one system at a time, the calling
+/// thread asks them itself.
 ///
-/// A call with something to hand over costs some microseconds more than in a single thread: threads pay where the steps of
-/// the systems cost much more than that, together.
+/// A call with something to hand over costs some microseconds more than in a single thread: threads
+/// pay where the steps of the systems cost much more than that, together.
 ///
-/// **Errors.** Where several systems fail in one call, the error is that of the first in the order of the tasks: the one
-/// that a single thread would have met. That one would have stopped there; here systems that come later may have been
-/// asked, and their work is counted.
+/// **Errors.** Where several systems fail in one call, the error is that of the first in the order
+/// of the tasks: the one that a single thread would have met. That one would have stopped there;
+/// here systems that come later may have been asked, and their work is counted.
 ///
-/// **Panics.** A panic of a system is one of the caller, as it is in a single thread; the other threads are not harmed.
+/// **Panics.** A panic of a system is one of the caller, as it is in a single thread; the other
+/// threads are not harmed.
 pub struct Threads {
     interfaces: Vec<Interface>,
     capabilities: Vec<Capabilities>,
     work: Vec<Work>,
-    posts: Vec<Arc<Post>>,
-    /// The thread of every post but the first, which is the caller's.
+    handoffs: Vec<Arc<Handoff>>,
+    /// The thread of every handoff but the first, which is the caller's.
     helpers: Vec<JoinHandle<()>>,
-    /// Whether a post has something to do in the call under way.
+    /// Whether a handoff has something to do in the call under way.
     busy: Vec<bool>,
 }
 
 impl Threads {
-    /// Takes the systems over and starts the threads: one less than `threads`, and no more than there are systems.
-    /// Fails where the operating system gives no more threads.
+    /// Takes the systems over and starts the threads: one less than `threads`, and no more than
+    /// there are systems. Fails where the operating system gives no more threads.
     pub fn new(mut systems: Vec<Box<dyn System>>, threads: NonZeroUsize) -> std::io::Result<Self> {
         let count = threads.get().min(systems.len()).max(1);
         let mut workers = Self {
@@ -55,98 +60,114 @@ impl Threads {
                 .map(|s| Capabilities::of(s.as_mut()))
                 .collect(),
             work: vec![Work::default(); systems.len()],
-            posts: Vec::with_capacity(count),
+            handoffs: Vec::with_capacity(count),
             helpers: Vec::with_capacity(count - 1),
             busy: vec![false; count],
         };
-        // Where threads have to share cores, one that looks for its turn keeps the others from their work.
+        // Where threads have to share cores, one that looks for its turn keeps the others from
+        // their work.
         let spins = if available_parallelism().is_ok_and(|cores| count <= cores.get()) {
             SPINS
         } else {
             0
         };
-        workers.posts.extend(
-            Share::deal(systems, count)
+        workers.handoffs.extend(
+            Partition::deal(systems, count)
                 .into_iter()
-                .map(|share| Arc::new(Post::new(share, spins))),
+                .map(|partition| Arc::new(Handoff::new(partition, spins))),
         );
-        for (number, post) in workers.posts.iter().enumerate().skip(1) {
-            let post = Arc::clone(post);
+        for (number, handoff) in workers.handoffs.iter().enumerate().skip(1) {
+            let handoff = Arc::clone(handoff);
             workers.helpers.push(
                 Builder::new()
                     .name(format!("systems-{number}"))
-                    .spawn(move || post.serve())?,
+                    .spawn(move || handoff.serve())?,
             );
         }
         // A thread allocates while it starts, which is not to happen in the midst of a run.
-        workers.posts.iter().skip(1).for_each(|post| post.wait());
+        workers
+            .handoffs
+            .iter()
+            .skip(1)
+            .for_each(|handoff| handoff.wait());
         Ok(workers)
     }
 
     /// How many threads carry out steps, the calling one among them.
     pub fn threads(&self) -> usize {
-        self.posts.len()
+        self.handoffs.len()
     }
 
-    /// Carries out the orders that are due, each in the thread of its system.
-    fn ask<O: Portable>(&mut self, orders: &mut [O], ask: Ask<O>) -> Result<(), Error> {
-        let shares = self.posts.len();
+    /// Carries out the tasks that are due, each in the thread of its system.
+    fn call<T: BatchTask>(
+        &mut self,
+        tasks: &mut [T],
+        operation: Operation<T>,
+    ) -> Result<(), Error> {
+        let partitions = self.handoffs.len();
         self.busy.fill(false);
-        orders
+        tasks
             .iter()
-            .filter(|order| order.is_due())
-            .for_each(|order| self.busy[order.system() % shares] = true);
-        // The caller takes the first share with something to do; the thread of that share, if it has one, sleeps on.
+            .filter(|task| task.is_due())
+            .for_each(|task| self.busy[task.system() % partitions] = true);
+        // The caller takes the first partition with something to do; the thread of that partition,
+        // if it has one, sleeps on.
         let Some(own) = self.busy.iter().position(|&busy| busy) else {
             return Ok(());
         };
         self.busy[own] = false;
-        self.hand_over(orders, ask);
-        let of_own = of_share(orders, own, shares);
-        let mut failure =
-            self.posts[own].with(|share| share.carry_out(ask, of_own, &mut self.work));
-        self.others().for_each(|(_, post)| post.help());
-        for post in self
+        self.hand_over(tasks, operation);
+        let of_own = due_in_partition(tasks, own, partitions);
+        let mut failure = self.handoffs[own]
+            .with(|partition| partition.carry_out(operation, of_own, &mut self.work));
+        self.others().for_each(|(_, handoff)| handoff.help());
+        for handoff in self
             .busy
             .iter()
-            .zip(&self.posts)
-            .filter_map(|(busy, post)| busy.then_some(post))
+            .zip(&self.handoffs)
+            .filter_map(|(busy, handoff)| busy.then_some(handoff))
         {
-            post.wait();
+            handoff.wait();
             failure = Failure::first(
                 failure,
-                post.with(|share| share.give_back(orders, &mut self.work)),
+                handoff.with(|partition| partition.give_back(tasks, &mut self.work)),
             );
         }
         failure.map_or(Ok(()), |failure| Err(failure.raise()))
     }
 
     /// The other threads get what is theirs.
-    fn hand_over<O: Portable>(&self, orders: &mut [O], ask: Ask<O>) {
+    fn hand_over<T: BatchTask>(&self, tasks: &mut [T], operation: Operation<T>) {
         let caller = current();
-        for (number, post) in self.others() {
-            post.with(|share| share.take(ask, of_share(orders, number, self.posts.len())));
-            post.order(&caller, self.helpers[number - 1].thread());
+        for (number, handoff) in self.others() {
+            handoff.with(|partition| {
+                partition.accept(
+                    operation,
+                    due_in_partition(tasks, number, self.handoffs.len()),
+                )
+            });
+            handoff.request(&caller, self.helpers[number - 1].thread());
         }
     }
 
-    /// The posts with something to do, but for that which the caller does itself. The first is never among them.
-    fn others(&self) -> impl Iterator<Item = (usize, &Post)> {
-        let posts = self.posts.iter().enumerate().zip(&self.busy);
-        posts
+    /// The handoffs with something to do, but for that which the caller does itself. The first is
+    /// never among them.
+    fn others(&self) -> impl Iterator<Item = (usize, &Handoff)> {
+        let handoffs = self.handoffs.iter().enumerate().zip(&self.busy);
+        handoffs
             .filter(|(_, busy)| **busy)
-            .map(|((number, post), _)| (number, post.as_ref()))
+            .map(|((number, handoff), _)| (number, handoff.as_ref()))
     }
 }
 
-/// The orders that are due and fall to a share, with their positions.
-fn of_share<O: Portable>(
-    orders: &mut [O],
+/// The tasks that are due and fall to a partition, with their positions.
+fn due_in_partition<T: BatchTask>(
+    tasks: &mut [T],
     number: usize,
-    shares: usize,
-) -> impl Iterator<Item = (usize, &mut O)> {
-    let orders = orders.iter_mut().enumerate();
-    orders.filter(move |(_, order)| order.is_due() && order.system() % shares == number)
+    partitions: usize,
+) -> impl Iterator<Item = (usize, &mut T)> {
+    let tasks = tasks.iter_mut().enumerate();
+    tasks.filter(move |(_, task)| task.is_due() && task.system() % partitions == number)
 }
 
 impl Workers for Threads {
@@ -159,19 +180,19 @@ impl Workers for Threads {
     }
 
     fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        self.ask(tasks, begin)
+        self.call(tasks, begin)
     }
 
     fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        self.ask(tasks, advance)
+        self.call(tasks, advance)
     }
 
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        self.ask(tasks, trial)
+        self.call(tasks, trial)
     }
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
-        self.ask(tasks, linearize)
+        self.call(tasks, linearize)
     }
 
     fn work(&self) -> &[Work] {
@@ -181,8 +202,8 @@ impl Workers for Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        for (post, helper) in self.posts.iter().skip(1).zip(&self.helpers) {
-            post.close(helper.thread());
+        for (handoff, helper) in self.handoffs.iter().skip(1).zip(&self.helpers) {
+            handoff.close(helper.thread());
         }
         for helper in self.helpers.drain(..) {
             let _ = helper.join(); // no thread panics: systems are asked where it is caught

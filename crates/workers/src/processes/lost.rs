@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use std::os::unix::process::ExitStatusExt;
 
-use crate::processes::line::Gone;
+use crate::processes::channel::Gone;
 
 /// Why the process of a system no longer answers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,7 +43,7 @@ pub enum Lost {
         /// The time it had.
         limit: Duration,
     },
-    /// Its line broke while it lived.
+    /// Its channel broke while it lived.
     #[error(
         "its process no longer answers in a way that can be understood, and was killed; an FMU may have overwritten its memory"
     )]
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_in_words() {
+    fn ends_are_described_in_words() {
         assert!(
             Lost::of(ExitStatus::from_raw(11))
                 .to_string()

@@ -12,15 +12,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fstat, ftruncate, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Words that two processes share. All of them are atomic, so that a process that writes when it is not its turn (a unit that
-/// runs wild, say) spoils numbers, but never the rules of the language.
+/// Words that two processes share. All of them are atomic, so that a process that writes when it is
+/// not its turn (an FMU that runs wild, say) spoils numbers, but never the rules of the language.
 pub(crate) struct Memory {
     start: *const AtomicU64,
     words: usize,
     file: OwnedFd,
 }
 
-// SAFETY: the mapping belongs to this value until it is dropped, and atomics may be used from any thread.
+// SAFETY: the mapping belongs to this value until it is dropped, and atomics may be used from any
+// thread.
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
@@ -42,7 +43,8 @@ impl Memory {
 
     fn map(file: OwnedFd, words: usize) -> Result<Self> {
         let (length, access) = (words * size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE);
-        // SAFETY: no address is asked for, so that the mapping overlaps nothing that is in use; the file is as long as that.
+        // SAFETY: no address is asked for, so that the mapping overlaps nothing that is in use; the
+        // file is as long as that.
         let start = unsafe {
             mmap(
                 std::ptr::null_mut(),
@@ -62,8 +64,8 @@ impl Memory {
 
     /// The words.
     pub fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping is so long, starts at a page and so is aligned, lives as long as `self`, and is only ever used
-        // as atomics; any bits are a number.
+        // SAFETY: the mapping is so long, starts at a page and so is aligned, lives as long as
+        // `self`, and is only ever used as atomics; any bits are a number.
         unsafe { std::slice::from_raw_parts(self.start, self.words) }
     }
 
@@ -75,7 +77,8 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: it was mapped with this start and length, and no reference into it outlives `self`.
+        // SAFETY: it was mapped with this start and length, and no reference into it outlives
+        // `self`.
         let _ = unsafe { munmap(self.start.cast_mut().cast(), self.words * size_of::<u64>()) };
     }
 }

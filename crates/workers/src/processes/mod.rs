@@ -1,10 +1,11 @@
-//! Systems in processes of their own: one that crashes, ends its process or hangs takes nobody with it.
+//! Systems in processes of their own: one that crashes, ends its process or hangs takes nobody with
+//! it.
 
-mod fleet;
-mod line;
+mod channel;
 mod lost;
 mod memory;
 mod message;
+mod process_pool;
 mod remote;
 mod serve;
 mod wire;
@@ -15,22 +16,23 @@ use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task,
 
 use message::Question;
 
-pub use fleet::{Fleet, Helper, Refusal};
 pub use lost::Lost;
 pub use message::Texts;
+pub use process_pool::{Fleet, Helper, Refusal};
 pub use remote::{Order, Remote, StartError, Told};
 pub use serve::{Maker, serve};
 pub use wire::{Reader, Writer};
 
 /// Systems that live in processes of their own.
 ///
-/// All systems that are due are asked before the first answer is waited for, so that they work at the same time. Each sees the
-/// calls it would see under [`SingleThread`](dovetail_core::SingleThread), in the same order, so that its answers are the
+/// All systems that are due are asked before the first answer is waited for, so that they work at
+/// the same time. Each sees the calls it would see under
+/// [`SingleThread`](dovetail_core::SingleThread), in the same order, so that its answers are the
 /// same to the last bit.
 ///
-/// **Errors.** Where several systems fail in one call, the error is that of the first in the order of the tasks: the one
-/// that a single thread would have met. That one would have stopped there; here systems that come later were asked too,
-/// and their work is counted.
+/// **Errors.** Where several systems fail in one call, the error is that of the first in the order
+/// of the tasks: the one that a single thread would have met. That one would have stopped there;
+/// here systems that come later were asked too, and their work is counted.
 pub struct Processes {
     remotes: Vec<Remote>,
     interfaces: Vec<Interface>,
@@ -41,7 +43,7 @@ pub struct Processes {
 }
 
 /// What a system in another process is asked by.
-trait Mail: crate::seat::Order {
+trait RemoteTask: crate::slot::WorkerTask {
     fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error>;
 
     fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error>;
@@ -49,7 +51,7 @@ trait Mail: crate::seat::Order {
     fn count(&self, question: Question, work: &mut Work);
 }
 
-impl Mail for Task {
+impl RemoteTask for Task {
     fn send(&self, question: Question, remote: &mut Remote) -> Result<(), Error> {
         remote.send_step(
             question,
@@ -73,7 +75,7 @@ impl Mail for Task {
     }
 }
 
-impl Mail for LinearizeTask {
+impl RemoteTask for LinearizeTask {
     fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
         remote.send_linearize(self.elsewhere, &self.linearization)
     }
@@ -105,50 +107,52 @@ impl Processes {
         }
     }
 
-    fn ask<M: Mail>(&mut self, question: Question, orders: &mut [M]) -> Result<(), Error> {
+    fn ask<T: RemoteTask>(&mut self, question: Question, tasks: &mut [T]) -> Result<(), Error> {
         let mut first = 0;
-        while first < orders.len() {
-            // Up to a system that is asked a second time: it can hold one order only.
-            let (count, sent) = self.hand_out(question, &orders[first..]);
-            // All answers are taken in, whatever happens: one that is left lying would be taken for the next.
-            self.collect(question, &mut orders[first..first + count])
+        while first < tasks.len() {
+            // Up to a system that is asked a second time: it can hold one task only.
+            let (count, sent) = self.send_all(question, &tasks[first..]);
+            // All answers are taken in, whatever happens: one that is left lying would be taken for
+            // the next.
+            self.receive_all(question, &mut tasks[first..first + count])
                 .and(sent)?;
             first += count;
         }
         Ok(())
     }
 
-    /// Sends orders to all systems that are due; how many orders were dealt with, and whether that is all that can be done.
-    fn hand_out<M: Mail>(
+    /// Sends tasks to all systems that are due; how many tasks were dealt with, and whether that is
+    /// all that can be done.
+    fn send_all<T: RemoteTask>(
         &mut self,
         question: Question,
-        orders: &[M],
+        tasks: &[T],
     ) -> (usize, Result<(), Error>) {
-        for (position, order) in orders
-            .iter()
-            .enumerate()
-            .filter(|(_, order)| order.is_due())
-        {
-            if self.asked[order.system()] {
+        for (position, task) in tasks.iter().enumerate().filter(|(_, task)| task.is_due()) {
+            if self.asked[task.system()] {
                 return (position, Ok(()));
             }
-            if let Err(error) = order.send(question, &mut self.remotes[order.system()]) {
+            if let Err(error) = task.send(question, &mut self.remotes[task.system()]) {
                 return (position, Err(error));
             }
-            self.asked[order.system()] = true;
+            self.asked[task.system()] = true;
         }
-        (orders.len(), Ok(()))
+        (tasks.len(), Ok(()))
     }
 
     /// Waits for the answers of all systems that were asked; the first error.
-    fn collect<M: Mail>(&mut self, question: Question, orders: &mut [M]) -> Result<(), Error> {
+    fn receive_all<T: RemoteTask>(
+        &mut self,
+        question: Question,
+        tasks: &mut [T],
+    ) -> Result<(), Error> {
         let (began, mut ended) = (Instant::now(), Ok(()));
-        for order in orders.iter_mut().filter(|order| order.is_due()) {
-            let system = order.system();
+        for task in tasks.iter_mut().filter(|task| task.is_due()) {
+            let system = task.system();
             self.asked[system] = false;
-            let received = order.receive(&mut self.remotes[system], began);
+            let received = task.receive(&mut self.remotes[system], began);
             if received.is_ok() {
-                order.count(question, &mut self.work[system]);
+                task.count(question, &mut self.work[system]);
                 self.work[system].seconds += self.remotes[system].seconds();
             }
             ended = ended.and(received);

@@ -9,16 +9,16 @@ use dovetail_core::{
     Presence, Response, Signal, StepRule, System, Trial,
 };
 
-use crate::processes::fleet::{Fleet, Process, Refusal};
 use crate::processes::lost::Lost;
 use crate::processes::memory::{Put, Take};
 use crate::processes::message::{
     DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization,
     take_response, words,
 };
+use crate::processes::process_pool::{Fleet, Process, Refusal};
 use crate::processes::wire::Reader;
 
-/// What a system has to tell at the end of its run; empty until then.
+/// What a system has to report at the end of its run; empty until then.
 pub type Told = Arc<Mutex<Vec<u8>>>;
 
 /// What is to live in a process.
@@ -60,15 +60,16 @@ pub enum StartError {
 
 /// A system that lives in another process.
 ///
-/// Its answers are those of the system there, to the last bit. If the process ends, or does not answer for too long, the next
-/// answer is an error that says how it was [lost](Lost), and so is every one after it.
+/// Its answers are those of the system there, to the last bit. If the process ends, or does not
+/// answer for too long, the next answer is an error that says how it was [lost](Lost), and so is
+/// every one after it.
 pub struct Remote {
     interface: Interface,
     capabilities: Capabilities,
-    fleet: Fleet,
+    pool: Fleet,
     /// Present until the system is dropped.
     process: Option<Process>,
-    told: Told,
+    final_notes: Told,
     /// Whether the process may be used again.
     once: bool,
     dictionary: Dictionary,
@@ -90,7 +91,7 @@ struct Dictionary {
 
 impl Remote {
     /// Makes the systems, each in a process of its own, all at once.
-    pub fn make(fleet: &Fleet, orders: &[Order]) -> Result<Vec<Self>, StartError> {
+    pub fn make(pool: &Fleet, orders: &[Order]) -> Result<Vec<Self>, StartError> {
         let began = Instant::now();
         let mut processes = Vec::with_capacity(orders.len());
         for order in orders {
@@ -98,32 +99,33 @@ impl Remote {
                 system: order.name.clone(),
                 source,
             };
-            let mut process = fleet.process(&order.job).map_err(no_process)?;
+            let mut process = pool.process(&order.job).map_err(no_process)?;
             // One that is gone already is found out below.
             let _ = process.make(&order.make);
             processes.push(process);
         }
-        let settled = processes
+        let completed = processes
             .into_iter()
             .zip(orders)
-            .map(|(process, order)| Self::settle(fleet, process, order, began));
-        // All are heard before the first that failed is told: those that did not can then be used again.
-        let settled: Vec<_> = settled.collect();
-        settled.into_iter().collect()
+            .map(|(process, order)| Self::complete(pool, process, order, began));
+        // All answers are received before the first failure is reported: the other processes can
+        // then be used again.
+        let completed: Vec<_> = completed.collect();
+        completed.into_iter().collect()
     }
 
-    fn settle(
-        fleet: &Fleet,
+    fn complete(
+        pool: &Fleet,
         mut process: Process,
         order: &Order,
         began: Instant,
     ) -> Result<Self, StartError> {
         let system = || order.name.clone();
-        let face = match process.made(fleet.watch_making(began)) {
+        let face = match process.made(pool.watch_making(began)) {
             Ok(face) => face,
             Err(Refusal::Said(why)) => {
                 if !order.once {
-                    fleet.keep(process);
+                    pool.keep(process);
                 }
                 return Err(StartError::Refused(why));
             }
@@ -134,7 +136,7 @@ impl Remote {
                 });
             }
         };
-        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), fleet.texts())
+        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), pool.texts())
         else {
             return Err(StartError::Lost {
                 system: system(),
@@ -165,14 +167,14 @@ impl Remote {
             ),
             ..Dictionary::default()
         };
-        let (fleet, process, told) = (fleet.clone(), Some(process), Told::default());
+        let (pool, process, final_notes) = (pool.clone(), Some(process), Told::default());
         let (once, reached, seconds) = (order.once, f64::NAN, 0.0);
         Ok(Self {
             interface,
             capabilities,
-            fleet,
+            pool,
             process,
-            told,
+            final_notes,
             once,
             dictionary,
             reached,
@@ -180,9 +182,9 @@ impl Remote {
         })
     }
 
-    /// Where its last words will be found when the system is dropped.
+    /// Where its final notes will be found when the system is dropped.
     pub fn told(&self) -> Told {
-        self.told.clone()
+        self.final_notes.clone()
     }
 
     pub(crate) fn capabilities(&self) -> Capabilities {
@@ -236,7 +238,7 @@ impl Remote {
             .as_mut()
             .expect("BUG: the process is there until the system is dropped");
         put_step(process.body(), question, step, inputs, derivatives, number);
-        process.order().map_err(|lost| self.failed(lost))
+        process.request().map_err(|lost| self.failed(lost))
     }
 
     /// Waits for the answer to a step that was asked for.
@@ -253,7 +255,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Asks for the linearisation, or for `f` and `g` elsewhere.
+    /// Asks for the linearization, or for `f` and `g` elsewhere.
     pub(crate) fn send_linearize(
         &mut self,
         elsewhere: Option<f64>,
@@ -269,7 +271,7 @@ impl Remote {
                 .iter()
                 .for_each(|vector| put.floats(vector.as_slice()));
         }
-        process.order().map_err(|lost| self.failed(lost))
+        process.request().map_err(|lost| self.failed(lost))
     }
 
     /// Waits for `f` and `g` that were asked for.
@@ -282,7 +284,7 @@ impl Remote {
         Ok(())
     }
 
-    /// Waits for the linearisation that was asked for.
+    /// Waits for the linearization that was asked for.
     pub(crate) fn receive_linearization(
         &mut self,
         into: &mut Linearization,
@@ -297,7 +299,7 @@ impl Remote {
         began: Instant,
         read: impl FnOnce(&mut Take<'_>) -> T,
     ) -> Result<T, Error> {
-        let watch = self.fleet.watch(began);
+        let watch = self.pool.watch(began);
         let process = self.process();
         if let Err(lost) = process.wait(watch) {
             return Err(self.failed(lost));
@@ -318,7 +320,7 @@ impl Remote {
         if self.dictionary.there.contains_key(&here.to_bits()) {
             return Ok(());
         }
-        let text = (self.fleet.texts().text)(here);
+        let text = (self.pool.texts().text)(here);
         let there = self.ask(
             Question::NumberOf,
             |put| put.bytes(text.as_bytes()),
@@ -338,7 +340,7 @@ impl Remote {
             |put| put.float(there),
             |take| take.bytes(),
         )?;
-        let here = (self.fleet.texts().number)(&String::from_utf8_lossy(&text));
+        let here = (self.pool.texts().number)(&String::from_utf8_lossy(&text));
         self.dictionary.here.insert(there.to_bits(), here);
         Ok(here)
     }
@@ -354,7 +356,7 @@ impl Remote {
         let mut put = Put::new(process.body());
         put.word(question as u64);
         write(&mut put);
-        process.order().map_err(|lost| self.failed(lost))?;
+        process.request().map_err(|lost| self.failed(lost))?;
         self.receive(Instant::now(), read)
     }
 }
@@ -440,14 +442,14 @@ impl Linearize for Remote {
 }
 
 impl Drop for Remote {
-    /// The system leaves its process, which tells what it noted and is kept for the next one.
+    /// The system leaves its process, which reports what it noted and is kept for the next one.
     fn drop(&mut self) {
         let Some(mut process) = self.process.take().filter(|process| !process.is_lost()) else {
             return;
         };
         Put::new(process.body()).word(Question::Leave as u64);
         if process
-            .order()
+            .request()
             .and_then(|()| process.wait_briefly())
             .is_err()
         {
@@ -455,10 +457,13 @@ impl Drop for Remote {
         }
         let mut take = Take::new(process.body());
         if take.word() == DONE {
-            *self.told.lock().unwrap_or_else(PoisonError::into_inner) = take.bytes();
+            *self
+                .final_notes
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = take.bytes();
         }
         if !self.once {
-            self.fleet.keep(process);
+            self.pool.keep(process);
         }
     }
 }

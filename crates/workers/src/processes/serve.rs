@@ -1,4 +1,5 @@
-//! The life of a worker process: it makes a system and answers questions for it, until whoever started it leaves.
+//! The life of a worker process: it makes a system and answers questions for it, until whoever
+//! started it leaves.
 
 use std::io::{IoSliceMut, Result};
 use std::mem::MaybeUninit;
@@ -13,7 +14,7 @@ use rustix::io::fcntl_dupfd_cloexec;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal as Kill, getpid, kill_process};
 
-use crate::processes::line::{self, ANSWERED, ASKED, Gone, Patience};
+use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone};
 use crate::processes::memory::{Memory, Put, Take};
 use crate::processes::message::{
     DONE, FAILED, Question, Texts, put_error, put_evaluation, put_linearization, put_response,
@@ -28,45 +29,46 @@ pub(crate) const MAKE: u64 = 1;
 pub(crate) const ERRAND: u64 = 2;
 
 /// A process whose starter is gone has so long to end in order before it is ended.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// What makes systems in a worker process.
 pub trait Maker {
     /// A system at its start values. The one made before is gone by then.
-    fn make(&mut self, order: &[u8]) -> std::result::Result<Box<dyn System>, String>;
+    fn make(&mut self, request: &[u8]) -> std::result::Result<Box<dyn System>, String>;
 
-    /// What there is to tell of the system made last, at the end of its run.
+    /// What there is to report of the system made last, at the end of its run.
     fn told(&mut self) -> Vec<u8>;
 }
 
-/// Serves the process that has started this one, whose end of the line is our standard input, until it is gone. `open` gets
-/// the job that the process was started for; `errand` does what is asked of a process that was started for errands.
+/// Serves the process that has started this one, whose end of the channel is our standard input,
+/// until it is gone. `open` gets the job that the process was started for; `errand` does what is
+/// asked of a process that was started for errands.
 ///
-/// Standard input and output then belong to nobody: what foreign code reads is empty, and what it prints goes to standard error,
-/// away from results.
+/// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
+/// prints goes to standard error, away from results.
 pub fn serve<M: Maker>(
     texts: Texts,
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
     errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
 ) -> Result<()> {
-    let socket = take_over_line()?;
+    let socket = take_over_channel()?;
     end_with(socket.try_clone()?)?;
     // Whoever started us may leave at any time: that ends this process in order.
     let _ = Server {
         socket,
         memory: None,
-        patience: Patience::default(),
+        backoff: Backoff::default(),
         texts,
     }
     .serve(open, errand);
     Ok(())
 }
 
-/// Takes the line from standard input.
-fn take_over_line() -> Result<UnixStream> {
+/// Takes the channel from standard input.
+fn take_over_channel() -> Result<UnixStream> {
     if !FileType::from_raw_mode(fstat(std::io::stdin())?.st_mode).is_socket() {
         return Err(std::io::Error::other(
-            "standard input is no line to another process",
+            "standard input is no channel to another process",
         ));
     }
     let socket = UnixStream::from(fcntl_dupfd_cloexec(std::io::stdin().as_fd(), 3)?);
@@ -75,12 +77,13 @@ fn take_over_line() -> Result<UnixStream> {
     Ok(socket)
 }
 
-/// Ends this process when the other end of the line is gone, even while foreign code never returns.
+/// Ends this process when the other end of the channel is gone, even while foreign code never
+/// returns.
 fn end_with(socket: UnixStream) -> Result<()> {
     let watch = move || {
-        // Nothing is asked for, so that only the end of the line is told.
+        // Nothing is asked for, so that only the end of the channel is reported.
         while poll(&mut [PollFd::new(&socket, PollFlags::empty())], None).is_err() {}
-        std::thread::sleep(LAST_WORDS);
+        std::thread::sleep(GRACE_PERIOD);
         let _ = kill_process(getpid(), Kill::KILL);
     };
     std::thread::Builder::new()
@@ -92,11 +95,11 @@ fn end_with(socket: UnixStream) -> Result<()> {
 struct Server {
     socket: UnixStream,
     memory: Option<Memory>,
-    patience: Patience,
+    backoff: Backoff,
     texts: Texts,
 }
 
-fn patiently() -> std::result::Result<(), Gone> {
+fn wait_on() -> std::result::Result<(), Gone> {
     Ok(())
 }
 
@@ -106,20 +109,20 @@ impl Server {
         open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
         errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
     ) -> std::result::Result<(), Gone> {
-        let (kind, job) = line::receive_frame(&self.socket, patiently)?;
+        let (kind, job) = channel::receive_frame(&self.socket, wait_on)?;
         if kind == ERRAND {
             return self.do_errands(job, errand);
         }
         let mut maker = match open(&job) {
             Ok(maker) => maker,
-            Err(why) => return line::send_frame(&self.socket, FAILED, why.as_bytes()),
+            Err(why) => return channel::send_frame(&self.socket, FAILED, why.as_bytes()),
         };
-        line::send_frame(&self.socket, DONE, &[])?;
+        channel::send_frame(&self.socket, DONE, &[])?;
         loop {
-            let (_, order) = line::receive_frame(&self.socket, patiently)?;
-            match maker.make(&order) {
+            let (_, request) = channel::receive_frame(&self.socket, wait_on)?;
+            match maker.make(&request) {
                 Ok(system) => self.run(system, &mut maker)?,
-                Err(why) => line::send_frame(&self.socket, FAILED, why.as_bytes())?,
+                Err(why) => channel::send_frame(&self.socket, FAILED, why.as_bytes())?,
             }
         }
     }
@@ -133,10 +136,10 @@ impl Server {
         let mut next = first;
         loop {
             match errand(&next) {
-                Ok(answer) => line::send_frame(&self.socket, DONE, &answer)?,
-                Err(why) => line::send_frame(&self.socket, FAILED, why.as_bytes())?,
+                Ok(answer) => channel::send_frame(&self.socket, DONE, &answer)?,
+                Err(why) => channel::send_frame(&self.socket, FAILED, why.as_bytes())?,
             }
-            next = line::receive_frame(&self.socket, patiently)?.1;
+            next = channel::receive_frame(&self.socket, wait_on)?.1;
         }
     }
 
@@ -149,20 +152,20 @@ impl Server {
         let capabilities = Capabilities::of(system.as_mut());
         let mut face = Writer::default();
         write_face(&mut face, system.interface(), &capabilities, self.texts);
-        line::send_frame(&self.socket, DONE, &face.into_bytes())?;
+        channel::send_frame(&self.socket, DONE, &face.into_bytes())?;
         if let Some(file) = receive_file(&self.socket)? {
             self.memory = Some(Memory::of(file).map_err(|_| Gone)?);
         }
         let memory = self.memory.as_ref().ok_or(Gone)?;
-        let mut desk = Desk::new(system.interface());
+        let mut buffers = Buffers::new(system.interface());
         loop {
-            line::wait(memory, &self.socket, ASKED, &mut self.patience, patiently)?;
-            let words = line::body(memory);
+            channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
+            let words = channel::body(memory);
             let mut take = Take::new(words);
             let asked = Question::of(take.word()).ok_or(Gone)?;
             match asked {
                 Question::Advance | Question::Trial | Question::Linearize | Question::Begin => {
-                    desk.answer(asked, system.as_mut(), take, words);
+                    buffers.answer(asked, system.as_mut(), take, words);
                 }
                 Question::TextOf => put_bytes(words, (self.texts.text)(take.float()).as_bytes()),
                 Question::NumberOf => {
@@ -173,7 +176,7 @@ impl Server {
                 }
                 Question::Leave => put_bytes(words, &maker.told()),
             }
-            line::pass(memory, &self.socket, ANSWERED)?;
+            channel::pass(memory, &self.socket, ANSWERED)?;
             if asked == Question::Leave {
                 return Ok(());
             }
@@ -209,7 +212,7 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
 }
 
 /// Room for questions and answers, made once.
-struct Desk {
+struct Buffers {
     inputs: Vec<Signal>,
     /// For each number of derivatives that can be asked for.
     responses: [Response; 3],
@@ -217,7 +220,7 @@ struct Desk {
     reached: f64,
 }
 
-impl Desk {
+impl Buffers {
     fn new(interface: &Interface) -> Self {
         Self {
             inputs: interface
@@ -241,12 +244,13 @@ impl Desk {
         let before = Instant::now();
         let seconds = || before.elapsed().as_secs_f64();
         let answered: std::result::Result<(), Error> = if question == Question::Linearize {
-            let unit = system
+            let capability = system
                 .linearize()
-                .expect("BUG: a system without linearisation was linearised");
+                .expect("BUG: a system without linearization was linearized");
             let here = &mut self.linearization;
             if take.word() == 0 {
-                unit.linearize_into(here)
+                capability
+                    .linearize_into(here)
                     .map(|()| put_linearization(words, here, seconds()))
             } else {
                 let time = take.float();
@@ -254,9 +258,10 @@ impl Desk {
                 [x, u, u_slope]
                     .into_iter()
                     .for_each(|vector| take.floats(vector.as_mut_slice()));
-                // What is there is no linearisation any more: the next one is to be filled anew.
+                // What is there is no linearization any more: the next one is to be filled anew.
                 here.affine = 0;
-                unit.evaluate_into(time, here)
+                capability
+                    .evaluate_into(time, here)
                     .map(|()| put_evaluation(words, here, seconds()))
             }
         } else {
@@ -267,10 +272,10 @@ impl Desk {
             let done = match question {
                 Question::Begin => system.begin(step, &self.inputs, response),
                 Question::Trial => {
-                    let unit = system
+                    let capability = system
                         .trial()
                         .expect("BUG: a trial was asked of a system without rollback");
-                    unit.respond(step, &self.inputs, response)
+                    capability.respond(step, &self.inputs, response)
                 }
                 _ => system.advance(step, &self.inputs, response),
             };

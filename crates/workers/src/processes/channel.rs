@@ -1,8 +1,9 @@
-//! The line between two processes: orders and answers lie in shared memory, a socket wakes who sleeps.
+//! The channel between two processes: requests and answers lie in shared memory, and a socket wakes
+//! the side that sleeps.
 //!
-//! One word of the memory says whose turn it is. Who waits looks at it for a while, and then sleeps on the socket, which
-//! also tells when the other process is gone. So a busy line costs no call of the operating system, and an idle one no time of
-//! a core.
+//! One word of the memory says whose turn it is. The side that waits polls it for a while, and then
+//! sleeps on the socket, which also shows when the other process is gone. So a busy channel costs
+//! no call of the operating system, and an idle one no time of a core.
 
 use std::hint::spin_loop;
 use std::io::{self, ErrorKind, Read, Write};
@@ -15,44 +16,47 @@ use crate::processes::memory::Memory;
 
 /// The asker's turn: nothing is asked for, or the answer is there.
 pub(crate) const ANSWERED: u64 = 0;
-/// The other's turn: an order lies in the memory.
+/// The other's turn: a request lies in the memory.
 pub(crate) const ASKED: u64 = 1;
 /// Added to a turn: who waits for the next one sleeps, and has to be woken.
 const SLEEPS: u64 = 2;
 
-/// How often a side looks for its turn before it begins to make way for others.
+/// How often a side checks for its turn before it begins to yield.
 ///
-/// Two systems are three processes, more than many machines have free cores: one that looks without making way keeps those
-/// from working that it waits for. Measured with light systems on two cores: a step of two systems takes 4 µs with 10, 6 µs with 60
-/// and 50 µs with 1000 and other programs about. With free cores making way costs next to nothing.
+/// Two systems are three processes, more than many machines have free cores: one that polls without
+/// yielding keeps those from working that it waits for. Measured with light systems on two cores: a
+/// step of two systems takes 4 µs with 10, 6 µs with 60 and 50 µs with 1000 and other programs
+/// about. With free cores yielding costs next to nothing.
 const SPINS: u32 = 10;
-/// How often it makes way and looks again before it sleeps: together about what sleeping and being woken cost.
+/// How often it yields and checks again before it sleeps: together about what sleeping and being
+/// woken cost.
 const YIELDS: u32 = 100;
-/// Who makes way and is away for so long has met others that are busy.
-const LONG: Duration = Duration::from_micros(50);
-/// So often one then sleeps at once: who sleeps is let in when it is woken, while who makes way has to queue.
-const SHY: u32 = 256;
+/// A yield that lasts longer than this shows that others are busy on the cores.
+const BUSY_YIELD: Duration = Duration::from_micros(50);
+/// After such a yield, so many waits sleep at once: a sleeper runs when it is woken, while one that
+/// yields has to queue.
+const IMMEDIATE_SLEEPS: u32 = 256;
 
-/// Whether there is room on the cores for one that waits and looks.
+/// Decides between polling and sleeping, by whether the cores have room for one that polls.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
-    /// Waits that are to sleep at once.
-    shy: u32,
+pub(crate) struct Backoff {
+    /// Waits that are still to sleep at once.
+    immediate_sleeps: u32,
 }
 
-impl Patience {
-    /// Makes way and looks, for a while or until `reached`.
-    fn look(&mut self, reached: impl Fn() -> bool) -> bool {
-        if self.shy > 0 {
-            self.shy -= 1;
+impl Backoff {
+    /// Yields and polls, for a while or until `reached`.
+    fn poll(&mut self, reached: impl Fn() -> bool) -> bool {
+        if self.immediate_sleeps > 0 {
+            self.immediate_sleeps -= 1;
             return false;
         }
         let mut before = Instant::now();
         for _ in 0..YIELDS {
             yield_now();
             let now = Instant::now();
-            if now - before > LONG {
-                self.shy = SHY;
+            if now - before > BUSY_YIELD {
+                self.immediate_sleeps = IMMEDIATE_SLEEPS;
                 return reached();
             }
             if reached() {
@@ -66,17 +70,17 @@ impl Patience {
 
 /// Where the turn stands.
 const TURN: usize = 0;
-/// Where orders and answers begin: past the line of the cache that the turn lies in.
+/// Where requests and answers begin: past the line of the cache that the turn lies in.
 const BODY: usize = 8;
 
-/// So many words are there beside orders and answers.
+/// So many words are there beside requests and answers.
 pub(crate) const HEAD: usize = BODY;
 
-/// The other process is gone, or no longer keeps to the rules.
+/// The other process is gone, or no longer keeps to the protocol.
 #[derive(Debug)]
 pub(crate) struct Gone;
 
-/// Where orders and answers are put.
+/// Where requests and answers are put.
 pub(crate) fn body(memory: &Memory) -> &[AtomicU64] {
     &memory.words()[BODY..]
 }
@@ -91,13 +95,14 @@ pub(crate) fn pass(memory: &Memory, mut socket: &UnixStream, turn: u64) -> Resul
     }
 }
 
-/// Waits for its turn. Where the socket has a time limit, `look` is called whenever that has passed, and may end the wait.
+/// Waits for its turn. Where the socket has a time limit, `check` is called whenever that has
+/// passed, and may end the wait.
 pub(crate) fn wait<E: From<Gone>>(
     memory: &Memory,
     socket: &UnixStream,
     turn: u64,
-    patience: &mut Patience,
-    look: impl FnMut() -> Result<(), E>,
+    backoff: &mut Backoff,
+    check: impl FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     let state = &memory.words()[TURN];
     // The other side may sleep already when we find that it is our turn.
@@ -109,7 +114,7 @@ pub(crate) fn wait<E: From<Gone>>(
         }
         spin_loop();
     }
-    if patience.look(reached) {
+    if backoff.poll(reached) {
         return Ok(());
     }
     let others = ASKED - turn;
@@ -118,21 +123,21 @@ pub(crate) fn wait<E: From<Gone>>(
         Err(_) => return Err(Gone.into()), // nobody writes that
         Ok(_) => {}
     }
-    read(socket, &mut [0], look)?;
+    read(socket, &mut [0], check)?;
     if reached() { Ok(()) } else { Err(Gone.into()) }
 }
 
-/// Fills `bytes` from the socket; see [`wait`] for `look`.
+/// Fills `bytes` from the socket; see [`wait`] for `check`.
 pub(crate) fn read<E: From<Gone>>(
     mut socket: &UnixStream,
     mut bytes: &mut [u8],
-    mut look: impl FnMut() -> Result<(), E>,
+    mut check: impl FnMut() -> Result<(), E>,
 ) -> Result<(), E> {
     while !bytes.is_empty() {
         match socket.read(bytes) {
             Ok(0) => return Err(Gone.into()),
             Ok(count) => bytes = &mut bytes[count..],
-            Err(error) if pauses(&error) => look()?,
+            Err(error) if pauses(&error) => check()?,
             Err(_) => return Err(Gone.into()),
         }
     }
@@ -161,13 +166,13 @@ pub(crate) fn send_frame(mut socket: &UnixStream, number: u64, bytes: &[u8]) -> 
 /// What [`send_frame`] sent.
 pub(crate) fn receive_frame<E: From<Gone>>(
     socket: &UnixStream,
-    mut look: impl FnMut() -> Result<(), E>,
+    mut check: impl FnMut() -> Result<(), E>,
 ) -> Result<(u64, Vec<u8>), E> {
     let (mut number, mut length) = ([0; 8], [0; 8]);
-    read(socket, &mut number, &mut look)?;
-    read(socket, &mut length, &mut look)?;
+    read(socket, &mut number, &mut check)?;
+    read(socket, &mut length, &mut check)?;
     let mut bytes = vec![0; usize::try_from(u64::from_le_bytes(length)).map_err(|_| Gone)?];
-    read(socket, &mut bytes, look)?;
+    read(socket, &mut bytes, check)?;
     Ok((u64::from_le_bytes(number), bytes))
 }
 
@@ -191,7 +196,7 @@ mod tests {
         let memory = Memory::new(HEAD + 1).unwrap();
         let other = Memory::of(memory.file().try_clone_to_owned().unwrap()).unwrap();
         let answering = std::thread::spawn(move || {
-            while wait(&other, &there, ASKED, &mut Patience::default(), never).is_ok() {
+            while wait(&other, &there, ASKED, &mut Backoff::default(), never).is_ok() {
                 let number = body(&other)[0].load(Ordering::Relaxed);
                 if number.is_multiple_of(100) {
                     std::thread::sleep(std::time::Duration::from_millis(2));
@@ -206,7 +211,7 @@ mod tests {
             }
             body(&memory)[0].store(number, Ordering::Relaxed);
             pass(&memory, &here, ASKED).unwrap();
-            wait(&memory, &here, ANSWERED, &mut Patience::default(), never).unwrap();
+            wait(&memory, &here, ANSWERED, &mut Backoff::default(), never).unwrap();
             assert_eq!(body(&memory)[0].load(Ordering::Relaxed), number + 1);
         }
         drop(here);
@@ -220,7 +225,7 @@ mod tests {
         pass(&memory, &here, ASKED).unwrap();
         drop(there);
         assert_eq!(
-            wait(&memory, &here, ANSWERED, &mut Patience::default(), never),
+            wait(&memory, &here, ANSWERED, &mut Backoff::default(), never),
             Err("gone".to_owned())
         );
     }
@@ -232,10 +237,10 @@ mod tests {
             .unwrap();
         let memory = Memory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
-        let mut looks = 0;
-        let ended = wait(&memory, &here, ANSWERED, &mut Patience::default(), || {
-            looks += 1;
-            if looks < 3 {
+        let mut checks = 0;
+        let ended = wait(&memory, &here, ANSWERED, &mut Backoff::default(), || {
+            checks += 1;
+            if checks < 3 {
                 Ok(())
             } else {
                 Err("enough".to_owned())

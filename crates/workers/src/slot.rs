@@ -1,32 +1,32 @@
-//! A system in its place, and the questions it can be asked.
+//! A system in its slot, and the calls it can receive.
 
 use dovetail_core::{
     Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work,
 };
 
 /// A system, and what it has done so far.
-pub(crate) struct Seat {
+pub(crate) struct Slot {
     pub system: Box<dyn System>,
     pub work: Work,
     pub stopwatch: Stopwatch,
 }
 
-/// One question for the system in a seat.
-pub(crate) type Ask<O> = fn(&mut Seat, &mut O) -> Result<(), Error>;
+/// One call of the system in a slot.
+pub(crate) type Operation<T> = fn(&mut Slot, &mut T) -> Result<(), Error>;
 
 /// What systems are asked by: a task of either kind.
-pub(crate) trait Order: Sized {
+pub(crate) trait WorkerTask: Sized {
     /// Position of the system.
     fn system(&self) -> usize;
 
     /// Whether it takes part in this call.
     fn is_due(&self) -> bool;
 
-    /// What lies in the place of an order that is elsewhere. It holds no memory and is not due.
+    /// What lies in the place of a task that is elsewhere. It holds no memory and is not due.
     fn blank() -> Self;
 }
 
-impl Order for Task {
+impl WorkerTask for Task {
     fn system(&self) -> usize {
         self.system
     }
@@ -43,7 +43,7 @@ impl Order for Task {
     }
 }
 
-impl Order for LinearizeTask {
+impl WorkerTask for LinearizeTask {
     fn system(&self) -> usize {
         self.system
     }
@@ -62,18 +62,18 @@ impl Order for LinearizeTask {
     }
 }
 
-pub(crate) fn begin(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
+pub(crate) fn begin(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
     task.response.begin();
-    seat.system
+    slot.system
         .begin(task.step, &task.inputs, &mut task.response)
 }
 
-pub(crate) fn advance(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
-    let Seat {
+pub(crate) fn advance(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
+    let Slot {
         system,
         work,
         stopwatch,
-    } = seat;
+    } = slot;
     task.response.begin();
     stopwatch.time(&mut work.seconds, || {
         system.advance(task.step, &task.inputs, &mut task.response)
@@ -82,33 +82,33 @@ pub(crate) fn advance(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
     Ok(())
 }
 
-pub(crate) fn trial(seat: &mut Seat, task: &mut Task) -> Result<(), Error> {
-    let Seat {
+pub(crate) fn trial(slot: &mut Slot, task: &mut Task) -> Result<(), Error> {
+    let Slot {
         system,
         work,
         stopwatch,
-    } = seat;
-    let unit = system
+    } = slot;
+    let trial = system
         .trial()
         .expect("BUG: a trial was asked of a system without rollback");
     task.response.begin();
     stopwatch.time(&mut work.seconds, || {
-        unit.respond(task.step, &task.inputs, &mut task.response)
+        trial.respond(task.step, &task.inputs, &mut task.response)
     })?;
     work.count_trial(&task.response);
     Ok(())
 }
 
-pub(crate) fn linearize(seat: &mut Seat, task: &mut LinearizeTask) -> Result<(), Error> {
-    let Seat {
+pub(crate) fn linearize(slot: &mut Slot, task: &mut LinearizeTask) -> Result<(), Error> {
+    let Slot {
         system,
         work,
         stopwatch,
-    } = seat;
-    let unit = system
+    } = slot;
+    let linearize = system
         .linearize()
-        .expect("BUG: a system without linearisation was linearised");
-    stopwatch.time(&mut work.seconds, || task.carry_out(unit))?;
+        .expect("BUG: a system without linearization was linearized");
+    stopwatch.time(&mut work.seconds, || task.carry_out(linearize))?;
     work.linearizations += u64::from(task.elsewhere.is_none());
     Ok(())
 }

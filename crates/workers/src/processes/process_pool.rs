@@ -15,20 +15,22 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-use crate::processes::line::{self, ANSWERED, ASKED, Gone, HEAD, Patience};
+use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
 use crate::processes::lost::Lost;
 use crate::processes::memory::Memory;
 use crate::processes::message::{DONE, Texts};
 use crate::processes::serve::{ERRAND, MAKE, OPEN};
 
-/// Who sleeps on a line looks up so often, for interrupts and time limits.
-const GLANCE: Duration = Duration::from_millis(100);
-/// Where steps have a limit, a system has at least so long to be made: its files are read, and an FMU is unpacked.
-const MAKING: Duration = Duration::from_secs(60);
+/// A side that sleeps on a channel checks so often for interrupts and time limits.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Where steps have a limit, a system has at least so long to be made: its files are read, and an
+/// FMU is unpacked.
+const MIN_START_LIMIT: Duration = Duration::from_secs(60);
 /// After an interrupt, or at the end of a run, a process has so long to come to an end.
-const GRACE: Duration = Duration::from_secs(2);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
-/// How worker processes are started and how long they are waited for. Processes that are not in use are kept for the next run.
+/// How worker processes are started and how long they are waited for. Processes that are not in use
+/// are kept for the next run.
 #[derive(Clone)]
 pub struct Fleet {
     shared: Arc<Shared>,
@@ -61,7 +63,8 @@ impl fmt::Debug for Fleet {
 }
 
 impl Fleet {
-    /// Processes of this program, which is to call [`serve`](crate::serve) when it is started with these arguments.
+    /// Processes of this program, which is to call [`serve`](crate::serve) when it is started with
+    /// these arguments.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let (program, idle) = (program.into(), Mutex::default());
@@ -77,7 +80,8 @@ impl Fleet {
         }
     }
 
-    /// A process that does not answer within `limit` is killed. Once `interrupted` is raised, a process has two seconds left.
+    /// A process that does not answer within `limit` is killed. Once `interrupted` is raised, a
+    /// process has two seconds left.
     pub fn watched(
         &self,
         limit: Option<Duration>,
@@ -141,16 +145,16 @@ impl Fleet {
             .push(process);
     }
 
-    /// Looks after a process that is making a system since `began`; that may take longer than a step.
+    /// Watches a process that is making a system since `began`; that may take longer than a step.
     pub(crate) fn watch_making(&self, began: Instant) -> Watch {
         let watch = self.watch(began);
         Watch {
-            limit: watch.limit.map(|limit| limit.max(MAKING)),
+            limit: watch.limit.map(|limit| limit.max(MIN_START_LIMIT)),
             ..watch
         }
     }
 
-    /// Looks after a process that is waited for since `began`.
+    /// Watches a process that is waited for since `began`.
     pub(crate) fn watch(&self, began: Instant) -> Watch {
         let Shared {
             limit, interrupted, ..
@@ -174,37 +178,39 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// A farewell is not waited for longer than a short while.
+    /// The answer to a leave request is not waited for longer than a short while.
     fn brief() -> Self {
         Self {
             began: Instant::now(),
-            limit: Some(GRACE),
+            limit: Some(GRACE_PERIOD),
             interrupted: None,
             since: None,
         }
     }
 
-    fn look(&mut self) -> Result<(), Lost> {
+    fn check(&mut self) -> Result<(), Lost> {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
             return Err(Lost::Silent { limit });
         }
         if self
             .interrupted
             .is_some_and(|flag| flag.load(Ordering::Relaxed))
-            && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE
+            && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD
         {
-            return Err(Lost::Interrupted { limit: GRACE });
+            return Err(Lost::Interrupted {
+                limit: GRACE_PERIOD,
+            });
         }
         Ok(())
     }
 }
 
-/// A worker process and the line to it.
+/// A worker process and the channel to it.
 pub(crate) struct Process {
     child: Child,
     socket: UnixStream,
     memory: Option<Memory>,
-    patience: Patience,
+    backoff: Backoff,
     job: Vec<u8>,
     /// Whether it has said that it could open its job.
     opened: bool,
@@ -220,10 +226,10 @@ pub struct Helper {
 impl Helper {
     /// Does an errand, which has so long; what came of it.
     pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, Refusal> {
-        let sent = line::send_frame(&self.process.socket, ERRAND, errand);
+        let sent = channel::send_frame(&self.process.socket, ERRAND, errand);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
         let (began, limit) = (Instant::now(), Some(limit));
-        self.process.said(&mut Watch {
+        self.process.reply(&mut Watch {
             began,
             limit,
             interrupted: self.interrupted,
@@ -251,15 +257,15 @@ impl Process {
     fn start(shared: &Shared, job: &[u8]) -> IoResult<Self> {
         let process = Self::spawn(shared, job.to_owned())?;
         // A process that is gone already is found out by whoever waits for its answer.
-        let _ = line::send_frame(&process.socket, OPEN, job);
+        let _ = channel::send_frame(&process.socket, OPEN, job);
         Ok(process)
     }
 
     fn spawn(shared: &Shared, job: Vec<u8>) -> IoResult<Self> {
         let (socket, theirs) = UnixStream::pair()?;
-        socket.set_read_timeout(Some(GLANCE))?;
+        socket.set_read_timeout(Some(POLL_INTERVAL))?;
         let mut command = Command::new(&shared.program);
-        // A group of its own: Ctrl-C at the terminal is for us to hear, and for nobody to die of.
+        // A group of its own: Ctrl-C at the terminal is ours to handle, and must kill nobody.
         command
             .args(&shared.arguments)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -269,30 +275,30 @@ impl Process {
             child,
             socket,
             memory: None,
-            patience: Patience::default(),
+            backoff: Backoff::default(),
             job,
             opened: false,
             lost: None,
         })
     }
 
-    /// Asks for a system; [`made`](Self::made) tells what came of it.
-    pub fn make(&mut self, order: &[u8]) -> Result<(), Lost> {
-        let sent = line::send_frame(&self.socket, MAKE, order);
+    /// Asks for a system; [`made`](Self::made) gives what came of it.
+    pub fn make(&mut self, request: &[u8]) -> Result<(), Lost> {
+        let sent = channel::send_frame(&self.socket, MAKE, request);
         sent.map_err(|gone| self.lose(gone.into()))
     }
 
     /// What the process says of the system it was asked for.
     pub fn made(&mut self, mut watch: Watch) -> Result<Vec<u8>, Refusal> {
         if !self.opened {
-            self.said(&mut watch)?;
+            self.reply(&mut watch)?;
             self.opened = true;
         }
-        self.said(&mut watch)
+        self.reply(&mut watch)
     }
 
-    fn said(&mut self, watch: &mut Watch) -> Result<Vec<u8>, Refusal> {
-        let received = line::receive_frame(&self.socket, || glance(watch, &mut self.child));
+    fn reply(&mut self, watch: &mut Watch) -> Result<Vec<u8>, Refusal> {
+        let received = channel::receive_frame(&self.socket, || check_alive(watch, &mut self.child));
         match received.map_err(|lost| self.lose(lost))? {
             (DONE, bytes) => Ok(bytes),
             (_, why) => Err(Refusal::Said(String::from_utf8_lossy(&why).into_owned())),
@@ -304,7 +310,7 @@ impl Process {
         let enough = self
             .memory
             .as_ref()
-            .is_some_and(|memory| line::body(memory).len() >= words);
+            .is_some_and(|memory| channel::body(memory).len() >= words);
         if !enough {
             self.memory = Some(Memory::new(HEAD + words)?);
         }
@@ -323,15 +329,15 @@ impl Process {
         Ok(())
     }
 
-    /// Where orders and answers lie.
+    /// Where requests and answers lie.
     pub fn body(&self) -> &[std::sync::atomic::AtomicU64] {
         self.memory
             .as_ref()
-            .map_or(&[], |memory| line::body(memory))
+            .map_or(&[], |memory| channel::body(memory))
     }
 
-    /// The order that was put into the memory is to be carried out.
-    pub fn order(&mut self) -> Result<(), Lost> {
+    /// The request that was put into the memory is to be carried out.
+    pub fn request(&mut self) -> Result<(), Lost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
@@ -339,10 +345,10 @@ impl Process {
             .memory
             .as_ref()
             .expect("BUG: a process without memory was asked");
-        line::pass(memory, &self.socket, ASKED).map_err(|gone| self.lose(gone.into()))
+        channel::pass(memory, &self.socket, ASKED).map_err(|gone| self.lose(gone.into()))
     }
 
-    /// Waits until the order is carried out.
+    /// Waits until the request is carried out.
     pub fn wait(&mut self, mut watch: Watch) -> Result<(), Lost> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
@@ -352,20 +358,20 @@ impl Process {
             .as_ref()
             .expect("BUG: a process without memory was asked");
         let child = &mut self.child;
-        let waited = line::wait(memory, &self.socket, ANSWERED, &mut self.patience, || {
-            glance(&mut watch, child)
+        let waited = channel::wait(memory, &self.socket, ANSWERED, &mut self.backoff, || {
+            check_alive(&mut watch, child)
         });
         waited.map_err(|lost| self.lose(lost))
     }
 
-    /// Waits a short while for the answer to a farewell.
+    /// Waits a short while for the answer to a leave request.
     pub fn wait_briefly(&mut self) -> Result<(), Lost> {
         self.wait(Watch::brief())
     }
 
     /// The process is not what it should be: how it ended, or else it is ended now.
     pub fn lose(&mut self, why: Lost) -> Lost {
-        // One that has just closed its line may need a moment to be seen as ended.
+        // One that has just closed its channel may need a moment to be seen as ended.
         let ended = (0..50).find_map(|_| match (&why, self.child.try_wait()) {
             (_, Ok(Some(status))) => Some(status),
             (Lost::Confused, Ok(None)) => {
@@ -385,9 +391,10 @@ impl Process {
     }
 }
 
-/// A look at the clock, the interrupt, and whether the process still lives: something it has started may hold its line open.
-fn glance(watch: &mut Watch, child: &mut Child) -> Result<(), Lost> {
-    watch.look()?;
+/// Checks the clock, the interrupt, and whether the process still lives: something it has started
+/// may hold its channel open.
+fn check_alive(watch: &mut Watch, child: &mut Child) -> Result<(), Lost> {
+    watch.check()?;
     match child.try_wait() {
         Ok(Some(_)) => Err(Gone.into()),
         _ => Ok(()),
@@ -395,11 +402,11 @@ fn glance(watch: &mut Watch, child: &mut Child) -> Result<(), Lost> {
 }
 
 impl Drop for Process {
-    /// The line is closed, and the process ends in order, or is ended.
+    /// The channel is closed, and the process ends in order, or is ended.
     fn drop(&mut self) {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         let began = Instant::now();
-        while self.lost.is_none() && began.elapsed() < GRACE {
+        while self.lost.is_none() && began.elapsed() < GRACE_PERIOD {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }

@@ -1,0 +1,207 @@
+//! The systems that fall to one thread, with batches in which tasks for them are handed over.
+
+use std::any::Any;
+use std::mem::swap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use dovetail_core::{Error, LinearizeTask, Stopwatch, System, Task, Work};
+
+use crate::slot::{Operation, Slot, WorkerTask, advance, linearize};
+
+/// Some of the systems, and what they are asked.
+pub(crate) struct Partition {
+    slots: Slots,
+    tasks: Batch<Task>,
+    linearizations: Batch<LinearizeTask>,
+    failure: Option<Failure>,
+}
+
+/// The systems at the positions that leave the same remainder. Systems of one kind tend to stand
+/// side by side in a model; dealing them out like cards spreads every kind over all partitions.
+struct Slots {
+    slots: Vec<Slot>,
+    partitions: usize,
+}
+
+/// Tasks handed over. They are swapped in and out, so that nothing is copied and nothing allocated.
+pub(crate) struct Batch<T> {
+    tasks: Vec<T>,
+    /// Where each task belongs in the caller's slice; as many as there are tasks in the batch.
+    positions: Vec<usize>,
+    operation: Operation<T>,
+}
+
+/// A task that can be handed over: there is a batch for its kind.
+pub(crate) trait BatchTask: WorkerTask {
+    #[doc(hidden)]
+    fn batch(partition: &mut Partition) -> &mut Batch<Self>;
+}
+
+impl BatchTask for Task {
+    fn batch(partition: &mut Partition) -> &mut Batch<Self> {
+        &mut partition.tasks
+    }
+}
+
+impl BatchTask for LinearizeTask {
+    fn batch(partition: &mut Partition) -> &mut Batch<Self> {
+        &mut partition.linearizations
+    }
+}
+
+impl Partition {
+    /// Deals the systems out to so many partitions.
+    pub fn deal(systems: Vec<Box<dyn System>>, partitions: usize) -> Vec<Self> {
+        let mut dealt: Vec<Vec<Slot>> = (0..partitions).map(|_| Vec::new()).collect();
+        for (position, system) in systems.into_iter().enumerate() {
+            dealt[position % partitions].push(Slot {
+                system,
+                work: Work::default(),
+                stopwatch: Stopwatch::default(),
+            });
+        }
+        let partition = |slots: Vec<Slot>| Self {
+            tasks: Batch::new(slots.len(), advance),
+            linearizations: Batch::new(slots.len(), linearize),
+            slots: Slots { slots, partitions },
+            failure: None,
+        };
+        dealt.into_iter().map(partition).collect()
+    }
+
+    /// Takes these tasks over, to be carried out here.
+    pub fn accept<'t, T: BatchTask + 't>(
+        &mut self,
+        operation: Operation<T>,
+        tasks: impl Iterator<Item = (usize, &'t mut T)>,
+    ) {
+        let batch = T::batch(self);
+        batch.operation = operation;
+        tasks.for_each(|(position, task)| batch.put(position, task));
+    }
+
+    /// Carries out what was taken over.
+    pub fn run(&mut self) {
+        let Self {
+            slots,
+            tasks,
+            linearizations,
+            ..
+        } = self;
+        self.failure = tasks
+            .carry_out(slots)
+            .or_else(|| linearizations.carry_out(slots));
+    }
+
+    /// Gives back what was taken over, carried out or not, and records what the systems have done
+    /// so far.
+    pub fn give_back<T: BatchTask>(
+        &mut self,
+        tasks: &mut [T],
+        work: &mut [Work],
+    ) -> Option<Failure> {
+        let batch = T::batch(self);
+        for (task, &position) in batch.tasks.iter_mut().zip(&batch.positions) {
+            swap(task, &mut tasks[position]);
+        }
+        while let Some(position) = T::batch(self).positions.pop() {
+            let system = tasks[position].system();
+            work[system] = self.slots.of(system).work;
+        }
+        self.failure.take()
+    }
+
+    /// Carries out tasks that need not be handed over: the caller does this partition itself.
+    pub fn carry_out<'t, T: WorkerTask + 't>(
+        &mut self,
+        operation: Operation<T>,
+        tasks: impl Iterator<Item = (usize, &'t mut T)>,
+        work: &mut [Work],
+    ) -> Option<Failure> {
+        let slots = &mut self.slots;
+        slots.carry_out(operation, tasks, |system, done| work[system] = done)
+    }
+}
+
+impl Slots {
+    fn of(&mut self, system: usize) -> &mut Slot {
+        &mut self.slots[system / self.partitions]
+    }
+
+    /// One task after the other, up to the first that fails.
+    fn carry_out<'t, T: WorkerTask + 't>(
+        &mut self,
+        operation: Operation<T>,
+        mut tasks: impl Iterator<Item = (usize, &'t mut T)>,
+        mut record: impl FnMut(usize, Work),
+    ) -> Option<Failure> {
+        tasks.find_map(|(position, task)| {
+            // What a panic may leave half done is the caller's affair, in whose thread it goes on.
+            let cause =
+                match catch_unwind(AssertUnwindSafe(|| operation(self.of(task.system()), task))) {
+                    Ok(Ok(())) => {
+                        record(task.system(), self.of(task.system()).work);
+                        return None;
+                    }
+                    Ok(Err(error)) => Cause::Error(error),
+                    Err(payload) => Cause::Panic(payload),
+                };
+            Some(Failure { position, cause })
+        })
+    }
+}
+
+impl<T: WorkerTask> Batch<T> {
+    fn new(room: usize, operation: Operation<T>) -> Self {
+        Self {
+            tasks: (0..room).map(|_| T::blank()).collect(),
+            positions: Vec::with_capacity(room),
+            operation,
+        }
+    }
+
+    fn put(&mut self, position: usize, task: &mut T) {
+        let next = self.positions.len();
+        if next == self.tasks.len() {
+            self.tasks.push(T::blank()); // a system that is asked twice in one call
+        }
+        swap(&mut self.tasks[next], task);
+        self.positions.push(position);
+    }
+
+    fn carry_out(&mut self, slots: &mut Slots) -> Option<Failure> {
+        if self.positions.is_empty() {
+            return None;
+        }
+        let tasks = self.positions.iter().copied().zip(&mut self.tasks);
+        slots.carry_out(self.operation, tasks, |_, _| ())
+    }
+}
+
+/// What ended a call, and at which task.
+pub(crate) struct Failure {
+    position: usize,
+    cause: Cause,
+}
+
+enum Cause {
+    Error(Error),
+    Panic(Box<dyn Any + Send>),
+}
+
+impl Failure {
+    /// The one that a single thread, working in order, would have met.
+    pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter()
+            .chain(other)
+            .min_by_key(|failure| failure.position)
+    }
+
+    /// An error is handed on; a panic goes on in the caller's thread, as if it had begun there.
+    pub fn raise(self) -> Error {
+        match self.cause {
+            Cause::Error(error) => error,
+            Cause::Panic(payload) => resume_unwind(payload),
+        }
+    }
+}
