@@ -60,13 +60,18 @@ impl Partition {
                 stopwatch: Stopwatch::default(),
             });
         }
-        let partition = |slots: Vec<Slot>| Self {
-            tasks: Batch::new(slots.len(), advance),
-            linearizations: Batch::new(slots.len(), linearize),
-            slots: Slots { slots, partitions },
+        let slots = dealt.into_iter().map(|slots| Slots { slots, partitions });
+        slots.map(Self::new).collect()
+    }
+
+    fn new(slots: Slots) -> Self {
+        let count = slots.slots.len();
+        Self {
+            slots,
+            tasks: Batch::new(count, advance),
+            linearizations: Batch::new(count, linearize),
             failure: None,
-        };
-        dealt.into_iter().map(partition).collect()
+        }
     }
 
     /// Takes these tasks over, to be carried out here.

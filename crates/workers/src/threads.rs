@@ -64,33 +64,28 @@ impl Threads {
             helpers: Vec::with_capacity(count - 1),
             busy: vec![false; count],
         };
-        // Where threads have to share cores, one that looks for its turn keeps the others from
-        // their work.
-        let spins = if available_parallelism().is_ok_and(|cores| count <= cores.get()) {
-            SPINS
-        } else {
-            0
-        };
-        workers.handoffs.extend(
-            Partition::deal(systems, count)
-                .into_iter()
-                .map(|partition| Arc::new(Handoff::new(partition, spins))),
-        );
-        for (number, handoff) in workers.handoffs.iter().enumerate().skip(1) {
-            let handoff = Arc::clone(handoff);
-            workers.helpers.push(
-                Builder::new()
-                    .name(format!("systems-{number}"))
-                    .spawn(move || handoff.serve())?,
-            );
+        let spins = spins_for(count);
+        for partition in Partition::deal(systems, count) {
+            let handoff = Handoff::new(partition, spins);
+            workers.handoffs.push(Arc::new(handoff));
         }
-        // A thread allocates while it starts, which is not to happen in the midst of a run.
-        workers
-            .handoffs
-            .iter()
-            .skip(1)
-            .for_each(|handoff| handoff.wait());
+        workers.start_threads()?;
         Ok(workers)
+    }
+
+    /// Starts the threads of all handoffs but the first, and waits until they run: a thread
+    /// allocates while it starts, which is not to happen in the midst of a run.
+    fn start_threads(&mut self) -> std::io::Result<()> {
+        for (number, handoff) in self.handoffs.iter().enumerate().skip(1) {
+            let handoff = Arc::clone(handoff);
+            let builder = Builder::new().name(format!("systems-{number}"));
+            let helper = builder.spawn(move || handoff.serve())?;
+            self.helpers.push(helper);
+        }
+        for handoff in self.handoffs.iter().skip(1) {
+            handoff.wait();
+        }
+        Ok(())
     }
 
     /// How many threads carry out steps, the calling one among them.
@@ -104,12 +99,7 @@ impl Threads {
         tasks: &mut [T],
         operation: Operation<T>,
     ) -> Result<(), Error> {
-        let partitions = self.handoffs.len();
-        self.busy.fill(false);
-        tasks
-            .iter()
-            .filter(|task| task.is_due())
-            .for_each(|task| self.busy[task.system() % partitions] = true);
+        self.mark_busy(tasks);
         // The caller takes the first partition with something to do; the thread of that partition,
         // if it has one, sleeps on.
         let Some(own) = self.busy.iter().position(|&busy| busy) else {
@@ -117,35 +107,55 @@ impl Threads {
         };
         self.busy[own] = false;
         self.hand_over(tasks, operation);
-        let of_own = due_in_partition(tasks, own, partitions);
-        let mut failure = self.handoffs[own]
-            .with(|partition| partition.carry_out(operation, of_own, &mut self.work));
+        let failure = self.run_own(own, tasks, operation);
         self.others().for_each(|(_, handoff)| handoff.help());
-        for handoff in self
-            .busy
-            .iter()
-            .zip(&self.handoffs)
-            .filter_map(|(busy, handoff)| busy.then_some(handoff))
-        {
-            handoff.wait();
-            failure = Failure::first(
-                failure,
-                handoff.with(|partition| partition.give_back(tasks, &mut self.work)),
-            );
+        match Failure::first(failure, self.collect(tasks)) {
+            None => Ok(()),
+            Some(failure) => Err(failure.raise()),
         }
-        failure.map_or(Ok(()), |failure| Err(failure.raise()))
+    }
+
+    /// Marks the partitions to which tasks fall that are due.
+    fn mark_busy<T: BatchTask>(&mut self, tasks: &[T]) {
+        let partitions = self.handoffs.len();
+        self.busy.fill(false);
+        for task in tasks.iter().filter(|task| task.is_due()) {
+            self.busy[task.system() % partitions] = true;
+        }
+    }
+
+    /// Carries out, in this thread, the tasks of partition `own`.
+    fn run_own<T: BatchTask>(
+        &mut self,
+        own: usize,
+        tasks: &mut [T],
+        operation: Operation<T>,
+    ) -> Option<Failure> {
+        let tasks = due_in_partition(tasks, own, self.handoffs.len());
+        let work = &mut self.work;
+        self.handoffs[own].with(|partition| partition.carry_out(operation, tasks, work))
+    }
+
+    /// Waits for the other threads and takes their tasks back; the first failure among them.
+    fn collect<T: BatchTask>(&mut self, tasks: &mut [T]) -> Option<Failure> {
+        let mut failure = None;
+        let work = &mut self.work;
+        for (handoff, &busy) in self.handoffs.iter().zip(&self.busy) {
+            if busy {
+                handoff.wait();
+                let next = handoff.with(|partition| partition.give_back(tasks, work));
+                failure = Failure::first(failure, next);
+            }
+        }
+        failure
     }
 
     /// The other threads get what is theirs.
     fn hand_over<T: BatchTask>(&self, tasks: &mut [T], operation: Operation<T>) {
         let caller = current();
         for (number, handoff) in self.others() {
-            handoff.with(|partition| {
-                partition.accept(
-                    operation,
-                    due_in_partition(tasks, number, self.handoffs.len()),
-                )
-            });
+            let theirs = due_in_partition(tasks, number, self.handoffs.len());
+            handoff.with(|partition| partition.accept(operation, theirs));
             handoff.request(&caller, self.helpers[number - 1].thread());
         }
     }
@@ -153,10 +163,17 @@ impl Threads {
     /// The handoffs with something to do, but for that which the caller does itself. The first is
     /// never among them.
     fn others(&self) -> impl Iterator<Item = (usize, &Handoff)> {
-        let handoffs = self.handoffs.iter().enumerate().zip(&self.busy);
-        handoffs
-            .filter(|(_, busy)| **busy)
-            .map(|((number, handoff), _)| (number, handoff.as_ref()))
+        let handoffs = self.handoffs.iter().map(Arc::as_ref).enumerate();
+        handoffs.filter(|(number, _)| self.busy[*number])
+    }
+}
+
+/// How often a side looks for its turn. Where threads have to share cores, one that looks for its
+/// turn keeps the others from their work.
+fn spins_for(threads: usize) -> u32 {
+    match available_parallelism() {
+        Ok(cores) if threads <= cores.get() => SPINS,
+        _ => 0,
     }
 }
 

@@ -168,8 +168,9 @@ pub(crate) fn receive_frame<E: From<Gone>>(
     socket: &UnixStream,
     mut check: impl FnMut() -> Result<(), E>,
 ) -> Result<(u64, Vec<u8>), E> {
-    let (mut number, mut length) = ([0; 8], [0; 8]);
+    let mut number = [0; 8];
     read(socket, &mut number, &mut check)?;
+    let mut length = [0; 8];
     read(socket, &mut length, &mut check)?;
     let mut bytes = vec![0; usize::try_from(u64::from_le_bytes(length)).map_err(|_| Gone)?];
     read(socket, &mut bytes, check)?;

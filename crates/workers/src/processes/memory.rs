@@ -42,7 +42,8 @@ impl Memory {
     }
 
     fn map(file: OwnedFd, words: usize) -> Result<Self> {
-        let (length, access) = (words * size_of::<u64>(), ProtFlags::READ | ProtFlags::WRITE);
+        let length = words * size_of::<u64>();
+        let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: no address is asked for, so that the mapping overlaps nothing that is in use; the
         // file is as long as that.
         let start = unsafe {

@@ -146,7 +146,8 @@ impl Processes {
         question: Question,
         tasks: &mut [T],
     ) -> Result<(), Error> {
-        let (began, mut ended) = (Instant::now(), Ok(()));
+        let began = Instant::now();
+        let mut ended = Ok(());
         for task in tasks.iter_mut().filter(|task| task.is_due()) {
             let system = task.system();
             self.asked[system] = false;

@@ -9,8 +9,8 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -67,7 +67,7 @@ impl Fleet {
     /// these arguments.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
-        let (program, idle) = (program.into(), Mutex::default());
+        let program = program.into();
         Self {
             shared: Arc::new(Shared {
                 program,
@@ -75,7 +75,7 @@ impl Fleet {
                 texts,
                 limit: None,
                 interrupted: None,
-                idle,
+                idle: Mutex::default(),
             }),
         }
     }
@@ -87,21 +87,14 @@ impl Fleet {
         limit: Option<Duration>,
         interrupted: Option<&'static AtomicBool>,
     ) -> Self {
-        let Shared {
-            program,
-            arguments,
-            texts,
-            ..
-        } = &*self.shared;
-        let (program, arguments, idle) = (program.clone(), arguments.clone(), Mutex::default());
         Self {
             shared: Arc::new(Shared {
-                program,
-                arguments,
-                texts: *texts,
+                program: self.shared.program.clone(),
+                arguments: self.shared.arguments.clone(),
+                texts: self.shared.texts,
                 limit,
                 interrupted,
-                idle,
+                idle: Mutex::default(),
             }),
         }
     }
@@ -117,11 +110,7 @@ impl Fleet {
 
     /// A process for this job: one that is idle, or a new one that is about to open it.
     pub(crate) fn process(&self, job: &[u8]) -> IoResult<Process> {
-        let mut idle = self
-            .shared
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle();
         match idle.iter().position(|process| process.job == job) {
             Some(place) => Ok(idle.swap_remove(place)),
             None => Process::start(&self.shared, job),
@@ -138,11 +127,12 @@ impl Fleet {
 
     /// Keeps a process whose system has left, for the next run.
     pub(crate) fn keep(&self, process: Process) {
-        self.shared
-            .idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(process);
+        self.idle().push(process);
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Process>> {
+        let idle = self.shared.idle.lock();
+        idle.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Watches a process that is making a system since `began`; that may take longer than a step.
@@ -192,11 +182,10 @@ impl Watch {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
             return Err(Lost::Silent { limit });
         }
-        if self
+        let interrupted = self
             .interrupted
-            .is_some_and(|flag| flag.load(Ordering::Relaxed))
-            && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD
-        {
+            .is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if interrupted && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD {
             return Err(Lost::Interrupted {
                 limit: GRACE_PERIOD,
             });
@@ -228,10 +217,9 @@ impl Helper {
     pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, Refusal> {
         let sent = channel::send_frame(&self.process.socket, ERRAND, errand);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
-        let (began, limit) = (Instant::now(), Some(limit));
         self.process.reply(&mut Watch {
-            began,
-            limit,
+            began: Instant::now(),
+            limit: Some(limit),
             interrupted: self.interrupted,
             since: None,
         })
@@ -330,7 +318,7 @@ impl Process {
     }
 
     /// Where requests and answers lie.
-    pub fn body(&self) -> &[std::sync::atomic::AtomicU64] {
+    pub fn body(&self) -> &[AtomicU64] {
         self.memory
             .as_ref()
             .map_or(&[], |memory| channel::body(memory))

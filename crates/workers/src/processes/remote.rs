@@ -89,17 +89,48 @@ struct Dictionary {
     here: HashMap<u64, f64>,
 }
 
+impl Order {
+    fn no_process(&self, source: std::io::Error) -> StartError {
+        StartError::NoProcess {
+            system: self.name.clone(),
+            source,
+        }
+    }
+
+    fn lost(&self, lost: Lost) -> StartError {
+        StartError::Lost {
+            system: self.name.clone(),
+            lost,
+        }
+    }
+}
+
+impl Dictionary {
+    fn of(interface: &Interface) -> Self {
+        let inputs = interface.inputs.iter().map(|input| input.nature);
+        let outputs = interface.outputs.iter().map(|output| output.nature);
+        Self {
+            inputs: positions_of_texts(inputs),
+            outputs: positions_of_texts(outputs),
+            ..Self::default()
+        }
+    }
+}
+
+fn positions_of_texts(natures: impl Iterator<Item = Nature>) -> Vec<usize> {
+    let numbered = natures.enumerate();
+    let texts = numbered.filter(|(_, nature)| *nature == Nature::Text);
+    texts.map(|(position, _)| position).collect()
+}
+
 impl Remote {
     /// Makes the systems, each in a process of its own, all at once.
     pub fn make(pool: &Fleet, orders: &[Order]) -> Result<Vec<Self>, StartError> {
         let began = Instant::now();
         let mut processes = Vec::with_capacity(orders.len());
         for order in orders {
-            let no_process = |source| StartError::NoProcess {
-                system: order.name.clone(),
-                source,
-            };
-            let mut process = pool.process(&order.job).map_err(no_process)?;
+            let process = pool.process(&order.job);
+            let mut process = process.map_err(|source| order.no_process(source))?;
             // One that is gone already is found out below.
             let _ = process.make(&order.make);
             processes.push(process);
@@ -120,7 +151,6 @@ impl Remote {
         order: &Order,
         began: Instant,
     ) -> Result<Self, StartError> {
-        let system = || order.name.clone();
         let face = match process.made(pool.watch_making(began)) {
             Ok(face) => face,
             Err(Refusal::Said(why)) => {
@@ -129,56 +159,24 @@ impl Remote {
                 }
                 return Err(StartError::Refused(why));
             }
-            Err(Refusal::Lost(lost)) => {
-                return Err(StartError::Lost {
-                    system: system(),
-                    lost,
-                });
-            }
+            Err(Refusal::Lost(lost)) => return Err(order.lost(lost)),
         };
         let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), pool.texts())
         else {
-            return Err(StartError::Lost {
-                system: system(),
-                lost: process.lose(Lost::Confused),
-            });
+            return Err(order.lost(process.lose(Lost::Confused)));
         };
-        let room = process.give_memory(words(&interface));
-        room.map_err(|source| StartError::NoProcess {
-            system: system(),
-            source,
-        })?;
-        let texts = |natures: Vec<Nature>| {
-            natures
-                .iter()
-                .enumerate()
-                .filter(|(_, nature)| **nature == Nature::Text)
-                .map(|(place, _)| place)
-                .collect()
-        };
-        let dictionary = Dictionary {
-            inputs: texts(interface.inputs.iter().map(|input| input.nature).collect()),
-            outputs: texts(
-                interface
-                    .outputs
-                    .iter()
-                    .map(|output| output.nature)
-                    .collect(),
-            ),
-            ..Dictionary::default()
-        };
-        let (pool, process, final_notes) = (pool.clone(), Some(process), Told::default());
-        let (once, reached, seconds) = (order.once, f64::NAN, 0.0);
+        let memory = process.give_memory(words(&interface));
+        memory.map_err(|source| order.no_process(source))?;
         Ok(Self {
+            dictionary: Dictionary::of(&interface),
             interface,
             capabilities,
-            pool,
-            process,
-            final_notes,
-            once,
-            dictionary,
-            reached,
-            seconds,
+            pool: pool.clone(),
+            process: Some(process),
+            final_notes: Told::default(),
+            once: order.once,
+            reached: f64::NAN,
+            seconds: 0.0,
         })
     }
 

@@ -5,9 +5,12 @@ use std::io::{IoSliceMut, Result};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
-use dovetail_core::{Capabilities, Error, Interface, Linearization, Response, Signal, System};
+use dovetail_core::{
+    Capabilities, Error, Interface, Linearization, Linearize, Response, Signal, System,
+};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
 use rustix::io::fcntl_dupfd_cloexec;
@@ -149,10 +152,7 @@ impl Server {
         mut system: Box<dyn System>,
         maker: &mut dyn Maker,
     ) -> std::result::Result<(), Gone> {
-        let capabilities = Capabilities::of(system.as_mut());
-        let mut face = Writer::default();
-        write_face(&mut face, system.interface(), &capabilities, self.texts);
-        channel::send_frame(&self.socket, DONE, &face.into_bytes())?;
+        self.introduce(system.as_mut())?;
         if let Some(file) = receive_file(&self.socket)? {
             self.memory = Some(Memory::of(file).map_err(|_| Gone)?);
         }
@@ -167,13 +167,8 @@ impl Server {
                 Question::Advance | Question::Trial | Question::Linearize | Question::Begin => {
                     buffers.answer(asked, system.as_mut(), take, words);
                 }
-                Question::TextOf => put_bytes(words, (self.texts.text)(take.float()).as_bytes()),
-                Question::NumberOf => {
-                    let number = (self.texts.number)(&String::from_utf8_lossy(&take.bytes()));
-                    let mut put = Put::new(words);
-                    put.word(DONE);
-                    put.float(number);
-                }
+                Question::TextOf => put_text(words, self.texts, take.float()),
+                Question::NumberOf => put_number(words, self.texts, &take.bytes()),
                 Question::Leave => put_bytes(words, &maker.told()),
             }
             channel::pass(memory, &self.socket, ANSWERED)?;
@@ -182,9 +177,29 @@ impl Server {
             }
         }
     }
+
+    /// Sends the system's interface and what it can do.
+    fn introduce(&self, system: &mut dyn System) -> std::result::Result<(), Gone> {
+        let capabilities = Capabilities::of(system);
+        let mut face = Writer::default();
+        write_face(&mut face, system.interface(), &capabilities, self.texts);
+        channel::send_frame(&self.socket, DONE, &face.into_bytes())
+    }
 }
 
-fn put_bytes(words: &[std::sync::atomic::AtomicU64], bytes: &[u8]) {
+fn put_text(words: &[AtomicU64], texts: Texts, number: f64) {
+    let text = (texts.text)(number);
+    put_bytes(words, text.as_bytes());
+}
+
+fn put_number(words: &[AtomicU64], texts: Texts, text: &[u8]) {
+    let number = (texts.number)(&String::from_utf8_lossy(text));
+    let mut put = Put::new(words);
+    put.word(DONE);
+    put.float(number);
+}
+
+fn put_bytes(words: &[AtomicU64], bytes: &[u8]) {
     let mut put = Put::new(words);
     put.word(DONE);
     put.bytes(bytes);
@@ -239,50 +254,77 @@ impl Buffers {
         question: Question,
         system: &mut dyn System,
         mut take: Take<'_>,
-        words: &[std::sync::atomic::AtomicU64],
+        words: &[AtomicU64],
     ) {
-        let before = Instant::now();
-        let seconds = || before.elapsed().as_secs_f64();
-        let answered: std::result::Result<(), Error> = if question == Question::Linearize {
-            let capability = system
-                .linearize()
-                .expect("BUG: a system without linearization was linearized");
-            let here = &mut self.linearization;
-            if take.word() == 0 {
-                capability
-                    .linearize_into(here)
-                    .map(|()| put_linearization(words, here, seconds()))
-            } else {
-                let time = take.float();
-                let Linearization { x, u, u_slope, .. } = here;
-                [x, u, u_slope]
-                    .into_iter()
-                    .for_each(|vector| take.floats(vector.as_mut_slice()));
-                // What is there is no linearization any more: the next one is to be filled anew.
-                here.affine = 0;
-                capability
-                    .evaluate_into(time, here)
-                    .map(|()| put_evaluation(words, here, seconds()))
-            }
-        } else {
-            let (step, derivatives) = take_step(&mut take, &mut self.inputs);
-            let response = &mut self.responses[derivatives.min(2)];
-            response.begin();
-            self.reached = step.start;
-            let done = match question {
-                Question::Begin => system.begin(step, &self.inputs, response),
-                Question::Trial => {
-                    let capability = system
-                        .trial()
-                        .expect("BUG: a trial was asked of a system without rollback");
-                    capability.respond(step, &self.inputs, response)
-                }
-                _ => system.advance(step, &self.inputs, response),
-            };
-            done.map(|()| put_response(words, response, seconds()))
+        let answered = match question {
+            Question::Linearize if take.word() == 0 => self.linearize(system, words),
+            Question::Linearize => self.evaluate(system, take, words),
+            _ => self.step(question, system, take, words),
         };
         if let Err(error) = answered {
             put_error(words, &error, &system.interface().name, self.reached);
         }
     }
+
+    fn linearize(
+        &mut self,
+        system: &mut dyn System,
+        words: &[AtomicU64],
+    ) -> std::result::Result<(), Error> {
+        let before = Instant::now();
+        linearizer(system).linearize_into(&mut self.linearization)?;
+        let seconds = before.elapsed().as_secs_f64();
+        put_linearization(words, &self.linearization, seconds);
+        Ok(())
+    }
+
+    /// `f` and `g` elsewhere.
+    fn evaluate(
+        &mut self,
+        system: &mut dyn System,
+        mut take: Take<'_>,
+        words: &[AtomicU64],
+    ) -> std::result::Result<(), Error> {
+        let before = Instant::now();
+        let time = take.float();
+        let point = &mut self.linearization;
+        for vector in [&mut point.x, &mut point.u, &mut point.u_slope] {
+            take.floats(vector.as_mut_slice());
+        }
+        // What is there is no linearization any more: the next one is to be filled anew.
+        point.affine = 0;
+        linearizer(system).evaluate_into(time, point)?;
+        put_evaluation(words, point, before.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        question: Question,
+        system: &mut dyn System,
+        mut take: Take<'_>,
+        words: &[AtomicU64],
+    ) -> std::result::Result<(), Error> {
+        let before = Instant::now();
+        let (step, derivatives) = take_step(&mut take, &mut self.inputs);
+        let response = &mut self.responses[derivatives.min(2)];
+        response.begin();
+        self.reached = step.start;
+        match question {
+            Question::Begin => system.begin(step, &self.inputs, response)?,
+            Question::Trial => system
+                .trial()
+                .expect("BUG: a trial was asked of a system without rollback")
+                .respond(step, &self.inputs, response)?,
+            _ => system.advance(step, &self.inputs, response)?,
+        }
+        put_response(words, response, before.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+fn linearizer(system: &mut dyn System) -> &mut dyn Linearize {
+    system
+        .linearize()
+        .expect("BUG: a system without linearization was linearized")
 }
