@@ -1,10 +1,15 @@
 //! Several runs of one model, side by side.
 
+use crate::number::significant;
 use crate::number::{brief, count};
-use crate::{Alignment, RunSummary, Table, significant};
+use crate::summary::RunSummary;
+use crate::table::{Alignment, Table};
 
 /// Lines longer than this wrap on too many terminals.
 const WIDEST: usize = 100;
+
+/// What every run cost and is worth.
+const COSTS: [&str; 5] = ["step", "steps", "integrations", "seconds", "verdict"];
 
 /// A line for each run: what it cost and, where it was compared, how far it is from the reference (NRMSE in percent) and with
 /// which order it converges. Where the variables do not fit beside the costs, each gets a line of its own below.
@@ -19,22 +24,17 @@ pub fn comparison_table(runs: &[RunSummary]) -> String {
     if !variables.is_empty() {
         text += "\nerrors: NRMSE in % of the range of the reference\n";
     }
-    text.extend(
-        runs.iter()
-            .filter(|run| !run.completed)
-            .map(|run| format!("{}: {}\n", label(run), run.progress())),
-    );
+    for run in runs.iter().filter(|run| !run.completed) {
+        text += &format!("{}: {}\n", label(run), run.progress());
+    }
     text
 }
 
 /// The variables of any run, in the order in which they first appear.
 fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     let mut all: Vec<&str> = vec![];
-    for (name, _) in runs
-        .iter()
-        .filter_map(|run| run.comparison.as_ref())
-        .flat_map(|c| &c.error)
-    {
+    let comparisons = runs.iter().filter_map(|run| run.comparison.as_ref());
+    for (name, _) in comparisons.flat_map(|comparison| &comparison.error) {
         if !all.contains(&name.as_str()) {
             all.push(name);
         }
@@ -42,40 +42,82 @@ fn compared_variables(runs: &[RunSummary]) -> Vec<&str> {
     all
 }
 
+/// A table with a line for each run.
 fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
-    let costs = ["step", "steps", "integrations", "seconds", "verdict"];
+    let columns: Vec<VariableColumn> = variables
+        .iter()
+        .map(|name| VariableColumn::new(name, runs))
+        .collect();
     let mut heads = vec![("method", Alignment::Left)];
-    let varied: Vec<&str> = runs.first().map_or(vec![], |run| {
-        run.varied.iter().map(|(key, _)| key.as_str()).collect()
-    });
-    heads.extend(varied.iter().map(|key| (*key, Alignment::Right)));
-    heads.extend(costs.map(|head| (head, Alignment::Right)));
-    let shows_order = |variable: &str| runs.iter().any(|run| order(run, variable).is_some());
-    for variable in variables {
-        heads.push((variable, Alignment::Right));
-        heads.extend(shows_order(variable).then_some(("order", Alignment::Right)));
+    let right_aligned = varied_keys(runs).chain(COSTS);
+    heads.extend(right_aligned.map(|head| (head, Alignment::Right)));
+    for column in &columns {
+        heads.extend(column.heads());
     }
     let mut table = Table::new(&heads);
     for run in runs {
-        let mut cells = vec![run.method.clone()];
-        cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
-        cells.extend([step(run), count(run.steps), count(run.integrations())]);
-        cells.push(significant(run.wall_seconds, 4));
-        cells.push(
-            if run.quality.diverged {
-                "diverged"
-            } else {
-                run.quality.verdict.word()
-            }
-            .to_owned(),
-        );
-        for variable in variables {
-            cells.push(error(run, variable));
-            cells.extend(shows_order(variable).then(|| order(run, variable).unwrap_or("-".into())));
+        let mut cells = cost_cells(run);
+        for column in &columns {
+            cells.extend(column.cells(run));
         }
         table.row(cells);
     }
     table
+}
+
+/// The options that differ from run to run.
+fn varied_keys(runs: &[RunSummary]) -> impl Iterator<Item = &str> {
+    let first = runs.first().into_iter();
+    first.flat_map(|run| run.varied.iter().map(|(key, _)| key.as_str()))
+}
+
+/// The first cells of a run: its method, its options and what it cost.
+fn cost_cells(run: &RunSummary) -> Vec<String> {
+    let mut cells = vec![run.method.clone()];
+    cells.extend(run.varied.iter().map(|(_, value)| value.clone()));
+    cells.extend([
+        step(run),
+        count(run.steps),
+        count(run.integrations()),
+        significant(run.wall_seconds, 4),
+        verdict(run).to_owned(),
+    ]);
+    cells
+}
+
+fn verdict(run: &RunSummary) -> &'static str {
+    if run.quality.diverged {
+        "diverged"
+    } else {
+        run.quality.verdict.word()
+    }
+}
+
+/// The error of a variable and, where any run shows one, its order.
+struct VariableColumn<'a> {
+    variable: &'a str,
+    shows_order: bool,
+}
+
+impl<'a> VariableColumn<'a> {
+    fn new(variable: &'a str, runs: &[RunSummary]) -> Self {
+        Self {
+            variable,
+            shows_order: runs.iter().any(|run| order(run, variable).is_some()),
+        }
+    }
+
+    fn heads(&self) -> impl Iterator<Item = (&'a str, Alignment)> {
+        let order = self.shows_order.then_some("order");
+        let heads = [self.variable].into_iter().chain(order);
+        heads.map(|head| (head, Alignment::Right))
+    }
+
+    fn cells(&self, run: &RunSummary) -> impl Iterator<Item = String> {
+        let order = order(run, self.variable).unwrap_or("-".into());
+        let order = self.shows_order.then_some(order);
+        [error(run, self.variable)].into_iter().chain(order)
+    }
 }
 
 /// Tables with a line for each variable and as many runs beside each other as fit.
@@ -85,45 +127,47 @@ fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
     while !rest.is_empty() {
         let fits = |n: &usize| transposed(&rest[..*n], variables).width() <= WIDEST;
         let taken = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
-        text += &format!("\n{}", transposed(&rest[..taken], variables).render(""));
-        rest = &rest[taken..];
+        let (shown, later) = rest.split_at(taken);
+        text += "\n";
+        text += &transposed(shown, variables).render("");
+        rest = later;
     }
     text
 }
 
+/// A table with a line for each variable.
 fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
     let labels: Vec<String> = runs.iter().map(label).collect();
     let mut heads = vec![("error (order)", Alignment::Left)];
-    heads.extend(
-        labels
-            .iter()
-            .map(|label| (label.as_str(), Alignment::Right)),
-    );
+    for label in &labels {
+        heads.push((label, Alignment::Right));
+    }
     let mut table = Table::new(&heads);
     for variable in variables {
-        let with_order = |run| {
-            order(run, variable)
-                .map(|order| format!(" ({order})"))
-                .unwrap_or_default()
-        };
-        let cells = runs
-            .iter()
-            .map(|run| error(run, variable) + &with_order(run));
-        table.row([variable.to_string()].into_iter().chain(cells).collect());
+        let mut cells = vec![variable.to_string()];
+        cells.extend(runs.iter().map(|run| error_and_order(run, variable)));
+        table.row(cells);
     }
     table
 }
 
+fn error_and_order(run: &RunSummary, variable: &str) -> String {
+    let error = error(run, variable);
+    match order(run, variable) {
+        Some(order) => format!("{error} ({order})"),
+        None => error,
+    }
+}
+
 fn label(run: &RunSummary) -> String {
-    let varied: String = run
-        .varied
-        .iter()
-        .map(|(_, value)| format!(" {value}"))
-        .collect();
-    let step = run
-        .step
-        .map_or_else(String::new, |step| format!(" {}", brief(step)));
-    format!("{}{varied}{step}", run.method)
+    let mut label = run.method.clone();
+    for (_, value) in &run.varied {
+        label += &format!(" {value}");
+    }
+    if let Some(step) = run.step {
+        label += &format!(" {}", brief(step));
+    }
+    label
 }
 
 fn step(run: &RunSummary) -> String {
@@ -131,10 +175,8 @@ fn step(run: &RunSummary) -> String {
 }
 
 fn error(run: &RunSummary, variable: &str) -> String {
-    let found = run
-        .comparison
-        .as_ref()
-        .and_then(|comparison| comparison.error_of(variable)?.nrmse);
+    let comparison = run.comparison.as_ref();
+    let found = comparison.and_then(|comparison| comparison.error_of(variable)?.nrmse);
     found.map_or("-".into(), |percent| significant(percent, 4))
 }
 
@@ -146,7 +188,7 @@ fn order(run: &RunSummary, variable: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Comparison;
+    use crate::summary::Comparison;
     use crate::summary::tests::compared;
 
     fn runs() -> Vec<RunSummary> {

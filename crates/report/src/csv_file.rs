@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::Sink;
+use crate::sink::Sink;
 
 /// Writes `time,system.name,…` and then a line for each row, as it comes.
 ///

@@ -3,9 +3,10 @@
 use dovetail_guaranteed::Interval;
 use serde_json::{Map, Value, json};
 
+use crate::number::significant;
 use crate::number::{brief, count};
+use crate::table::{Alignment, Table};
 use crate::text::{MOST_VALUES, counted};
-use crate::{Alignment, Table, significant};
 
 /// Digits of bounds for people; those who need all of them read the file.
 const DIGITS: usize = 8;

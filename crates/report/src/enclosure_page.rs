@@ -1,9 +1,12 @@
 //! An enclosure as a page: the band of every state.
 
+use crate::enclosure::EnclosureSummary;
 use crate::enclosure::cells;
 use crate::html::{escaped, page, row, sentence, table};
+use crate::number::significant;
 use crate::number::{brief, count};
-use crate::{EnclosureSummary, Tubes, band_plot, significant};
+use crate::plot::band_plot;
+use crate::tubes::Tubes;
 
 /// More states than this are in the table only.
 const MOST_PLOTS: usize = 60;

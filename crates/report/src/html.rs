@@ -1,9 +1,12 @@
 //! A run as a page: one file, no network, light and dark.
 
+use crate::number::significant;
 use crate::number::{brief, count};
 use crate::plot::Curve;
+use crate::plot::line_plot;
+use crate::summary::RunSummary;
 use crate::thinning::thinned;
-use crate::{RunSummary, Trajectory, line_plot, significant};
+use crate::trajectory::Trajectory;
 
 const MOST_PLOTS: usize = 12;
 const MOST_CURVES: usize = 6;
@@ -335,8 +338,9 @@ fn parts<'a>(summary: &'a RunSummary, name: &'a str) -> (&'a str, &'a str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sink::Sink;
+    use crate::summary::SystemWork;
     use crate::summary::tests::example;
-    use crate::{Sink, SystemWork};
 
     fn recorded(names: &[&str]) -> Trajectory {
         let mut trajectory = Trajectory::new(names.iter().map(|n| n.to_string()).collect());

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use dovetail_core::EstimatedError;
 
-use crate::{Comparison, ErrorMeasures, Quality, RunSummary, SystemWork};
+use crate::errors::ErrorMeasures;
+use crate::summary::{Comparison, Quality, RunSummary, SystemWork};
 
 impl RunSummary {
     /// One object; `error` and `order` are there when the run was compared. Numbers that are not finite become `null`.
@@ -98,7 +99,7 @@ fn add_comparison(object: &mut Value, comparison: &Comparison) {
 
 #[cfg(test)]
 mod tests {
-    use crate::RunSummary;
+    use crate::summary::RunSummary;
     use crate::summary::tests::{compared, example};
     use serde_json::{Value, json};
 

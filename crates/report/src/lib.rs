@@ -10,7 +10,8 @@
 //!
 //! Nothing here changes a run: whatever is recorded, and however, its values are the same to the last bit.
 
-mod band_plot;
+mod band;
+mod canvas;
 mod comparison;
 mod comparison_page;
 mod csv_file;
@@ -19,7 +20,6 @@ mod enclosure_page;
 mod errors;
 mod html;
 mod json;
-mod lane;
 mod number;
 #[cfg(feature = "parquet")]
 mod parquet_file;
@@ -28,6 +28,7 @@ mod recorder;
 mod reference;
 mod sink;
 mod summary;
+mod system_history;
 mod table;
 mod text;
 mod thinning;
@@ -38,7 +39,7 @@ mod tubes;
 mod variables;
 mod verdict;
 
-pub use band_plot::{Band, band_plot};
+pub use band::Band;
 pub use comparison::comparison_table;
 pub use comparison_page::comparison_page;
 pub use csv_file::CsvFile;
@@ -49,7 +50,7 @@ pub use html::report_page;
 pub use number::significant;
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
-pub use plot::{Curve, error_plot, line_plot};
+pub use plot::{Curve, band_plot, error_plot, line_plot};
 pub use recorder::{Recorder, Rows};
 pub use reference::{ReferenceError, ReferenceFile};
 pub use sink::{LastRow, Sink};
@@ -59,4 +60,4 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
-pub use verdict::{Caveat, Extent, Judged, Source as ErrorSource, Verdict, judge};
+pub use verdict::{Caveat, ErrorSource, Extent, Judged, Verdict, judge};

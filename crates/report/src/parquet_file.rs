@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{Type, TypePtr};
 
-use crate::Sink;
+use crate::sink::Sink;
 
 /// Rows that are kept in memory until they are written together.
 const ROWS_IN_GROUP: usize = 1 << 16;

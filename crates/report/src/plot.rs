@@ -1,39 +1,25 @@
 //! Pictures as SVG.
 
-use std::error::Error;
-
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use crate::band_plot::Band;
+use crate::band::Band;
+use crate::canvas::{
+    Chart, Drawn, FINE, INK, INK_AS_WRITTEN, SIZE, colored, drawn_size, thick, thin,
+};
 use crate::number::brief;
 use crate::ticks::Axis;
 
-/// Width and height on a page.
-const SIZE: (u32, u32) = (760, 280);
-
-/// Plotters rounds to whole pixels, which turns smooth curves into stairs: pictures are drawn this much larger than they are
-/// shown.
-pub(crate) const FINE: i32 = 4;
 const SMALL_TEXT: i32 = 12 * FINE;
 const TITLE_TEXT: i32 = 15 * FINE;
 const FONT: &str = "system-ui, sans-serif";
 
-/// Stands for the colour of the text around the picture and becomes `currentColor`: black on white and white on black.
-const INK: RGBColor = RGBColor(1, 2, 3);
-const INK_AS_WRITTEN: &str = "#010203";
-
-/// Colours that can be told apart by most eyes, on light and dark ground (after Okabe and Ito).
-const COLOURS: [RGBColor; 7] = [
-    RGBColor(0x1f, 0x83, 0xc9),
-    RGBColor(0xe6, 0x7e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0xcc, 0x5a, 0x9e),
-    RGBColor(0xd5, 0x3e, 0x2a),
-    RGBColor(0x7a, 0x6f, 0xd0),
-    RGBColor(0x8a, 0x8a, 0x2e),
-];
+/// The part of a vertical axis that is left free at both ends.
+const MARGIN: f64 = 0.05;
+/// About so many numbers stand along an axis.
+const X_TICKS: usize = 10;
+const Y_TICKS: usize = 6;
 
 /// A named line through points.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,12 +32,11 @@ pub struct Curve {
 
 /// Curves over time, with a legend.
 pub fn line_plot(title: &str, x_label: &str, y_label: &str, curves: &[Curve]) -> String {
-    let points = || curves.iter().flat_map(|curve| &curve.points);
     let picture = Picture {
         title,
         labels: (x_label, y_label),
-        x: Axis::linear(points().map(|p| p.0), 10, 0.0),
-        y: Axis::linear(points().map(|p| p.1), 6, 0.05),
+        x: Axis::linear(abscissas(curves), X_TICKS, 0.0),
+        y: Axis::linear(ordinates(curves), Y_TICKS, MARGIN),
         decades: false,
         curves,
         bands: &[],
@@ -59,25 +44,32 @@ pub fn line_plot(title: &str, x_label: &str, y_label: &str, curves: &[Curve]) ->
     picture.draw()
 }
 
-/// Errors against steps, both on logarithmic axes: an order of convergence is a slope. Each curve holds (step, error) points of
-/// one method; points that have no logarithm are left out.
-pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
-    let logarithms = |curve: &Curve| Curve {
-        name: curve.name.clone(),
-        points: curve
-            .points
-            .iter()
-            .filter(|p| p.0 > 0.0 && p.1 > 0.0)
-            .map(|p| (p.0.log10(), p.1.log10()))
-            .collect(),
+/// Bands over time, with a legend: tubes as areas, instants as lines across them.
+pub fn band_plot(title: &str, x_label: &str, y_label: &str, bands: &[Band]) -> String {
+    let legend: Vec<Curve> = bands.iter().map(legend_entry).collect();
+    let times = bands.iter().flat_map(Band::times);
+    let bounds = bands.iter().flat_map(Band::bounds);
+    let picture = Picture {
+        title,
+        labels: (x_label, y_label),
+        x: Axis::linear(times, X_TICKS, 0.0),
+        y: Axis::linear(bounds, Y_TICKS, MARGIN),
+        decades: false,
+        curves: &legend,
+        bands,
     };
-    let curves: Vec<Curve> = curves.iter().map(logarithms).collect();
-    let points = || curves.iter().flat_map(|curve| &curve.points);
+    picture.draw()
+}
+
+/// Errors against steps, both on logarithmic axes: an order of convergence is a slope. Each curve
+/// holds (step, error) points of one method; points that have no logarithm are left out.
+pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
+    let curves: Vec<Curve> = curves.iter().map(Curve::logarithms).collect();
     let picture = Picture {
         title,
         labels: ("step in s", error_label),
-        x: Axis::decades(points().map(|p| p.0)),
-        y: Axis::decades(points().map(|p| p.1)),
+        x: Axis::decades(abscissas(&curves)),
+        y: Axis::decades(ordinates(&curves)),
         decades: true,
         curves: &curves,
         bands: &[],
@@ -85,37 +77,76 @@ pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
     picture.draw()
 }
 
-pub(crate) struct Picture<'a> {
-    pub title: &'a str,
-    pub labels: (&'a str, &'a str),
-    pub x: Axis,
-    pub y: Axis,
+impl Curve {
+    /// The same curve on decimal logarithmic axes.
+    fn logarithms(&self) -> Self {
+        let positive = self.points.iter().filter(|(x, y)| *x > 0.0 && *y > 0.0);
+        Self {
+            name: self.name.clone(),
+            points: positive.map(|(x, y)| (x.log10(), y.log10())).collect(),
+        }
+    }
+}
+
+/// A curve without points: a band has its name and color in the legend.
+fn legend_entry(band: &Band) -> Curve {
+    Curve {
+        name: band.name.clone(),
+        points: vec![],
+    }
+}
+
+fn abscissas(curves: &[Curve]) -> impl Iterator<Item = f64> {
+    points(curves).map(|(x, _)| *x)
+}
+
+fn ordinates(curves: &[Curve]) -> impl Iterator<Item = f64> {
+    points(curves).map(|(_, y)| *y)
+}
+
+fn points(curves: &[Curve]) -> impl Iterator<Item = &(f64, f64)> {
+    curves.iter().flat_map(|curve| &curve.points)
+}
+
+struct Picture<'a> {
+    title: &'a str,
+    labels: (&'a str, &'a str),
+    x: Axis,
+    y: Axis,
     /// Axes hold decimal logarithms.
-    pub decades: bool,
-    pub curves: &'a [Curve],
-    /// Behind the curves, each in the colour of the curve at its place.
-    pub bands: &'a [Band],
+    decades: bool,
+    curves: &'a [Curve],
+    /// Behind the curves, each in the color of the curve at its place.
+    bands: &'a [Band],
 }
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-pub(crate) type Plane = Cartesian2d<Axis, Axis>;
-pub(crate) type Drawn = Result<(), Box<dyn Error>>;
 
 impl Picture<'_> {
-    pub fn draw(&self) -> String {
+    fn draw(&self) -> String {
         let mut svg = String::new();
         self.draw_into(&mut svg)
             .expect("BUG: a string can always be drawn into");
-        let (drawn, shown) = (size_attributes(drawn_size()), size_attributes(SIZE));
+        let drawn = size_attributes(drawn_size());
+        let shown = size_attributes(SIZE);
+        let ink = format!("\"{INK_AS_WRITTEN}\"");
         svg.replacen(&drawn, &shown, 1)
-            .replace(&format!("\"{INK_AS_WRITTEN}\""), "\"currentColor\"")
+            .replace(&ink, "\"currentColor\"")
     }
 
     fn draw_into(&self, svg: &mut String) -> Drawn {
         let area = SVGBackend::with_string(svg, drawn_size()).into_drawing_area();
-        let (left, right) = area.split_horizontally(drawn_size().0 as i32 - self.legend_width());
-        let mut chart = ChartBuilder::on(&left)
-            .caption(self.title, (FONT, TITLE_TEXT).into_font().color(&INK))
+        let plot_width = drawn_size().0 as i32 - self.legend_width();
+        let (left, right) = area.split_horizontally(plot_width);
+        self.draw_plot(&left)?;
+        self.draw_legend(&right)?;
+        area.present()?;
+        Ok(())
+    }
+
+    fn draw_plot(&self, area: &Area<'_>) -> Drawn {
+        let mut chart = ChartBuilder::on(area)
+            .caption(self.title, text_style(TITLE_TEXT))
             .margin_left(6 * FINE)
             .margin_right(12 * FINE)
             .margin_top(4 * FINE)
@@ -123,16 +154,13 @@ impl Picture<'_> {
             .y_label_area_size(self.label_width())
             .build_cartesian_2d(self.x.clone(), self.y.clone())?;
         self.draw_mesh(&mut chart)?;
-        for (band, colour) in self.bands.iter().zip(COLOURS.iter().cycle()) {
-            band.draw(&mut chart, colour)?;
+        for (band, color) in colored(self.bands) {
+            band.draw(&mut chart, color)?;
         }
-        self.draw_curves(&mut chart)?;
-        self.draw_legend(&right)?;
-        area.present()?;
-        Ok(())
+        self.draw_curves(&mut chart)
     }
 
-    fn draw_mesh(&self, chart: &mut ChartContext<'_, SVGBackend<'_>, Plane>) -> Drawn {
+    fn draw_mesh(&self, chart: &mut Chart<'_, '_>) -> Drawn {
         chart
             .configure_mesh()
             .x_desc(self.labels.0)
@@ -141,26 +169,23 @@ impl Picture<'_> {
             .y_labels(self.y.ticks.len())
             .x_label_formatter(&|&tick| self.label(&self.x, tick))
             .y_label_formatter(&|&tick| self.label(&self.y, tick))
-            .label_style((FONT, SMALL_TEXT).into_font().color(&INK))
-            .axis_desc_style((FONT, SMALL_TEXT).into_font().color(&INK))
-            .axis_style(INK.mix(0.6).stroke_width(FINE as u32))
-            .bold_line_style(INK.mix(0.12).stroke_width(FINE as u32))
+            .label_style(text_style(SMALL_TEXT))
+            .axis_desc_style(text_style(SMALL_TEXT))
+            .axis_style(thin(&INK.mix(0.6)))
+            .bold_line_style(thin(&INK.mix(0.12)))
             .set_all_tick_mark_size(4 * FINE)
             .light_line_style(TRANSPARENT)
             .draw()?;
         Ok(())
     }
 
-    fn draw_curves(&self, chart: &mut ChartContext<'_, SVGBackend<'_>, Plane>) -> Drawn {
-        for (curve, colour) in self.curves.iter().zip(COLOURS.iter().cycle()) {
-            chart.draw_series(LineSeries::new(curve.points.iter().copied(), thick(colour)))?;
+    fn draw_curves(&self, chart: &mut Chart<'_, '_>) -> Drawn {
+        for (curve, color) in colored(self.curves) {
+            let points = curve.points.iter().copied();
+            chart.draw_series(LineSeries::new(points.clone(), thick(color)))?;
             if self.decades || curve.points.len() == 1 {
-                chart.draw_series(
-                    curve
-                        .points
-                        .iter()
-                        .map(|&point| Circle::new(point, 3 * FINE, colour.filled())),
-                )?;
+                let dots = points.map(|point| Circle::new(point, 3 * FINE, color.filled()));
+                chart.draw_series(dots)?;
             }
         }
         Ok(())
@@ -168,40 +193,29 @@ impl Picture<'_> {
 
     /// The legend stands beside the plot: no curve can run through it.
     fn draw_legend(&self, area: &Area<'_>) -> Drawn {
-        let style = (FONT, SMALL_TEXT)
-            .into_font()
-            .color(&INK)
-            .pos(Pos::new(HPos::Left, VPos::Center));
-        for (i, (curve, colour)) in self.curves.iter().zip(COLOURS.iter().cycle()).enumerate() {
-            let y = (40 + 18 * i as i32) * FINE;
-            area.draw(&PathElement::new(
-                [(4 * FINE, y), (22 * FINE, y)],
-                thick(colour),
-            ))?;
-            area.draw(&Text::new(
-                shortened(&curve.name),
-                (28 * FINE, y),
-                style.clone(),
-            ))?;
+        let style = text_style(SMALL_TEXT).pos(Pos::new(HPos::Left, VPos::Center));
+        for (row, (curve, color)) in colored(self.curves).enumerate() {
+            let y = (40 + 18 * row as i32) * FINE;
+            let sample = [(4 * FINE, y), (22 * FINE, y)];
+            area.draw(&PathElement::new(sample, thick(color)))?;
+            let name = shortened(&curve.name);
+            area.draw(&Text::new(name, (28 * FINE, y), style.clone()))?;
         }
         Ok(())
     }
 
     /// Most plots come out with the same width, so that times stand below each other on a page.
     fn legend_width(&self) -> i32 {
-        let longest = self
-            .curves
-            .iter()
-            .map(|curve| shortened(&curve.name).chars().count())
-            .max()
-            .unwrap_or(0);
-        (36 + 7 * longest.max(10) as i32) * FINE
+        let length = |curve: &Curve| shortened(&curve.name).chars().count();
+        let longest = self.curves.iter().map(length).fold(10, usize::max);
+        (36 + 7 * longest as i32) * FINE
     }
 
     /// Room for the longest number and the label beside it.
     fn label_width(&self) -> i32 {
         let length = |&tick: &f64| self.label(&self.y, tick).chars().count();
-        (32 + 7 * self.y.ticks.iter().map(length).fold(6, usize::max) as i32) * FINE
+        let longest = self.y.ticks.iter().map(length).fold(6, usize::max);
+        (32 + 7 * longest as i32) * FINE
     }
 
     fn label(&self, axis: &Axis, tick: f64) -> String {
@@ -213,16 +227,12 @@ impl Picture<'_> {
     }
 }
 
-fn drawn_size() -> (u32, u32) {
-    (SIZE.0 * FINE as u32, SIZE.1 * FINE as u32)
+fn text_style(size: i32) -> TextStyle<'static> {
+    (FONT, size).into_font().color(&INK)
 }
 
 fn size_attributes((width, height): (u32, u32)) -> String {
     format!("width=\"{width}\" height=\"{height}\"")
-}
-
-pub(crate) fn thick(colour: &RGBColor) -> ShapeStyle {
-    colour.stroke_width(7 * FINE as u32 / 4)
 }
 
 /// A name that leaves room for the plot.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Task};
 
-use crate::lane::{Column, Lane, elapsed};
-use crate::{Kind, Selection, Sink};
+use crate::sink::Sink;
+use crate::system_history::{Column, SystemHistory, elapsed};
+use crate::variables::{Kind, Selection};
 
 /// Times this near, as a fraction of the interval, are the same time.
 const COINCIDENT: f64 = 1e-9;
@@ -37,12 +38,12 @@ const GAUSS_POINTS: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9
 /// answer, or there are two, before and after. Between its own times a system is read off its curves: the inputs that it was given,
 /// and Hermite polynomials through what it answered.
 pub struct Recorder<S> {
-    lanes: Vec<Lane>,
+    histories: Vec<SystemHistory>,
     rows: Rows,
     /// An event has two rows.
     both_sides: bool,
-    /// So far all systems have answered together, for the same times: the lanes are not needed yet.
-    in_step: bool,
+    /// So far all systems have answered together, for the same times: the histories are not needed yet.
+    synchronous: bool,
     /// Columns that show what the method tells about itself.
     signals: Vec<(usize, usize)>,
     row: Vec<f64>,
@@ -68,21 +69,23 @@ impl<S: Sink> Recorder<S> {
         sink: S,
         label: impl Into<String>,
     ) -> Self {
-        let mut lanes: Vec<Lane> = (0..connections.systems()).map(|_| Lane::new()).collect();
+        let mut histories: Vec<SystemHistory> = (0..connections.systems())
+            .map(|_| SystemHistory::new())
+            .collect();
         let mut signals = Vec::new();
         for (index, variable) in selection.variables().iter().enumerate() {
             match variable.kind {
                 Kind::Signal => signals.push((index, variable.position)),
-                _ => lanes[variable.system].add(Column::new(index, variable, connections)),
+                _ => histories[variable.system].add(Column::new(index, variable, connections)),
             }
         }
-        lanes.iter_mut().for_each(Lane::reserve);
+        histories.iter_mut().for_each(SystemHistory::reserve);
         let row = vec![f64::NAN; selection.variables().len()];
         Self {
-            lanes,
+            histories,
             rows: Rows::Communications,
             both_sides: false,
-            in_step: true,
+            synchronous: true,
             signals,
             before: row.clone(),
             row,
@@ -130,10 +133,10 @@ impl<S: Sink> Recorder<S> {
         let Some(time) = self.row_time.take() else {
             return Ok(());
         };
-        self.give(time)
+        self.write(time)
     }
 
-    fn give(&mut self, time: f64) -> Result<(), Error> {
+    fn write(&mut self, time: f64) -> Result<(), Error> {
         let written = self.sink.row(time, &self.row);
         written.map_err(|source| self.failure(&format!(" at t = {time} s"), source))
     }
@@ -151,11 +154,11 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// All systems have answered for `time`: their values are the row.
-    fn take_together(&mut self, time: f64, tasks: &[Task]) -> Result<(), Error> {
+    fn record_synchronous(&mut self, time: f64, tasks: &[Task]) -> Result<(), Error> {
         self.hold(time)?;
         for task in tasks {
             let elapsed = elapsed(task);
-            for column in self.lanes[task.system].columns() {
+            for column in self.histories[task.system].columns() {
                 self.row[column.index] = column.value(task, elapsed);
             }
         }
@@ -163,36 +166,36 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Systems that keep their own pace, or rows between the times of all: the newest row is that of the slowest.
-    fn take_apart(
+    fn record_asynchronous(
         &mut self,
         tasks: &[Task],
         wanted: impl Fn(&Task) -> bool,
         signals: &[f64],
     ) -> Result<(), Error> {
-        if std::mem::replace(&mut self.in_step, false)
+        if std::mem::replace(&mut self.synchronous, false)
             && let Some(time) = self.row_time
         {
-            self.lanes
+            self.histories
                 .iter_mut()
-                .for_each(|lane| lane.seed(time, &self.row));
+                .for_each(|history| history.seed(time, &self.row));
         }
         let due = || tasks.iter().filter(|task| task.due && wanted(task));
         let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
         // Where all arrive together, and no row is asked for on the way, curves are not needed.
-        let curves = !is_together(tasks, time, self.lanes.len()) || self.reads_between(time);
-        due().for_each(|task| self.lanes[task.system].take(task, curves));
+        let curves = !is_together(tasks, time, self.histories.len()) || self.reads_between(time);
+        due().for_each(|task| self.histories[task.system].record(task, curves));
         if let Some(event) = due()
             .find(|task| task.step.is_instant())
             .map(|task| task.response.reached)
         {
-            self.lanes
+            self.histories
                 .iter_mut()
-                .for_each(|lane| lane.expect_corner(event));
+                .for_each(|history| history.expect_corner(event));
         }
         let reached = self
-            .lanes
+            .histories
             .iter()
-            .map(Lane::reached)
+            .map(SystemHistory::reached)
             .fold(f64::INFINITY, f64::min);
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
@@ -218,9 +221,9 @@ impl<S: Sink> Recorder<S> {
     }
 
     fn read(&mut self, time: f64, signals: &[f64]) {
-        self.lanes
+        self.histories
             .iter_mut()
-            .for_each(|lane| lane.read(time, &mut self.row));
+            .for_each(|history| history.read(time, &mut self.row));
         for &(index, position) in &self.signals {
             // At the start of a run there is nothing to tell yet.
             self.row[index] = signals.get(position).copied().unwrap_or(0.0);
@@ -235,7 +238,7 @@ impl<S: Sink> Recorder<S> {
             |(before, after): (&f64, &f64)| before == after || before.is_nan() && after.is_nan();
         if !self.before.iter().zip(&self.row).all(same) && time > self.first {
             std::mem::swap(&mut self.before, &mut self.row);
-            let given = self.give(time);
+            let given = self.write(time);
             std::mem::swap(&mut self.before, &mut self.row);
             given?;
             self.wanted = true;
@@ -300,7 +303,7 @@ impl<S: Sink> Recorder<S> {
             .filter(|(time, near)| *time < reached - near)
         {
             self.read(time, signals);
-            self.give(time)?;
+            self.write(time)?;
             self.regular += 1;
         }
         match self.rows {
@@ -311,7 +314,7 @@ impl<S: Sink> Recorder<S> {
                 for part in 1..parts as u64 {
                     let time = before + (reached - before) * (part as f64 / parts);
                     self.read(time, signals);
-                    self.give(time)?;
+                    self.write(time)?;
                 }
             }
             Rows::Gauss(_) if self.reads_between(reached) => {
@@ -319,7 +322,7 @@ impl<S: Sink> Recorder<S> {
                 for share in GAUSS_POINTS {
                     let time = before + share * (reached - before);
                     self.read(time, signals);
-                    self.give(time)?;
+                    self.write(time)?;
                 }
             }
             _ => {}
@@ -338,20 +341,20 @@ impl<S: Sink> Recorder<S> {
 impl<S: Sink> Observer for Recorder<S> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         let (tasks, signals) = (exchange.tasks, exchange.signals);
-        let plain = self.in_step && self.rows == Rows::Communications && !self.both_sides;
+        let plain = self.synchronous && self.rows == Rows::Communications && !self.both_sides;
         match tasks.first().map(|task| task.response.reached) {
-            Some(time) if plain && is_together(tasks, time, self.lanes.len()) => {
-                self.take_together(time, tasks)?;
+            Some(time) if plain && is_together(tasks, time, self.histories.len()) => {
+                self.record_synchronous(time, tasks)?;
                 for &(index, position) in &self.signals {
                     self.row[index] = signals.get(position).copied().unwrap_or(0.0);
                 }
                 Ok(())
             }
-            _ if exchange.before.is_empty() => self.take_apart(tasks, |_| true, signals),
+            _ if exchange.before.is_empty() => self.record_asynchronous(tasks, |_| true, signals),
             _ => {
                 // An event was crossed: first the answers before it, then those of the systems that answered again after it.
-                self.take_apart(exchange.before, |_| true, signals)?;
-                self.take_apart(tasks, |task| task.step.is_instant(), signals)
+                self.record_asynchronous(exchange.before, |_| true, signals)?;
+                self.record_asynchronous(tasks, |task| task.step.is_instant(), signals)
             }
         }
     }

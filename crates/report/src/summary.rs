@@ -2,7 +2,9 @@
 
 use dovetail_core::{EstimatedError, Interface, Kept, Refused, Statistics, Work};
 
-use crate::{ErrorMeasures, Kind, Selection, Verdict};
+use crate::errors::ErrorMeasures;
+use crate::variables::{Kind, Selection};
+use crate::verdict::Verdict;
 
 /// A run in figures, for machines ([`RunSummary::to_json`]) and people ([`RunSummary::to_text`]).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -150,7 +152,7 @@ impl FinalValue {
     /// The values of the selected variables, from a row that was recorded for them.
     pub fn of(selection: &Selection, row: &[f64]) -> Vec<Self> {
         let variables = selection.variables().iter().zip(row);
-        let value = |(v, &value): (&crate::Variable, &f64)| Self {
+        let value = |(v, &value): (&crate::variables::Variable, &f64)| Self {
             name: v.name.clone(),
             kind: v.kind,
             value,
@@ -205,8 +207,9 @@ impl RunSummary {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::errors::measure;
     use crate::recorder::tests::spring_and_mass;
-    use crate::{Variables, measure};
+    use crate::variables::Variables;
 
     /// A run of the spring and the mass, made up.
     pub(crate) fn example() -> RunSummary {

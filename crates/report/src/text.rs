@@ -2,8 +2,11 @@
 
 use dovetail_core::{EstimatedError, Refused};
 
+use crate::number::significant;
 use crate::number::{brief, count};
-use crate::{Alignment, FinalValue, Kind, RunSummary, Table, significant};
+use crate::summary::{FinalValue, RunSummary};
+use crate::table::{Alignment, Table};
+use crate::variables::Kind;
 
 /// More final values than this are a file's affair.
 pub(crate) const MOST_VALUES: usize = 20;

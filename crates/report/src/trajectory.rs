@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::{Selection, Sink};
+use crate::sink::Sink;
+use crate::variables::Selection;
 
 /// The recorded variables over time, a column for each.
 #[derive(Clone, Debug, Default, PartialEq)]

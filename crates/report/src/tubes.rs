@@ -2,7 +2,7 @@
 
 use dovetail_guaranteed::Interval;
 
-use crate::Band;
+use crate::band::Band;
 
 /// Boxes over time, in the order in which they were proved.
 #[derive(Clone, Debug, Default)]

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use crate::{Sink, significant};
+use crate::number::significant;
+use crate::sink::Sink;
 
 /// What a run is worth, by the evidence there is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +43,7 @@ const WRONG: f64 = 0.2;
 
 /// How an error is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ErrorSource {
     /// The method estimates it.
     Estimated,
     /// It follows from by how much inputs differ from the outputs that feed them.
@@ -80,77 +81,107 @@ pub enum Caveat {
     Coarse,
 }
 
-/// The verdict on a run whose variables have these errors, known in this way; and why. The flag says that it has diverged.
+/// The verdict on a run whose variables have these errors, known in this way; and why. The flag says
+/// that it has diverged.
 pub fn judge(
     errors: &[Judged],
-    source: Source,
+    source: ErrorSource,
     caveat: &Caveat,
     tolerance: Option<f64>,
 ) -> (Verdict, String, bool) {
-    let Some(worst) = errors
-        .iter()
-        .max_by(|one, other| one.share.total_cmp(&other.share))
-    else {
-        return (
-            Verdict::Unknown,
-            "nothing was computed that could be judged".to_owned(),
-            false,
-        );
+    let shares = |one: &&Judged, other: &&Judged| one.share.total_cmp(&other.share);
+    let Some(worst) = errors.iter().max_by(shares) else {
+        let reason = "nothing was computed that could be judged";
+        return (Verdict::Unknown, reason.to_owned(), false);
     };
-    let allowed = tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance));
-    let diverged = errors
-        .iter()
-        .find(|error| !error.share.is_finite() || error.share > WRONG && error.grown > GROWN);
-    if let Some(diverged) = diverged {
+    if let Some(diverged) = errors.iter().find(|error| error.has_diverged()) {
         let reason = format!(
             "`{}` grows, and most of that is error; a shorter step or another method may help",
             diverged.name
         );
         return (Verdict::Unusable, reason, true);
     }
-    // An error that is large for a moment only does not make a result unusable.
+    let is_small = worst.share <= allowed_share(tolerance);
+    let verdict = if is_small && caveat.leaves_small_errors_credible() {
+        Verdict::Good
+    } else if is_bearable(errors, worst) || caveat.makes_errors_rough() {
+        Verdict::Doubtful
+    } else {
+        Verdict::Unusable
+    };
+    (verdict, reason(worst, source, caveat, is_small), false)
+}
+
+/// The part of its range by which a variable may be wrong in a good result.
+fn allowed_share(tolerance: Option<f64>) -> f64 {
+    tolerance.map_or(SMALL, |tolerance| SMALL.max(TOLERANCES * tolerance))
+}
+
+/// Whether something can be done with the result. An error that is large for a moment only does not
+/// make it unusable.
+fn is_bearable(errors: &[Judged], worst: &Judged) -> bool {
     let lasting = errors.iter().map(|error| error.mean).fold(0.0, f64::max);
-    let verdict = match (worst.share, caveat) {
-        (share, Caveat::None | Caveat::Coarse | Caveat::Corners(_)) if share <= allowed => {
-            Verdict::Good
-        }
-        (share, _) if share <= LARGEST || lasting <= LARGEST => Verdict::Doubtful,
-        (_, Caveat::Coarse | Caveat::Corners(_)) => Verdict::Doubtful,
-        _ => Verdict::Unusable,
-    };
-    let known = match source {
-        Source::Estimated => "the estimated error",
-        Source::Interfaces => "by what its interfaces left open, the error",
-        Source::Verified => "the verified error",
-    };
+    worst.share <= LARGEST || lasting <= LARGEST
+}
+
+fn reason(worst: &Judged, source: ErrorSource, caveat: &Caveat, is_small: bool) -> String {
+    let error = source.description();
     let share = significant(100.0 * worst.share, 2);
-    let but = match caveat {
-        Caveat::None => String::new(),
-        Caveat::Grows(variable) => format!(
-            ", but `{variable}` has grown by a factor of over 1e8 since the first third of the run; is that meant? --verify finds out"
-        ),
-        Caveat::Switches(system) => {
-            format!(
-                ", but `{system}` has conditions on more than time, and when they change is not in that; --verify finds out"
-            )
-        }
-        Caveat::Coarse if worst.share > allowed => {
-            ", but steps are far longer than the fastest parts take, and that is a rough guess; --verify finds out"
-                .to_owned()
-        }
-        Caveat::Corners(system) if worst.share > allowed => {
-            format!(", but `{system}` has corners, which no estimate takes well; --verify finds out")
-        }
-        Caveat::Coarse | Caveat::Corners(_) => String::new(),
-    };
-    (
-        verdict,
-        format!(
-            "{known} of `{}` is {share} % of its range at most{but}",
-            worst.name
-        ),
-        false,
+    let but = caveat.sentence(is_small);
+    format!(
+        "{error} of `{}` is {share} % of its range at most{but}",
+        worst.name
     )
+}
+
+impl Judged {
+    fn has_diverged(&self) -> bool {
+        !self.share.is_finite() || self.share > WRONG && self.grown > GROWN
+    }
+}
+
+impl ErrorSource {
+    fn description(self) -> &'static str {
+        match self {
+            Self::Estimated => "the estimated error",
+            Self::Interfaces => "by what its interfaces left open, the error",
+            Self::Verified => "the verified error",
+        }
+    }
+}
+
+impl Caveat {
+    fn leaves_small_errors_credible(&self) -> bool {
+        matches!(self, Self::None | Self::Coarse | Self::Corners(_))
+    }
+
+    fn makes_errors_rough(&self) -> bool {
+        matches!(self, Self::Coarse | Self::Corners(_))
+    }
+
+    /// The end of a sentence about the error; nothing where a small error says enough.
+    fn sentence(&self, is_small: bool) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Grows(variable) => format!(
+                ", but `{variable}` has grown by a factor of over 1e8 since the first third of the \
+                 run; is that meant? --verify finds out"
+            ),
+            Self::Switches(system) => format!(
+                ", but `{system}` has conditions on more than time, and when they change is not in \
+                 that; --verify finds out"
+            ),
+            Self::Coarse | Self::Corners(_) if is_small => String::new(),
+            Self::Coarse => {
+                ", but steps are far longer than the fastest parts take, and that is a \
+                             rough guess; --verify finds out"
+                    .to_owned()
+            }
+            Self::Corners(system) => format!(
+                ", but `{system}` has corners, which no estimate takes well; --verify finds out"
+            ),
+        }
+    }
 }
 
 /// Takes in where the variables of a run have been.
@@ -173,6 +204,11 @@ impl Extent {
         }
     }
 
+    fn widen(&mut self, column: usize, value: f64) {
+        self.low[column] = self.low[column].min(value);
+        self.high[column] = self.high[column].max(value);
+    }
+
     /// How far the variable in a column has moved.
     pub fn range(&self, column: usize) -> f64 {
         self.high[column] - self.low[column]
@@ -192,13 +228,14 @@ impl Extent {
 impl Sink for Extent {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         if self.low.is_empty() {
-            (self.low, self.high, self.early) =
-                (values.to_vec(), values.to_vec(), vec![0.0; values.len()]);
+            self.low = values.to_vec();
+            self.high = values.to_vec();
+            self.early = vec![0.0; values.len()];
         }
-        for (i, &value) in values.iter().enumerate() {
-            (self.low[i], self.high[i]) = (self.low[i].min(value), self.high[i].max(value));
+        for (column, &value) in values.iter().enumerate() {
+            self.widen(column, value);
             if time <= self.third {
-                self.early[i] = self.early[i].max(value.abs());
+                self.early[column] = self.early[column].max(value.abs());
             }
         }
         Ok(())
@@ -220,7 +257,7 @@ mod tests {
             mean: share,
             grown: 1.0,
         }];
-        judge(&all, Source::Estimated, &Caveat::None, tolerance).0
+        judge(&all, ErrorSource::Estimated, &Caveat::None, tolerance).0
     }
 
     #[test]
@@ -232,7 +269,7 @@ mod tests {
         assert_eq!(verdict(0.06, Some(1e-6)), Verdict::Unusable);
         assert_eq!(verdict(f64::NAN, None), Verdict::Unusable);
         assert_eq!(
-            judge(&[], Source::Estimated, &Caveat::None, None).0,
+            judge(&[], ErrorSource::Estimated, &Caveat::None, None).0,
             Verdict::Unknown
         );
     }
@@ -246,7 +283,7 @@ mod tests {
                 mean,
                 grown: 1.0,
             }];
-            judge(&all, Source::Interfaces, caveat, None)
+            judge(&all, ErrorSource::Interfaces, caveat, None)
         };
         let switches = Caveat::Switches("relay".into());
         assert_eq!(judged(1e-4, 1e-4, &switches).0, Verdict::Doubtful);
@@ -275,8 +312,8 @@ mod tests {
                 grown: 1e6,
             }]
         };
-        assert!(judge(&grown(0.5), Source::Interfaces, &Caveat::None, None).2);
-        assert!(!judge(&grown(1e-4), Source::Interfaces, &Caveat::None, None).2);
+        assert!(judge(&grown(0.5), ErrorSource::Interfaces, &Caveat::None, None).2);
+        assert!(!judge(&grown(1e-4), ErrorSource::Interfaces, &Caveat::None, None).2);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! What the recorder promises.
 
 use super::*;
-use crate::{LastRow, Trajectory, Variables};
+use crate::sink::LastRow;
+use crate::trajectory::Trajectory;
+use crate::variables::Variables;
 use dovetail_core::{Input, Interface, Knot, MacroStep, Output, Signal, Source};
 
 /// A spring (input x, state heat, output F) and a mass (input F, states x and v, output x).

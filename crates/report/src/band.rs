@@ -3,8 +3,7 @@
 use dovetail_guaranteed::Interval;
 use plotters::prelude::*;
 
-use crate::plot::{Curve, Drawn, FINE, Picture, Plane, thick};
-use crate::ticks::Axis;
+use crate::canvas::{Chart, Drawn, thick, thin};
 
 /// Marks beyond these would fill the band.
 const MOST_MARKS: usize = 60;
@@ -20,79 +19,69 @@ pub struct Band {
     pub instants: Vec<(f64, Interval)>,
 }
 
-/// Bands over time, with a legend: tubes as areas, instants as lines across them.
-pub fn band_plot(title: &str, x_label: &str, y_label: &str, bands: &[Band]) -> String {
-    let named: Vec<Curve> = bands
-        .iter()
-        .map(|band| Curve {
-            name: band.name.clone(),
-            points: vec![],
-        })
-        .collect();
-    let picture = Picture {
-        title,
-        labels: (x_label, y_label),
-        x: Axis::linear(bands.iter().flat_map(Band::times), 10, 0.0),
-        y: Axis::linear(bands.iter().flat_map(Band::bounds), 6, 0.05),
-        decades: false,
-        curves: &named,
-        bands,
-    };
-    picture.draw()
-}
-
 impl Band {
-    fn times(&self) -> impl Iterator<Item = f64> {
+    /// The ends of all tubes, and all instants.
+    pub(crate) fn times(&self) -> impl Iterator<Item = f64> {
         let tubes = self.tubes.iter().flat_map(|(from, to, _)| [*from, *to]);
-        tubes.chain(self.instants.iter().map(|(time, _)| *time))
+        let instants = self.instants.iter().map(|(time, _)| *time);
+        tubes.chain(instants)
     }
 
-    fn bounds(&self) -> impl Iterator<Item = f64> {
-        let intervals = self
-            .tubes
-            .iter()
-            .map(|(_, _, tube)| tube)
-            .chain(self.instants.iter().map(|(_, at)| at));
+    /// All bounds.
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = f64> {
+        let tubes = self.tubes.iter().map(|(_, _, tube)| tube);
+        let instants = self.instants.iter().map(|(_, at)| at);
+        let intervals = tubes.chain(instants);
         intervals.flat_map(|interval| [interval.lo, interval.hi])
     }
 
-    pub(crate) fn draw(
-        &self,
-        chart: &mut ChartContext<'_, SVGBackend<'_>, Plane>,
-        colour: &RGBColor,
-    ) -> Drawn {
-        chart.draw_series([Polygon::new(self.outline(), colour.mix(0.25).filled())])?;
+    pub(crate) fn draw(&self, chart: &mut Chart<'_, '_>, color: &RGBColor) -> Drawn {
+        let area = Polygon::new(self.outline(), color.mix(0.25).filled());
+        chart.draw_series([area])?;
         // A band thinner than a pixel is still to be seen.
-        for bound in [self.edge(|tube| tube.lo), self.edge(|tube| tube.hi)] {
-            chart.draw_series(LineSeries::new(bound, colour.stroke_width(FINE as u32)))?;
+        for edge in [self.lower_edge(), self.upper_edge()] {
+            chart.draw_series(LineSeries::new(edge, thin(color)))?;
         }
+        self.draw_marks(chart, color)
+    }
+
+    /// Instants as lines across the band.
+    fn draw_marks(&self, chart: &mut Chart<'_, '_>, color: &RGBColor) -> Drawn {
         let every = self.instants.len().div_ceil(MOST_MARKS).max(1);
-        let marks = self.instants.iter().step_by(every);
-        chart
-            .draw_series(marks.map(|&(time, at)| {
-                PathElement::new([(time, at.lo), (time, at.hi)], thick(colour))
-            }))?;
+        let shown = self.instants.iter().step_by(every);
+        let mark = |&(time, at): &(f64, Interval)| {
+            PathElement::new([(time, at.lo), (time, at.hi)], thick(color))
+        };
+        chart.draw_series(shown.map(mark))?;
         Ok(())
+    }
+
+    fn lower_edge(&self) -> Vec<(f64, f64)> {
+        self.edge(|tube| tube.lo)
+    }
+
+    fn upper_edge(&self) -> Vec<(f64, f64)> {
+        self.edge(|tube| tube.hi)
     }
 
     /// Along one side, in steps: nothing is known of a tube's shape but its ends.
     fn edge(&self, side: impl Fn(&Interval) -> f64) -> Vec<(f64, f64)> {
-        self.tubes
-            .iter()
-            .flat_map(|(from, to, tube)| [(*from, side(tube)), (*to, side(tube))])
-            .collect()
+        let tubes = self.tubes.iter();
+        let steps = tubes.flat_map(|(from, to, tube)| [(*from, side(tube)), (*to, side(tube))]);
+        steps.collect()
     }
 
     fn outline(&self) -> Vec<(f64, f64)> {
-        let below = self.edge(|tube| tube.lo);
-        let above = self.edge(|tube| tube.hi);
-        below.into_iter().chain(above.into_iter().rev()).collect()
+        let mut around = self.lower_edge();
+        around.extend(self.upper_edge().into_iter().rev());
+        around
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::band_plot;
 
     fn band() -> Band {
         let tubes = vec![

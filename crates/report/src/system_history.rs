@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dovetail_core::{Connections, Knot, Nature, Signal, Task};
 
-use crate::{Kind, Variable};
+use crate::variables::{Kind, Variable};
 
 /// Points that a variable without slopes is interpolated through.
 const MOST_POINTS: usize = 4;
@@ -15,7 +15,7 @@ const BELIEVED: [f64; 2] = [0.06, 0.25];
 /// The answers of one system that are still needed: those ahead of the newest row.
 ///
 /// A queue of one or two, but for a system that runs far ahead; it grows to what that needs and then stays.
-pub(crate) struct Lane {
+pub(crate) struct SystemHistory {
     columns: Vec<Column>,
     segments: VecDeque<Segment>,
     /// Segments that are not needed any more, for those to come.
@@ -91,7 +91,7 @@ impl Column {
     }
 }
 
-impl Lane {
+impl SystemHistory {
     pub fn new() -> Self {
         Self {
             columns: vec![],
@@ -139,11 +139,11 @@ impl Lane {
         for (knot, column) in self.now.iter_mut().zip(&self.columns) {
             *knot = Knot::value_only(row[column.index]);
         }
-        self.forget();
+        self.restart();
     }
 
     /// What was before says nothing of what comes.
-    fn forget(&mut self) {
+    fn restart(&mut self) {
         self.times.clear();
         self.note_point();
     }
@@ -151,7 +151,7 @@ impl Lane {
     /// Something has happened at this time, here or elsewhere: curves may have a corner there.
     pub fn expect_corner(&mut self, time: f64) {
         if self.reached == time {
-            self.forget();
+            self.restart();
         }
     }
 
@@ -170,7 +170,7 @@ impl Lane {
 
     /// Adds an answer; an instant, or a second answer for the same time, replaces what was known of it. Without `curves` nobody will look between
     /// the last answer and this one.
-    pub fn take(&mut self, task: &Task, curves: bool) {
+    pub fn record(&mut self, task: &Task, curves: bool) {
         let (elapsed, first) = (elapsed(task), self.reached == f64::NEG_INFINITY);
         let again = task.step.is_instant() || self.reached == task.response.reached || first;
         if !again && curves {
@@ -191,7 +191,7 @@ impl Lane {
                     .zip(&self.now)
                     .for_each(|(value, knot)| *value = knot.value);
             }
-            self.forget();
+            self.restart();
         } else {
             self.note_point();
         }
