@@ -11,8 +11,9 @@ const WIDEST: usize = 100;
 /// What every run cost and is worth.
 const COSTS: [&str; 5] = ["step", "steps", "integrations", "seconds", "verdict"];
 
-/// A line for each run: what it cost and, where it was compared, how far it is from the reference (NRMSE in percent) and with
-/// which order it converges. Where the variables do not fit beside the costs, each gets a line of its own below.
+/// A line for each run: what it cost and, where it was compared, how far it is from the reference
+/// (NRMSE in percent) and with which order it converges. Where the variables do not fit beside the
+/// costs, each gets a line of its own below.
 pub fn comparison_table(runs: &[RunSummary]) -> String {
     let variables = compared_variables(runs);
     let side_by_side = table(runs, &variables);

@@ -8,7 +8,8 @@ use crate::summary::RunSummary;
 /// More variables than this are in the table only.
 const MOST_PLOTS: usize = 12;
 
-/// A self-contained page with the table of the runs and a plot of error against step for each variable.
+/// A self-contained page with the table of the runs and a plot of error against step for each
+/// variable.
 pub fn comparison_page(title: &str, runs: &[RunSummary]) -> String {
     let ended_early = runs.iter().filter(|run| !run.completed);
     let early: String = ended_early.map(early_end).collect();

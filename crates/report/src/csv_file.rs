@@ -24,7 +24,8 @@ impl CsvFile<BufWriter<File>> {
 }
 
 impl<W: Write> CsvFile<W> {
-    /// Writes to `writer`, the header at once. Give it a buffered one: every number is a small write.
+    /// Writes to `writer`, the header at once. Give it a buffered one: every number is a small
+    /// write.
     pub fn new(mut writer: W, names: &[String]) -> io::Result<Self> {
         writer.write_all(b"time")?;
         for name in names {

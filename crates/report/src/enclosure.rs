@@ -3,15 +3,15 @@
 use dovetail_guaranteed::Interval;
 use serde_json::{Map, Value, json};
 
-use crate::number::significant;
-use crate::number::{brief, count};
+use crate::number::{brief, count, exponent, scientific, significant};
 use crate::table::{Alignment, Table};
-use crate::text::{MOST_VALUES, counted};
+use crate::text::{MOST_VALUES, counted, joined_parts, labeled_lines, more_note};
 
 /// Digits of bounds for people; those who need all of them read the file.
 const DIGITS: usize = 8;
 
-/// An enclosure in figures, for machines ([`EnclosureSummary::to_json`]) and people ([`EnclosureSummary::to_text`]).
+/// An enclosure in figures, for machines ([`EnclosureSummary::to_json`]) and people
+/// ([`EnclosureSummary::to_text`]).
 #[derive(Clone, Debug, Default)]
 pub struct EnclosureSummary {
     /// The method.
@@ -60,14 +60,10 @@ impl EnclosureSummary {
 
     /// One object. Numbers that are not finite become `null`.
     pub fn to_json(&self) -> Value {
-        let widths: Map<String, Value> = self
-            .widths()
-            .map(|(name, width)| (name.clone(), json!(width)))
-            .collect();
-        let last = self
-            .states
-            .iter()
-            .map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
+        let widths = self.widths();
+        let widths = widths.map(|(name, width)| (name.clone(), json!(width)));
+        let states = self.states.iter();
+        let last = states.map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
         json!({
             "method": self.method,
             "reached": self.reached,
@@ -75,7 +71,7 @@ impl EnclosureSummary {
             "rejected": self.rejected,
             "volume": self.volume(),
             "max_width": self.max_width(),
-            "width": widths,
+            "width": widths.collect::<Map<String, Value>>(),
             "wall_seconds": self.wall_seconds,
             "final": last.collect::<Map<String, Value>>(),
             "completed": self.message.is_none(),
@@ -87,38 +83,34 @@ impl EnclosureSummary {
 
     /// A readable summary, warnings last.
     pub fn to_text(&self) -> String {
-        let steps = format!(
-            "{}, {} rejected",
-            counted(self.steps, "step"),
-            count(self.rejected)
-        );
-        let choices = self
-            .choices
-            .as_ref()
-            .map(|choices| format!(" ({choices})"))
-            .unwrap_or_default();
-        let head = format!("{}{choices}\n{}\n{steps}\n", self.method, self.progress());
-        let parts = [head, self.states_table(), self.size_lines()];
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n")
+        let parts = [self.headline(), self.states_table(), self.size_lines()];
+        joined_parts(parts)
+    }
+
+    fn headline(&self) -> String {
+        let choices = match &self.choices {
+            Some(choices) => format!(" ({choices})"),
+            None => String::new(),
+        };
+        let progress = self.progress();
+        let steps = counted(self.steps, "step");
+        let rejected = count(self.rejected);
+        format!(
+            "{}{choices}\n{progress}\n{steps}, {rejected} rejected\n",
+            self.method
+        )
     }
 
     /// How far it came.
     pub(crate) fn progress(&self) -> String {
-        let (start, reached) = (brief(self.start), self.reached());
+        let start = brief(self.start);
+        let reached = self.reached();
         if self.message.is_some() {
-            return format!(
-                "ended early at t = {reached} s of {start} s to {} s",
-                brief(self.stop)
-            );
+            let stop = brief(self.stop);
+            return format!("ended early at t = {reached} s of {start} s to {stop} s");
         }
-        format!(
-            "enclosed from t = {start} s to {reached} s in {} s",
-            significant(self.wall_seconds, 4)
-        )
+        let seconds = significant(self.wall_seconds, 4);
+        format!("enclosed from t = {start} s to {reached} s in {seconds} s")
     }
 
     /// The time reached, in few digits only where these say it all: nothing is proved beyond it.
@@ -143,44 +135,28 @@ impl EnclosureSummary {
             ("width", Right),
         ]);
         for (name, state) in self.states.iter().take(MOST_VALUES) {
-            table.row([vec![name.clone()], cells(*state)].concat());
+            table.row(cells(name, *state).into());
         }
-        let more = self.states.len().saturating_sub(MOST_VALUES);
-        let note = if more > 0 {
-            format!("  and {more} more states\n")
-        } else {
-            String::new()
-        };
-        format!(
-            "states at t = {} s\n{}{note}",
-            self.reached(),
-            table.render("  ")
-        )
+        let reached = self.reached();
+        let table = table.render("  ");
+        let note = more_note(self.states.len(), "states");
+        format!("states at t = {reached} s\n{table}{note}")
     }
 
     fn size_lines(&self) -> String {
-        let (volume, widest) = (
-            significant(self.volume(), 6),
-            significant(self.max_width(), 4),
-        );
-        let mut lines = format!("largest width: {widest}\nvolume: {volume}\n");
-        lines.extend(
-            self.remarks
-                .iter()
-                .map(|remark| format!("note: {remark}\n")),
-        );
-        lines.extend(
-            self.warnings
-                .iter()
-                .map(|warning| format!("warning: {warning}\n")),
-        );
-        lines
+        let widest = significant(self.max_width(), 4);
+        let volume = significant(self.volume(), 6);
+        let notes = labeled_lines("note", &self.remarks);
+        let warnings = labeled_lines("warning", &self.warnings);
+        format!("largest width: {widest}\nvolume: {volume}\n{notes}{warnings}")
     }
 }
 
-/// Both bounds and the width, for people: the bounds are rounded outwards, so that they are true as they stand.
-pub(crate) fn cells(state: Interval) -> Vec<String> {
-    vec![
+/// Name, both bounds and the width, for people: the bounds are rounded outwards, so that they are
+/// true as they stand.
+pub(crate) fn cells(name: &str, state: Interval) -> [String; 4] {
+    [
+        name.to_owned(),
         outwards(state.lo, -1.0),
         outwards(state.hi, 1.0),
         significant(state.width(), 4),
@@ -190,24 +166,15 @@ pub(crate) fn cells(state: Interval) -> Vec<String> {
 /// `value` in a few digits, not below (`side` = 1) or not above it (`side` = -1).
 fn outwards(value: f64, side: f64) -> String {
     let nearest = significant(value, DIGITS);
-    let not_inside = |text: &str| {
-        text.parse::<f64>()
-            .is_ok_and(|read| (read - value) * side >= 0.0)
-    };
-    if not_inside(&nearest) || !value.is_finite() {
+    let read: Result<f64, _> = nearest.parse();
+    let is_outside = read.is_ok_and(|read| (read - value) * side >= 0.0);
+    if is_outside || !value.is_finite() {
         return nearest;
     }
     // One unit in the last digit shown.
-    let scientific = format!("{value:.*e}", DIGITS - 1);
-    let exponent: i32 = scientific
-        .rsplit('e')
-        .next()
-        .and_then(|e| e.parse().ok())
-        .unwrap_or(0);
-    significant(
-        value + side * 10_f64.powi(exponent + 1 - DIGITS as i32),
-        DIGITS,
-    )
+    let scientific = scientific(value, DIGITS);
+    let last_digit = 10_f64.powi(exponent(&scientific) + 1 - DIGITS as i32);
+    significant(value + side * last_digit, DIGITS)
 }
 
 #[cfg(test)]

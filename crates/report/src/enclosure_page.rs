@@ -2,9 +2,9 @@
 
 use crate::enclosure::EnclosureSummary;
 use crate::enclosure::cells;
-use crate::html::{escaped, page, row, sentence, table};
+use crate::html::{escaped, figures_table, page, row, seconds, sentence, steps, table, warnings};
+use crate::number::brief;
 use crate::number::significant;
-use crate::number::{brief, count};
 use crate::plot::band_plot;
 use crate::tubes::Tubes;
 
@@ -12,14 +12,19 @@ use crate::tubes::Tubes;
 const MOST_PLOTS: usize = 60;
 /// More pieces of a band than this cannot be told apart.
 const MOST_PIECES: usize = 500;
+/// How the figures are to be read.
+const MEANING: &str = "Every trajectory stays in the area at all times, and at the times of \
+                       vertical lines within these.";
 
-/// A self-contained page: what was enclosed, how it went, the band of every state and the boxes at the end.
+/// A self-contained page: what was enclosed, how it went, the band of every state and the boxes at
+/// the end.
 pub fn enclosure_page(summary: &EnclosureSummary, tubes: &Tubes) -> String {
-    let (start, reached) = (brief(summary.start), summary.reached());
+    let start = brief(summary.start);
+    let reached = summary.reached();
     let title = format!("Bounds by {}, t = {start} s to {reached} s", summary.method);
     let parts = [
         heading(summary, &title),
-        warnings(summary),
+        warnings(&summary.warnings),
         figures(summary),
         bands(tubes),
         last(summary),
@@ -28,110 +33,61 @@ pub fn enclosure_page(summary: &EnclosureSummary, tubes: &Tubes) -> String {
 }
 
 fn heading(summary: &EnclosureSummary, title: &str) -> String {
-    let class = if summary.message.is_some() {
-        "early"
-    } else {
-        "done"
+    let progress = summary.progress();
+    let (class, outcome) = match &summary.message {
+        Some(why) => ("early", format!("{progress}: {why}")),
+        None => ("done", progress),
     };
-    let why = summary
-        .message
-        .as_ref()
-        .map(|message| format!(": {message}"))
-        .unwrap_or_default();
-    let outcome = sentence(&(summary.progress() + &why));
-    format!(
-        "<h1>{}</h1>\n<p class=\"{class}\">{}</p>\n",
-        escaped(title),
-        escaped(&outcome)
-    )
-}
-
-fn warnings(summary: &EnclosureSummary) -> String {
-    if summary.warnings.is_empty() {
-        return String::new();
-    }
-    let items: String = summary
-        .warnings
-        .iter()
-        .map(|warning| format!("<li>{}</li>\n", escaped(warning)))
-        .collect();
-    format!("<section class=\"warnings\">\n<h2>Warnings</h2>\n<ul>\n{items}</ul>\n</section>\n")
+    let title = escaped(title);
+    let outcome = escaped(&sentence(&outcome));
+    format!("<h1>{title}</h1>\n<p class=\"{class}\">{outcome}</p>\n")
 }
 
 fn figures(summary: &EnclosureSummary) -> String {
     let mut rows = vec![
-        (
-            "steps",
-            format!(
-                "{} ({} rejected)",
-                count(summary.steps),
-                count(summary.rejected)
-            ),
-        ),
-        (
-            "wall time",
-            format!("{} s", significant(summary.wall_seconds, 4)),
-        ),
+        ("steps", steps(summary.steps, summary.rejected)),
+        ("wall time", seconds(summary.wall_seconds)),
         ("largest width", significant(summary.max_width(), 4)),
         ("volume", significant(summary.volume(), 6)),
     ];
-    rows.extend(
-        summary
-            .choices
-            .iter()
-            .map(|choices| ("choices", choices.clone())),
-    );
-    rows.extend(
-        summary
-            .remarks
-            .iter()
-            .map(|remark| ("note", remark.clone())),
-    );
-    let rows: String = rows
-        .iter()
-        .map(|(name, value)| row("th", &[name.to_string(), value.clone()]))
-        .collect();
-    format!("<section>\n<h2>Summary</h2>\n<table class=\"figures\">\n{rows}</table>\n</section>\n")
+    if let Some(choices) = &summary.choices {
+        rows.push(("choices", choices.clone()));
+    }
+    for remark in &summary.remarks {
+        rows.push(("note", remark.clone()));
+    }
+    figures_table(&rows)
 }
 
 fn bands(tubes: &Tubes) -> String {
-    let names = tubes.names();
-    if names.is_empty() {
+    let count = tubes.names().len();
+    if count == 0 {
         return String::new();
     }
-    let figure = |(position, name): (usize, &String)| {
-        let band = tubes.band(position, MOST_PIECES);
-        format!(
-            "<figure>\n{}</figure>\n",
-            band_plot(name, "time in s", "", &[band])
-        )
-    };
-    let figures: String = names
-        .iter()
-        .enumerate()
-        .take(MOST_PLOTS)
-        .map(figure)
-        .collect();
-    let note = match names.len().saturating_sub(MOST_PLOTS) {
+    let shown = 0..count.min(MOST_PLOTS);
+    let figures: String = shown.map(|position| figure(tubes, position)).collect();
+    let note = match count.saturating_sub(MOST_PLOTS) {
         0 => String::new(),
         more => format!(
             "<p>{more} more states are in the table below, and in the file of --output.</p>\n"
         ),
     };
-    let meaning = "Every trajectory stays in the area at all times, and at the times of vertical lines within these.";
-    format!("<section>\n<h2>Bounds over time</h2>\n<p>{meaning}</p>\n{figures}{note}</section>\n")
+    format!("<section>\n<h2>Bounds over time</h2>\n<p>{MEANING}</p>\n{figures}{note}</section>\n")
+}
+
+fn figure(tubes: &Tubes, position: usize) -> String {
+    let name = &tubes.names()[position];
+    let band = tubes.band(position, MOST_PIECES);
+    let plot = band_plot(name, "time in s", "", &[band]);
+    format!("<figure>\n{plot}</figure>\n")
 }
 
 fn last(summary: &EnclosureSummary) -> String {
-    let rows = summary
-        .states
-        .iter()
-        .map(|(name, state)| row("th", &[vec![name.clone()], cells(*state)].concat()));
+    let states = summary.states.iter();
+    let rows = states.map(|(name, state)| row("th", &cells(name, *state)));
     let table = table(&["state", "from", "to", "width"], rows);
-    format!(
-        "<section>\n<h2>Bounds at t = {} s</h2>\n{table}</section>\n",
-        summary.reached()
-    )
+    let reached = summary.reached();
+    format!("<section>\n<h2>Bounds at t = {reached} s</h2>\n{table}</section>\n")
 }
 
 #[cfg(test)]

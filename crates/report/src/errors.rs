@@ -3,11 +3,11 @@
 /// The distance of one variable from its reference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorMeasures {
-    /// `sqrt(mean (x − ref)²) / (max ref − min ref)` over the communication times, in percent; `None` where the reference is
-    /// constant and missed.
+    /// `sqrt(mean (x − ref)²) / (max ref − min ref)` over the communication times, in percent;
+    /// `None` where the reference is constant and missed.
     pub nrmse: Option<f64>,
-    /// `‖x − ref‖ / ‖ref‖` in the time-weighted L2 norm (trapezoidal rule), in percent; `None` where the reference is zero and
-    /// missed.
+    /// `‖x − ref‖ / ‖ref‖` in the time-weighted L2 norm (trapezoidal rule), in percent; `None`
+    /// where the reference is zero and missed.
     pub l2: Option<f64>,
     /// The largest absolute error.
     pub max: f64,
@@ -19,14 +19,19 @@ pub fn measure(times: &[f64], values: &[f64], reference: &[f64]) -> ErrorMeasure
         times.len() == values.len() && values.len() == reference.len(),
         "BUG: one value for each time"
     );
-    let differences: Vec<f64> = values.iter().zip(reference).map(|(x, r)| x - r).collect();
+    let pairs = values.iter().zip(reference);
+    let differences: Vec<f64> = pairs.map(|(value, exact)| value - exact).collect();
+    let distance = time_norm(times, &differences);
+    let scale = time_norm(times, reference);
     ErrorMeasures {
         nrmse: percentage(root_mean_square(&differences), range(reference)),
-        l2: percentage(time_norm(times, &differences), time_norm(times, reference)),
-        max: differences
-            .iter()
-            .fold(0.0, |most, d| larger(most, d.abs())),
+        l2: percentage(distance, scale),
+        max: largest_magnitude(&differences),
     }
+}
+
+fn largest_magnitude(values: &[f64]) -> f64 {
+    values.iter().copied().map(f64::abs).fold(0.0, larger)
 }
 
 /// No error at all is no error on any scale; other errors need a scale.
@@ -42,15 +47,15 @@ fn root_mean_square(differences: &[f64]) -> f64 {
     if differences.is_empty() {
         return 0.0;
     }
-    (differences.iter().map(|d| d * d).sum::<f64>() / differences.len() as f64).sqrt()
+    let squares = differences.iter().map(|difference| difference * difference);
+    let mean = squares.sum::<f64>() / differences.len() as f64;
+    mean.sqrt()
 }
 
 fn range(values: &[f64]) -> f64 {
-    let highest = values.iter().copied().fold(f64::NEG_INFINITY, larger);
-    let lowest = values
-        .iter()
-        .copied()
-        .fold(f64::INFINITY, |a, b| -larger(-a, -b));
+    let values = values.iter().copied();
+    let highest = values.clone().fold(f64::NEG_INFINITY, larger);
+    let lowest = values.fold(f64::INFINITY, smaller);
     // A constant that went through arithmetic (an interpolation, say) is still a constant.
     let rounding = 16.0 * f64::EPSILON * highest.abs().max(lowest.abs());
     let range = highest - lowest;
@@ -62,28 +67,29 @@ fn larger(a: f64, b: f64) -> f64 {
     if b > a || b.is_nan() { b } else { a }
 }
 
-fn time_norm(times: &[f64], values: &[f64]) -> f64 {
-    let intervals = times.windows(2).zip(values.windows(2));
-    intervals
-        .map(|(t, x)| (t[1] - t[0]) * (x[0] * x[0] + x[1] * x[1]) / 2.0)
-        .sum::<f64>()
-        .sqrt()
+/// As [`larger`], of the other side.
+fn smaller(a: f64, b: f64) -> f64 {
+    -larger(-a, -b)
 }
 
-/// The order of convergence that two errors show, `log(e_coarse / e_fine) / log(h_coarse / h_fine)`; `None` where they do not
-/// show one: an error of zero, equal steps.
+fn time_norm(times: &[f64], values: &[f64]) -> f64 {
+    let intervals = times.windows(2).zip(values.windows(2));
+    let integrals = intervals.map(|(t, x)| (t[1] - t[0]) * (x[0] * x[0] + x[1] * x[1]) / 2.0);
+    integrals.sum::<f64>().sqrt()
+}
+
+/// The order of convergence that two errors show, `log(e_coarse / e_fine) / log(h_coarse /
+/// h_fine)`; `None` where they do not show one: an error of zero, equal steps.
 pub fn measured_order(
     error_coarse: f64,
     error_fine: f64,
     step_coarse: f64,
     step_fine: f64,
 ) -> Option<f64> {
-    let usable = |x: f64| x > 0.0 && x.is_finite();
-    let all_usable = [error_coarse, error_fine, step_coarse, step_fine]
-        .into_iter()
-        .all(usable);
+    let numbers = [error_coarse, error_fine, step_coarse, step_fine];
+    let usable = numbers.iter().all(|x| *x > 0.0 && x.is_finite());
     let order = (error_coarse / error_fine).ln() / (step_coarse / step_fine).ln();
-    (all_usable && order.is_finite()).then_some(order)
+    (usable && order.is_finite()).then_some(order)
 }
 
 #[cfg(test)]

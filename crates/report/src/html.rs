@@ -4,28 +4,27 @@ use crate::number::significant;
 use crate::number::{brief, count};
 use crate::plot::Curve;
 use crate::plot::line_plot;
-use crate::summary::RunSummary;
+use crate::summary::{FinalValue, Quality, RunSummary, SystemWork};
 use crate::thinning::thinned;
 use crate::trajectory::Trajectory;
 
 const MOST_PLOTS: usize = 12;
 const MOST_CURVES: usize = 6;
 const MOST_POINTS: usize = 2000;
-/// Curves whose ranges differ by more than this do not share a plot: the smaller one would be a flat line.
+/// Curves whose ranges differ by more than this do not share a plot: the smaller one would be a
+/// flat line.
 const LARGEST_RATIO: f64 = 20.0;
 const STYLE: &str = include_str!("page.css");
 
-/// A self-contained page: what was run, how it went, plots of the recorded variables and their final values.
+/// A self-contained page: what was run, how it went, plots of the recorded variables and their
+/// final values.
 pub fn report_page(summary: &RunSummary, trajectory: &Trajectory) -> String {
-    let title = format!(
-        "{}, t = {} s to {} s",
-        summary.method,
-        brief(summary.start),
-        brief(summary.reached)
-    );
+    let start = brief(summary.start);
+    let reached = brief(summary.reached);
+    let title = format!("{}, t = {start} s to {reached} s", summary.method);
     let parts = [
         heading(summary, &title),
-        warnings(summary),
+        warnings(&summary.quality.warnings),
         figures(summary),
         systems(summary),
         plots(summary, trajectory),
@@ -39,7 +38,8 @@ pub(crate) fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Dovetail: {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n</body>\n</html>\n",
+         <title>Dovetail: {}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escaped(title)
     )
 }
@@ -61,115 +61,103 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 fn heading(summary: &RunSummary, title: &str) -> String {
-    let reason = summary
-        .reason
-        .as_ref()
-        .map(|why| format!("<p>Why this method? {}</p>\n", escaped(&sentence(why))))
-        .unwrap_or_default();
+    let title = escaped(title);
+    let verdict = verdict(&summary.quality);
     let class = if summary.completed { "done" } else { "early" };
     let outcome = escaped(&sentence(&summary.outcome()));
-    let quality = &summary.quality;
-    let verdict = match quality.verdict_reason.as_str() {
-        "" => String::new(),
-        why => {
-            let (word, why) = (quality.verdict.word(), escaped(&sentence(why)));
-            format!(
-                "<p class=\"verdict {word}\"><strong>{}</strong> {why}</p>\n",
-                sentence(word)
-            )
-        }
+    let reason = match &summary.reason {
+        Some(why) => format!("<p>Why this method? {}</p>\n", escaped(&sentence(why))),
+        None => String::new(),
     };
-    format!(
-        "<h1>{}</h1>\n{verdict}<p class=\"{class}\">{outcome}</p>\n{reason}",
-        escaped(title)
-    )
+    format!("<h1>{title}</h1>\n{verdict}<p class=\"{class}\">{outcome}</p>\n{reason}")
+}
+
+/// Nothing where nobody has judged the run.
+fn verdict(quality: &Quality) -> String {
+    if quality.verdict_reason.is_empty() {
+        return String::new();
+    }
+    let class = quality.verdict.word();
+    let word = sentence(class);
+    let why = escaped(&sentence(&quality.verdict_reason));
+    format!("<p class=\"verdict {class}\"><strong>{word}</strong> {why}</p>\n")
 }
 
 /// With a capital at its head and a full stop at its end.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
-    let head = rest
-        .next()
-        .map(|first| first.to_uppercase().to_string())
-        .unwrap_or_default();
-    let stop = if text.ends_with(['.', '!', '?']) {
-        ""
-    } else {
-        "."
-    };
+    let head: String = rest.next().iter().flat_map(|c| c.to_uppercase()).collect();
+    let ends = text.ends_with(['.', '!', '?']);
+    let stop = if ends { "" } else { "." };
     format!("{head}{}{stop}", rest.as_str())
 }
 
-fn warnings(summary: &RunSummary) -> String {
-    if summary.quality.warnings.is_empty() {
+/// Nothing where there are none.
+pub(crate) fn warnings(warnings: &[String]) -> String {
+    if warnings.is_empty() {
         return String::new();
     }
-    let items: String = summary
-        .quality
-        .warnings
-        .iter()
-        .map(|warning| format!("<li>{}</li>\n", escaped(warning)))
-        .collect();
+    let item = |warning: &String| format!("<li>{}</li>\n", escaped(warning));
+    let items: String = warnings.iter().map(item).collect();
     format!("<section class=\"warnings\">\n<h2>Warnings</h2>\n<ul>\n{items}</ul>\n</section>\n")
 }
 
 /// The run in a few numbers.
 fn figures(summary: &RunSummary) -> String {
-    let residual = significant(summary.quality.residual, 4);
-    let place = summary
-        .quality
-        .residual_variable
-        .as_ref()
-        .map(|name| format!(" at {name}"))
-        .unwrap_or_default();
     let mut rows = vec![
-        (
-            "step",
-            summary.step.map_or("chosen by the method".into(), |step| {
-                format!("{} s", brief(step))
-            }),
-        ),
-        (
-            "steps",
-            format!(
-                "{} ({} rejected)",
-                count(summary.steps),
-                count(summary.rejected)
-            ),
-        ),
+        ("step", step(summary)),
+        ("steps", steps(summary.steps, summary.rejected)),
         ("iterations", count(summary.iterations)),
-        (
-            "integrations",
-            format!(
-                "{} ({} trials)",
-                count(summary.integrations()),
-                count(summary.trials())
-            ),
-        ),
+        ("integrations", integrations(summary)),
         ("linearizations", count(summary.linearizations())),
-        (
-            "wall time",
-            format!("{} s", significant(summary.wall_seconds, 4)),
-        ),
-        ("largest coupling residual", residual + &place),
+        ("wall time", seconds(summary.wall_seconds)),
+        ("largest coupling residual", residual(&summary.quality)),
     ];
-    if let Some((name, worst)) = summary.worst_discrepancy() {
-        rows.push((
-            "largest distance from a prediction",
-            format!("{} at {name}", significant(worst, 4)),
-        ));
+    if let Some(worst) = summary.worst_discrepancy() {
+        rows.push(("largest distance from a prediction", value_at(worst)));
     }
-    if let Some((name, worst)) = summary.worst_estimate() {
-        rows.push((
-            "largest estimated error",
-            format!("{} at {name}", significant(worst, 4)),
-        ));
+    if let Some(worst) = summary.worst_estimate() {
+        rows.push(("largest estimated error", value_at(worst)));
     }
-    let rows: String = rows
-        .iter()
-        .map(|(name, value)| row("th", &[name.to_string(), value.clone()]))
-        .collect();
+    figures_table(&rows)
+}
+
+/// A table of names and values, under the heading of a summary.
+pub(crate) fn figures_table(rows: &[(&str, String)]) -> String {
+    let row = |(name, value): &(&str, String)| row("th", &[name.to_string(), value.clone()]);
+    let rows: String = rows.iter().map(row).collect();
     format!("<section>\n<h2>Summary</h2>\n<table class=\"figures\">\n{rows}</table>\n</section>\n")
+}
+
+fn step(summary: &RunSummary) -> String {
+    match summary.step {
+        Some(step) => format!("{} s", brief(step)),
+        None => "chosen by the method".into(),
+    }
+}
+
+pub(crate) fn steps(accepted: u64, rejected: u64) -> String {
+    format!("{} ({} rejected)", count(accepted), count(rejected))
+}
+
+fn integrations(summary: &RunSummary) -> String {
+    let trials = count(summary.trials());
+    format!("{} ({trials} trials)", count(summary.integrations()))
+}
+
+pub(crate) fn seconds(seconds: f64) -> String {
+    format!("{} s", significant(seconds, 4))
+}
+
+fn residual(quality: &Quality) -> String {
+    match &quality.residual_variable {
+        Some(name) => value_at((name, quality.residual)),
+        None => significant(quality.residual, 4),
+    }
+}
+
+fn value_at((name, value): (&str, f64)) -> String {
+    format!("{} at {name}", significant(value, 4))
 }
 
 /// A table row whose first cell has the tag `first`.
@@ -181,61 +169,54 @@ pub(crate) fn row(first: &str, cells: &[String]) -> String {
     format!("<tr><{first}>{}</{first}>{rest}</tr>\n", escaped(&cells[0]))
 }
 
+const SYSTEM_HEADS: [&str; 6] = [
+    "system",
+    "integrations",
+    "trials",
+    "linearizations",
+    "seconds",
+    "share",
+];
+
 fn systems(summary: &RunSummary) -> String {
-    let heads = [
-        "system",
-        "integrations",
-        "trials",
-        "linearizations",
-        "seconds",
-        "share",
-    ];
-    let rows = summary
-        .systems
-        .iter()
-        .zip(summary.shares())
-        .map(|(system, share)| {
-            let counts = [system.integrations, system.trials, system.linearizations].map(count);
-            let times = [significant(system.seconds, 4), share];
-            row(
-                "th",
-                &[system.name.clone()]
-                    .into_iter()
-                    .chain(counts)
-                    .chain(times)
-                    .collect::<Vec<_>>(),
-            )
-        });
-    format!(
-        "<section>\n<h2>Systems</h2>\n{}</section>\n",
-        table(&heads, rows)
-    )
+    let systems = summary.systems.iter().zip(summary.shares());
+    let rows = systems.map(|(system, share)| row("th", &system_cells(system, share)));
+    let table = table(&SYSTEM_HEADS, rows);
+    format!("<section>\n<h2>Systems</h2>\n{table}</section>\n")
+}
+
+fn system_cells(system: &SystemWork, share: String) -> [String; 6] {
+    [
+        system.name.clone(),
+        count(system.integrations),
+        count(system.trials),
+        count(system.linearizations),
+        significant(system.seconds, 4),
+        share,
+    ]
 }
 
 pub(crate) fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
-    let heads: String = heads
-        .iter()
-        .map(|head| format!("<th>{head}</th>"))
-        .collect();
+    let head = |head: &&str| format!("<th>{head}</th>");
+    let heads: String = heads.iter().map(head).collect();
     let rows: String = rows.collect();
     format!("<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
 }
 
 fn final_values(summary: &RunSummary) -> String {
-    let rows = summary.final_values.iter().map(|last| {
-        let kind = format!("{:?}", last.kind).to_lowercase();
-        row(
-            "th",
-            &[
-                last.name.clone(),
-                kind,
-                significant(last.value, 10),
-                last.unit.clone().unwrap_or_default(),
-            ],
-        )
-    });
+    let values = summary.final_values.iter();
+    let rows = values.map(|last| row("th", &final_cells(last)));
     let table = table(&["variable", "kind", "value", "unit"], rows);
     format!("<section class=\"final\">\n<h2>Final values</h2>\n{table}</section>\n")
+}
+
+fn final_cells(last: &FinalValue) -> [String; 4] {
+    [
+        last.name.clone(),
+        format!("{:?}", last.kind).to_lowercase(),
+        significant(last.value, 10),
+        last.unit.clone().unwrap_or_default(),
+    ]
 }
 
 /// Curves of one system that can share a plot.
@@ -250,48 +231,26 @@ fn plots(summary: &RunSummary, trajectory: &Trajectory) -> String {
     if groups.is_empty() || trajectory.times().is_empty() {
         return String::new();
     }
-    let figure = |group: &Group| {
-        format!(
-            "<figure>\n{}</figure>\n",
-            line_plot(group.system, "time in s", "", &group.curves)
-        )
-    };
-    let shown: String = groups.iter().take(MOST_PLOTS).map(figure).collect();
-    let left_out: usize = groups
-        .iter()
-        .skip(MOST_PLOTS)
-        .map(|group| group.curves.len())
-        .sum();
-    let note = match left_out {
-        0 => String::new(),
+    let (shown, left_out) = groups.split_at(groups.len().min(MOST_PLOTS));
+    let figures: String = shown.iter().map(Group::figure).collect();
+    let note = match left_out.iter().map(|group| group.curves.len()).sum() {
+        0_usize => String::new(),
         n => format!(
             "<p>{n} more variables were recorded; choose with --record what is shown here.</p>\n"
         ),
     };
-    format!("<section>\n<h2>Recorded variables</h2>\n{shown}{note}</section>\n")
+    format!("<section>\n<h2>Recorded variables</h2>\n{figures}{note}</section>\n")
 }
 
 fn groups<'a>(summary: &'a RunSummary, trajectory: &'a Trajectory) -> Vec<Group<'a>> {
     let mut all: Vec<Group> = vec![];
     for (name, values) in trajectory.columns() {
         let (system, short) = parts(summary, name);
-        let points = thinned(trajectory.times(), values, MOST_POINTS);
-        let range = range(&points);
         let curve = Curve {
             name: short.into(),
-            points,
+            points: thinned(trajectory.times(), values, MOST_POINTS),
         };
-        match all
-            .iter_mut()
-            .find(|group| group.system == system && group.takes(range))
-        {
-            Some(group) => group.curves.push(curve),
-            None => all.push(Group {
-                system,
-                range,
-                curves: vec![curve],
-            }),
-        }
+        add_curve(&mut all, system, curve);
     }
     // Plots of one system stay together, in the order in which systems first appear.
     let order: Vec<&str> = all.iter().map(|group| group.system).collect();
@@ -299,7 +258,26 @@ fn groups<'a>(summary: &'a RunSummary, trajectory: &'a Trajectory) -> Vec<Group<
     all
 }
 
+/// Adds a curve to the first group of its system that takes it, or else to a new one.
+fn add_curve<'a>(groups: &mut Vec<Group<'a>>, system: &'a str, curve: Curve) {
+    let range = range(&curve.points);
+    let takes = |group: &&mut Group| group.system == system && group.takes(range);
+    match groups.iter_mut().find(takes) {
+        Some(group) => group.curves.push(curve),
+        None => groups.push(Group {
+            system,
+            range,
+            curves: vec![curve],
+        }),
+    }
+}
+
 impl Group<'_> {
+    fn figure(&self) -> String {
+        let plot = line_plot(self.system, "time in s", "", &self.curves);
+        format!("<figure>\n{plot}</figure>\n")
+    }
+
     fn takes(&self, range: f64) -> bool {
         let ratio = if range == self.range {
             1.0
@@ -317,29 +295,26 @@ fn range(points: &[(f64, f64)]) -> f64 {
         .fold(0.0, |most, point| f64::max(most, point.1.abs()))
 }
 
-/// `system.name` taken apart. A system's name may have dots in it: the longest one that fits is meant.
+/// `system.name` taken apart. A system's name may have dots in it: the longest one that fits is
+/// meant.
 fn parts<'a>(summary: &'a RunSummary, name: &'a str) -> (&'a str, &'a str) {
-    let fits = |system: &&str| {
-        name.strip_prefix(*system)
-            .is_some_and(|rest| rest.starts_with('.'))
-    };
-    let known = summary
-        .systems
-        .iter()
-        .map(|system| system.name.as_str())
-        .filter(fits)
-        .max_by_key(|name| name.len());
-    match known {
+    let names = summary.systems.iter().map(|system| system.name.as_str());
+    let known = names.filter(|system| is_system_of(system, name));
+    match known.max_by_key(|system| system.len()) {
         Some(system) => (system, &name[system.len() + 1..]),
         None => name.split_once('.').unwrap_or(("", name)),
     }
+}
+
+fn is_system_of(system: &str, name: &str) -> bool {
+    let rest = name.strip_prefix(system);
+    rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sink::Sink;
-    use crate::summary::SystemWork;
     use crate::summary::tests::example;
 
     fn recorded(names: &[&str]) -> Trajectory {

@@ -2,14 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use dovetail_core::EstimatedError;
+use dovetail_core::{EstimatedError, Kept, Refused};
 
 use crate::errors::ErrorMeasures;
-use crate::summary::{Comparison, Quality, RunSummary, SystemWork};
+use crate::summary::{Quality, RunSummary, SystemWork};
 
 impl RunSummary {
-    /// One object; `error` and `order` are there when the run was compared. Numbers that are not finite become `null`.
+    /// One object; `error` and `order` are there when the run was compared. Numbers that are not
+    /// finite become `null`.
     pub fn to_json(&self) -> Value {
+        let systems = self.systems.iter();
+        let final_values = self.final_values.iter();
         let mut object = json!({
             "method": self.method,
             "reason": self.reason,
@@ -20,19 +23,19 @@ impl RunSummary {
             "integrations": self.integrations(),
             "linearizations": self.linearizations(),
             "wall_seconds": self.wall_seconds,
-            "systems": map(self.systems.iter().map(|system| (&system.name, system_json(system)))),
-            "final": map(self.final_values.iter().map(|last| (&last.name, json!(last.value)))),
+            "systems": map(systems.map(|system| (&system.name, system_json(system)))),
+            "final": map(final_values.map(|last| (&last.name, json!(last.value)))),
             "quality": quality_json(&self.quality),
             "completed": self.completed,
             "reached": self.reached,
             "message": self.message,
         });
         if let Some(comparison) = &self.comparison {
-            add_comparison(&mut object, comparison);
+            object["error"] = map_of(&comparison.error, measures_json);
+            object["order"] = map_of(&comparison.order, |order| json!(order));
         }
         if !self.varied.is_empty() {
-            object["options"] =
-                map(self.varied.iter().map(|(key, value)| (key, json!(value)))).into();
+            object["options"] = map_of(&self.varied, |value| json!(value));
         }
         object
     }
@@ -40,6 +43,10 @@ impl RunSummary {
 
 fn map<'a>(entries: impl Iterator<Item = (&'a String, Value)>) -> Map<String, Value> {
     entries.map(|(name, value)| (name.clone(), value)).collect()
+}
+
+fn map_of<T>(entries: &[(String, T)], value: impl Fn(&T) -> Value) -> Value {
+    map(entries.iter().map(|(name, entry)| (name, value(entry)))).into()
 }
 
 fn system_json(system: &SystemWork) -> Value {
@@ -60,41 +67,37 @@ fn system_json(system: &SystemWork) -> Value {
 }
 
 fn quality_json(quality: &Quality) -> Value {
-    let estimate = |estimate: &EstimatedError| json!({ "end": estimate.end, "max": estimate.max });
-    let estimates = |all: &Vec<(String, EstimatedError)>| {
-        map(all.iter().map(|(name, one)| (name, estimate(one))))
-    };
     json!({
         "verdict": quality.verdict.word(),
         "verdict_reason": quality.verdict_reason,
         "residual": quality.residual,
         "residual_variable": quality.residual_variable,
-        "estimated_error": quality.estimated_error.as_ref().map(estimates),
-        "verified_error": quality.verified_error.as_ref().map(estimates),
+        "estimated_error": quality.estimated_error.as_deref().map(estimates_json),
+        "verified_error": quality.verified_error.as_deref().map(estimates_json),
         "interface_error": quality.interface_error,
-        "discrepancy": map(quality.discrepancy.iter().map(|(name, miss)| (name, json!(miss)))),
-        "kept": quality.kept.map(|kept| json!({
-            "linearizations": kept.linearizations,
-            "factorizations": kept.factorizations,
-        })),
-        "refused": quality.refused.map(|refused| json!({ "before": refused.before, "after": refused.after })),
+        "discrepancy": map_of(&quality.discrepancy, |miss| json!(miss)),
+        "kept": quality.kept.map(kept_json),
+        "refused": quality.refused.map(refused_json),
         "warnings": quality.warnings,
         "remarks": quality.remarks,
     })
 }
 
-fn add_comparison(object: &mut Value, comparison: &Comparison) {
-    let measures = |e: &ErrorMeasures| json!({ "nrmse": e.nrmse, "l2": e.l2, "max": e.max });
-    object["error"] = map(comparison
-        .error
-        .iter()
-        .map(|(name, error)| (name, measures(error))))
-    .into();
-    object["order"] = map(comparison
-        .order
-        .iter()
-        .map(|(name, order)| (name, json!(order))))
-    .into();
+fn estimates_json(estimates: &[(String, EstimatedError)]) -> Value {
+    let one = |estimate: &EstimatedError| json!({ "end": estimate.end, "max": estimate.max });
+    map_of(estimates, one)
+}
+
+fn kept_json(kept: Kept) -> Value {
+    json!({ "linearizations": kept.linearizations, "factorizations": kept.factorizations })
+}
+
+fn refused_json(refused: Refused) -> Value {
+    json!({ "before": refused.before, "after": refused.after })
+}
+
+fn measures_json(error: &ErrorMeasures) -> Value {
+    json!({ "nrmse": error.nrmse, "l2": error.l2, "max": error.max })
 }
 
 #[cfg(test)]

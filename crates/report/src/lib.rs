@@ -1,4 +1,5 @@
-//! What a run leaves behind: recorded variables, result files, error measures, summaries and a page to look at.
+//! What a run leaves behind: recorded variables, result files, error measures, summaries and a page
+//! to look at.
 //!
 //! ```text
 //! Exchange ──▶ Recorder ──row──▶ Sink: Trajectory | CsvFile | ParquetFile | LastRow
@@ -8,10 +9,12 @@
 //! enclosure ──box──▶ Tubes | TubeFile ──▶ EnclosureSummary ──▶ JSON, text, HTML
 //! ```
 //!
-//! Nothing here changes a run: whatever is recorded, and however, its values are the same to the last bit.
+//! Nothing here changes a run: whatever is recorded, and however, its values are the same to the
+//! last bit.
 
 mod band;
 mod canvas;
+mod column;
 mod comparison;
 mod comparison_page;
 mod csv_file;
@@ -19,6 +22,7 @@ mod enclosure;
 mod enclosure_page;
 mod errors;
 mod html;
+mod interpolation;
 mod json;
 mod number;
 #[cfg(feature = "parquet")]
@@ -26,6 +30,7 @@ mod parquet_file;
 mod plot;
 mod recorder;
 mod reference;
+mod schedule;
 mod sink;
 mod summary;
 mod system_history;
@@ -51,8 +56,9 @@ pub use number::significant;
 #[cfg(feature = "parquet")]
 pub use parquet_file::ParquetFile;
 pub use plot::{Curve, band_plot, error_plot, line_plot};
-pub use recorder::{Recorder, Rows};
+pub use recorder::Recorder;
 pub use reference::{ReferenceError, ReferenceFile};
+pub use schedule::Rows;
 pub use sink::{LastRow, Sink};
 pub use summary::{Comparison, FinalValue, FmiCosts, Quality, RunSummary, SystemWork};
 pub use table::{Alignment, Table};

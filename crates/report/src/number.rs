@@ -1,6 +1,7 @@
 //! Numbers for people.
 
-/// `value` with so many significant digits: plain from a thousandth to a million, with an exponent outside.
+/// `value` with so many significant digits: plain from a thousandth to a million, with an exponent
+/// outside.
 pub fn significant(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".into();
@@ -9,12 +10,8 @@ pub fn significant(value: f64, digits: usize) -> String {
         return value.to_string();
     }
     // Rounding first: 9.9996 is 10.00, with one digit more before the point.
-    let scientific = format!("{value:.*e}", digits.saturating_sub(1));
-    let exponent: i32 = scientific
-        .rsplit('e')
-        .next()
-        .and_then(|e| e.parse().ok())
-        .unwrap_or(0);
+    let scientific = scientific(value, digits);
+    let exponent = exponent(&scientific);
     if (-3..6).contains(&exponent) {
         let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
         format!("{value:.decimals$}")
@@ -23,18 +20,33 @@ pub fn significant(value: f64, digits: usize) -> String {
     }
 }
 
+/// `value` with so many significant digits and an exponent.
+pub(crate) fn scientific(value: f64, digits: usize) -> String {
+    format!("{value:.*e}", digits.saturating_sub(1))
+}
+
+/// The exponent of a number that is written with one.
+pub(crate) fn exponent(scientific: &str) -> i32 {
+    let exponent = scientific.rsplit('e').next();
+    exponent.and_then(|e| e.parse().ok()).unwrap_or(0)
+}
+
 /// As [`significant`], without zeros at the end: for steps and times, which people choose round.
 pub(crate) fn brief(value: f64) -> String {
     let text = significant(value, 7);
-    let (mantissa, exponent) = text
-        .split_once('e')
-        .map_or((text.as_str(), None), |(m, e)| (m, Some(e)));
-    let short = if mantissa.contains('.') {
-        mantissa.trim_end_matches('0').trim_end_matches('.')
+    match text.split_once('e') {
+        Some((mantissa, exponent)) => format!("{}e{exponent}", without_zeros(mantissa)),
+        None => without_zeros(&text).into(),
+    }
+}
+
+/// Without zeros at the end of a fraction.
+fn without_zeros(number: &str) -> &str {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
     } else {
-        mantissa
-    };
-    exponent.map_or(short.into(), |e| format!("{short}e{e}"))
+        number
+    }
 }
 
 /// Digits in groups of three, from five digits on.

@@ -56,12 +56,10 @@ impl<W: Write + Send> ParquetFile<W> {
         };
         let mut group = writer.next_row_group()?;
         for values in &mut self.columns {
-            let mut column = group
-                .next_column()?
-                .expect("BUG: a column for each variable");
-            column
-                .typed::<DoubleType>()
-                .write_batch(values, None, None)?;
+            let column = group.next_column()?;
+            let mut column = column.expect("BUG: a column for each variable");
+            let numbers = column.typed::<DoubleType>();
+            numbers.write_batch(values, None, None)?;
             column.close()?;
             values.clear();
         }
@@ -71,19 +69,18 @@ impl<W: Write + Send> ParquetFile<W> {
 }
 
 fn schema(names: &[String]) -> Result<TypePtr, ParquetError> {
-    let field = |name: &str| {
-        let builder = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
-        builder
-            .with_repetition(Repetition::REQUIRED)
-            .build()
-            .map(Arc::new)
-    };
-    let names = ["time"].into_iter().chain(names.iter().map(String::as_str));
-    let fields: Vec<TypePtr> = names.map(field).collect::<Result<_, _>>()?;
-    Type::group_type_builder("results")
-        .with_fields(fields)
-        .build()
-        .map(Arc::new)
+    let mut fields = vec![number_field("time")?];
+    for name in names {
+        fields.push(number_field(name)?);
+    }
+    let results = Type::group_type_builder("results").with_fields(fields);
+    results.build().map(Arc::new)
+}
+
+fn number_field(name: &str) -> Result<TypePtr, ParquetError> {
+    let number = Type::primitive_type_builder(name, PhysicalType::DOUBLE);
+    let required = number.with_repetition(Repetition::REQUIRED);
+    required.build().map(Arc::new)
 }
 
 /// What the disk said, where it was the disk.
@@ -105,10 +102,9 @@ impl<W: Write + Send> Sink for ParquetFile<W> {
             "BUG: one value for each column"
         );
         let row = [time].into_iter().chain(values.iter().copied());
-        self.columns
-            .iter_mut()
-            .zip(row)
-            .for_each(|(column, value)| column.push(value));
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.push(value);
+        }
         if self.columns[0].len() < ROWS_IN_GROUP {
             Ok(())
         } else {

@@ -1,64 +1,86 @@
 //! Rows of results from the exchanges of a run.
 
 use std::io;
-use std::sync::Arc;
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Task};
 
+use crate::column::{Column, elapsed};
+use crate::schedule::{Rows, Schedule, parts};
 use crate::sink::Sink;
-use crate::system_history::{Column, SystemHistory, elapsed};
-use crate::variables::{Kind, Selection};
+use crate::system_history::SystemHistory;
+use crate::variables::{Kind, Selection, Variable};
 
-/// Times this near, as a fraction of the interval, are the same time.
-const COINCIDENT: f64 = 1e-9;
-
-/// At which times there are rows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Rows {
-    /// At every time that all systems have reached.
-    #[default]
-    Communications,
-    /// There too, and between them, so that no two are further apart than this.
-    AtMost(f64),
-    /// At the first time plus multiples of this, and at the last time.
-    Every(f64),
-    /// At these times, in ascending order, and at the last time.
-    At(Arc<[f64]>),
-    /// At the two Gauss points between two times that all systems have reached, and nowhere else: between any two, but for those that are nearer
-    /// to the last than this.
-    Gauss(f64),
-}
-
-/// Where they are in an interval of length one.
+/// The Gauss points of an interval of length one.
 const GAUSS_POINTS: [f64; 2] = [0.211_324_865_405_187_1, 0.788_675_134_594_812_9];
 
-/// Watches a run and gives its sink rows: those of the times that all systems have reached, or others.
+/// Watches a run and gives its sink rows: those of the times that all systems have reached, or
+/// others.
 ///
-/// One row is held back: an event is crossed by a second answer for the same time, and the row then is that of the second
-/// answer, or there are two, before and after. Between its own times a system is read off its curves: the inputs that it was given,
-/// and Hermite polynomials through what it answered.
+/// One row is held back: an event is crossed by a second answer for the same time, and the row then
+/// is that of the second answer, or there are two, before and after. Between its own times a system
+/// is read off its curves: the inputs that it was given, and Hermite polynomials through what it
+/// answered.
 pub struct Recorder<S> {
     histories: Vec<SystemHistory>,
-    rows: Rows,
+    signals: Vec<SignalColumn>,
+    schedule: Schedule,
     /// An event has two rows.
     both_sides: bool,
-    /// So far all systems have answered together, for the same times: the histories are not needed yet.
+    /// So far all systems have answered together, for the same times: histories are not needed yet.
     synchronous: bool,
-    /// Columns that show what the method tells about itself.
-    signals: Vec<(usize, usize)>,
     row: Vec<f64>,
     row_time: Option<f64>,
     /// Whether the held row is one of those that were asked for; the last one always is.
     wanted: bool,
     /// The row before an event.
     before: Vec<f64>,
-    /// The end of the last interval with Gauss points.
-    sampled: f64,
-    /// The first time, and how many regular times there have been.
-    first: f64,
-    regular: u64,
     sink: S,
     label: String,
+}
+
+/// A column that shows what the method reports about itself.
+struct SignalColumn {
+    index: usize,
+    position: usize,
+}
+
+/// The answers of an exchange.
+#[derive(Clone, Copy)]
+struct Answers<'a> {
+    tasks: &'a [Task],
+    /// Only those that were given after an event count.
+    after_event: bool,
+}
+
+impl<'a> Answers<'a> {
+    fn all(tasks: &'a [Task]) -> Self {
+        Self {
+            tasks,
+            after_event: false,
+        }
+    }
+
+    fn after_event(tasks: &'a [Task]) -> Self {
+        Self {
+            tasks,
+            after_event: true,
+        }
+    }
+
+    fn due(self) -> impl Iterator<Item = &'a Task> {
+        let counts = move |task: &&Task| !self.after_event || task.step.is_instant();
+        self.tasks.iter().filter(|task| task.due).filter(counts)
+    }
+
+    /// The time of the event that was crossed, if one was.
+    fn event(self) -> Option<f64> {
+        let instant = self.due().find(|task| task.step.is_instant());
+        instant.map(|task| task.response.reached)
+    }
+
+    fn any_reached(self, time: f64) -> bool {
+        self.due().any(|task| task.response.reached == time)
+    }
 }
 
 impl<S: Sink> Recorder<S> {
@@ -69,31 +91,17 @@ impl<S: Sink> Recorder<S> {
         sink: S,
         label: impl Into<String>,
     ) -> Self {
-        let mut histories: Vec<SystemHistory> = (0..connections.systems())
-            .map(|_| SystemHistory::new())
-            .collect();
-        let mut signals = Vec::new();
-        for (index, variable) in selection.variables().iter().enumerate() {
-            match variable.kind {
-                Kind::Signal => signals.push((index, variable.position)),
-                _ => histories[variable.system].add(Column::new(index, variable, connections)),
-            }
-        }
-        histories.iter_mut().for_each(SystemHistory::reserve);
         let row = vec![f64::NAN; selection.variables().len()];
         Self {
-            histories,
-            rows: Rows::Communications,
+            histories: histories(connections, selection),
+            signals: signal_columns(selection),
+            schedule: Schedule::new(Rows::Communications),
             both_sides: false,
             synchronous: true,
-            signals,
             before: row.clone(),
             row,
             row_time: None,
             wanted: true,
-            sampled: f64::NEG_INFINITY,
-            first: f64::NAN,
-            regular: 0,
             sink,
             label: label.into(),
         }
@@ -101,13 +109,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Rows at these times.
     pub fn with_rows(mut self, rows: Rows) -> Self {
-        if let Rows::AtMost(interval) | Rows::Every(interval) = rows {
-            assert!(
-                interval > 0.0 && interval.is_finite(),
-                "BUG: an output interval of {interval}"
-            );
-        }
-        self.rows = rows;
+        self.schedule = Schedule::new(rows);
         self
     }
 
@@ -127,13 +129,23 @@ impl<S: Sink> Recorder<S> {
         self.sink
     }
 
-    /// Gives the held row away, if there is one.
+    fn failure(&self, when: &str, source: io::Error) -> Error {
+        Error::Observer {
+            what: format!("could not write {}{when}", self.label),
+            source,
+        }
+    }
+}
+
+/// The row that is held back.
+impl<S: Sink> Recorder<S> {
+    /// Writes the held row, if there is one.
     fn emit(&mut self) -> Result<(), Error> {
         // Taken first: after a failure the row is not offered again.
-        let Some(time) = self.row_time.take() else {
-            return Ok(());
-        };
-        self.write(time)
+        match self.row_time.take() {
+            Some(time) => self.write(time),
+            None => Ok(()),
+        }
     }
 
     fn write(&mut self, time: f64) -> Result<(), Error> {
@@ -141,20 +153,40 @@ impl<S: Sink> Recorder<S> {
         written.map_err(|source| self.failure(&format!(" at t = {time} s"), source))
     }
 
-    /// Moves the held row on to `time`, giving the old one away if time has moved.
+    /// Moves the held row on to `time`, writing the old one if time has moved.
     fn hold(&mut self, time: f64) -> Result<(), Error> {
-        if self.row_time.is_some_and(|held| time > held) {
-            if self.wanted {
-                self.emit()?;
-            }
-            self.row_time = None;
+        if self.wanted && self.row_time.is_some_and(|held| time > held) {
+            self.emit()?;
         }
         self.row_time = Some(time);
         Ok(())
     }
 
+    fn read(&mut self, time: f64, signals: &[f64]) {
+        for history in &mut self.histories {
+            history.read(time, &mut self.row);
+        }
+        self.read_signals(signals);
+    }
+
+    fn read_signals(&mut self, signals: &[f64]) {
+        for column in &self.signals {
+            // At the start of a run there is nothing to report yet.
+            let signal = signals.get(column.position).copied();
+            self.row[column.index] = signal.unwrap_or(0.0);
+        }
+    }
+}
+
+/// Systems that answer together, and systems that keep their own pace.
+impl<S: Sink> Recorder<S> {
     /// All systems have answered for `time`: their values are the row.
-    fn record_synchronous(&mut self, time: f64, tasks: &[Task]) -> Result<(), Error> {
+    fn record_synchronous(
+        &mut self,
+        time: f64,
+        tasks: &[Task],
+        signals: &[f64],
+    ) -> Result<(), Error> {
         self.hold(time)?;
         for task in tasks {
             let elapsed = elapsed(task);
@@ -162,49 +194,23 @@ impl<S: Sink> Recorder<S> {
                 self.row[column.index] = column.value(task, elapsed);
             }
         }
+        self.read_signals(signals);
         Ok(())
     }
 
-    /// Systems that keep their own pace, or rows between the times of all: the newest row is that of the slowest.
-    fn record_asynchronous(
-        &mut self,
-        tasks: &[Task],
-        wanted: impl Fn(&Task) -> bool,
-        signals: &[f64],
-    ) -> Result<(), Error> {
-        if std::mem::replace(&mut self.synchronous, false)
-            && let Some(time) = self.row_time
-        {
-            self.histories
-                .iter_mut()
-                .for_each(|history| history.seed(time, &self.row));
-        }
-        let due = || tasks.iter().filter(|task| task.due && wanted(task));
-        let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
-        // Where all arrive together, and no row is asked for on the way, curves are not needed.
-        let curves = !is_together(tasks, time, self.histories.len()) || self.reads_between(time);
-        due().for_each(|task| self.histories[task.system].record(task, curves));
-        if let Some(event) = due()
-            .find(|task| task.step.is_instant())
-            .map(|task| task.response.reached)
-        {
-            self.histories
-                .iter_mut()
-                .for_each(|history| history.expect_corner(event));
-        }
-        let reached = self
-            .histories
-            .iter()
-            .map(SystemHistory::reached)
-            .fold(f64::INFINITY, f64::min);
+    /// Systems that keep their own pace, or rows between the times of all: the newest row is that
+    /// of the slowest.
+    fn record_asynchronous(&mut self, answers: Answers<'_>, signals: &[f64]) -> Result<(), Error> {
+        self.seed_histories();
+        self.extend_histories(answers);
+        let reached = self.reached();
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
         }
-        let answers_again = || due().any(|task| task.response.reached == reached);
         match self.row_time {
-            None => self.first = reached,
+            None => self.schedule.begin(reached),
             // Somebody has gone ahead, that is all.
-            Some(held) if held == reached && !answers_again() => return Ok(()),
+            Some(held) if held == reached && !answers.any_reached(reached) => return Ok(()),
             Some(before) if before < reached => self.fill_up_to(before, reached, signals)?,
             // A second answer for the same time: an event was crossed.
             Some(_) if self.both_sides => return self.cross(reached, signals),
@@ -215,167 +221,199 @@ impl<S: Sink> Recorder<S> {
             }
         }
         self.hold(reached)?;
-        self.wanted = self.is_wanted(reached);
+        self.wanted = self.schedule.wants(reached);
         self.read(reached, signals);
         Ok(())
     }
 
-    fn read(&mut self, time: f64, signals: &[f64]) {
-        self.histories
-            .iter_mut()
-            .for_each(|history| history.read(time, &mut self.row));
-        for &(index, position) in &self.signals {
-            // At the start of a run there is nothing to tell yet.
-            self.row[index] = signals.get(position).copied().unwrap_or(0.0);
+    /// The histories begin with the row up to which all systems answered together.
+    fn seed_histories(&mut self) {
+        let was_synchronous = std::mem::replace(&mut self.synchronous, false);
+        if was_synchronous && let Some(time) = self.row_time {
+            for history in &mut self.histories {
+                history.seed(time, &self.row);
+            }
         }
+    }
+
+    fn extend_histories(&mut self, answers: Answers<'_>) {
+        let curves = self.needs_curves(answers.tasks);
+        for task in answers.due() {
+            self.histories[task.system].record(task, curves);
+        }
+        if let Some(event) = answers.event() {
+            for history in &mut self.histories {
+                history.expect_corner(event);
+            }
+        }
+    }
+
+    /// Where all arrive together, and no row is asked for on the way, curves are not needed.
+    fn needs_curves(&self, tasks: &[Task]) -> bool {
+        let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
+        !is_together(tasks, time, self.histories.len()) || self.has_rows_up_to(time)
+    }
+
+    /// Whether there are rows between the held one, if there is one, and `time`.
+    fn has_rows_up_to(&self, time: f64) -> bool {
+        let rows_between = |before: f64| self.schedule.has_rows_between(before, time);
+        self.row_time.is_none_or(rows_between)
+    }
+
+    /// The time that the slowest system has reached.
+    fn reached(&self) -> f64 {
+        let times = self.histories.iter().map(SystemHistory::reached);
+        times.fold(f64::INFINITY, f64::min)
     }
 
     /// The far side of an event at the time of the held row.
     fn cross(&mut self, time: f64, signals: &[f64]) -> Result<(), Error> {
         self.before.copy_from_slice(&self.row);
         self.read(time, signals);
-        let same =
-            |(before, after): (&f64, &f64)| before == after || before.is_nan() && after.is_nan();
-        if !self.before.iter().zip(&self.row).all(same) && time > self.first {
+        if self.differs_from_before() && time > self.schedule.first() {
             std::mem::swap(&mut self.before, &mut self.row);
-            let given = self.write(time);
+            let written = self.write(time);
             std::mem::swap(&mut self.before, &mut self.row);
-            given?;
+            written?;
             self.wanted = true;
         }
         Ok(())
     }
 
-    /// Whether a time that all have reached is one of those that were asked for.
-    fn is_wanted(&mut self, time: f64) -> bool {
-        let Some((next, near)) = self.next_asked_for() else {
-            return !matches!(self.rows, Rows::Gauss(_));
-        };
-        let wanted = next <= time + near;
-        self.regular += u64::from(wanted);
-        wanted
+    fn differs_from_before(&self) -> bool {
+        let mut pairs = self.before.iter().zip(&self.row);
+        pairs.any(|(before, after)| before != after && !(before.is_nan() && after.is_nan()))
     }
+}
 
-    /// The next of the times that were asked for, and what is near to it; none where times were not asked for.
-    fn next_asked_for(&self) -> Option<(f64, f64)> {
-        match &self.rows {
-            Rows::Every(interval) => Some((
-                self.first + self.regular as f64 * interval,
-                COINCIDENT * interval,
-            )),
-            Rows::At(times) => {
-                let next = times
-                    .get(self.regular as usize)
-                    .copied()
-                    .unwrap_or(f64::INFINITY);
-                Some((next, 8.0 * f64::EPSILON * next.abs().min(f64::MAX)))
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether there are rows between the held one and `reached`.
-    fn reads_between(&self, reached: f64) -> bool {
-        let Some(before) = self.row_time else {
-            return true;
-        };
-        match self.rows {
-            Rows::Communications => false,
-            Rows::AtMost(most) => reached - before > most,
-            Rows::Gauss(spacing) => reached - self.sampled >= spacing * (1.0 - COINCIDENT),
-            Rows::Every(_) | Rows::At(_) => self
-                .next_asked_for()
-                .is_some_and(|(time, near)| time < reached - near),
-        }
-    }
-
-    /// The rows between two times that all have reached.
+/// The rows between two times that all have reached.
+impl<S: Sink> Recorder<S> {
     fn fill_up_to(&mut self, before: f64, reached: f64, signals: &[f64]) -> Result<(), Error> {
-        if self.rows == Rows::Communications {
+        if self.schedule.is_at_communications() {
             return Ok(());
         }
         if self.wanted {
             self.emit()?;
         }
         self.wanted = false;
-        while let Some((time, _)) = self
-            .next_asked_for()
-            .filter(|(time, near)| *time < reached - near)
-        {
-            self.read(time, signals);
-            self.write(time)?;
-            self.regular += 1;
+        match *self.schedule.rows() {
+            Rows::AtMost(most) => self.fill_evenly(before, reached, most, signals),
+            Rows::Gauss(_) => self.fill_gauss_points(before, reached, signals),
+            _ => self.fill_requested(reached, signals),
         }
-        match self.rows {
-            Rows::AtMost(most) => {
-                let parts = ((reached - before) / most * (1.0 - COINCIDENT))
-                    .ceil()
-                    .max(1.0);
-                for part in 1..parts as u64 {
-                    let time = before + (reached - before) * (part as f64 / parts);
-                    self.read(time, signals);
-                    self.write(time)?;
-                }
-            }
-            Rows::Gauss(_) if self.reads_between(reached) => {
-                self.sampled = reached;
-                for share in GAUSS_POINTS {
-                    let time = before + share * (reached - before);
-                    self.read(time, signals);
-                    self.write(time)?;
-                }
-            }
-            _ => {}
+    }
+
+    fn fill_requested(&mut self, reached: f64, signals: &[f64]) -> Result<(), Error> {
+        while let Some(next) = self.schedule.next()
+            && next.is_before(reached)
+        {
+            self.write_between(next.time, signals)?;
+            self.schedule.pass();
         }
         Ok(())
     }
 
-    fn failure(&self, when: &str, source: io::Error) -> Error {
-        Error::Observer {
-            what: format!("could not write {}{when}", self.label),
-            source,
+    fn fill_evenly(
+        &mut self,
+        before: f64,
+        reached: f64,
+        most: f64,
+        signals: &[f64],
+    ) -> Result<(), Error> {
+        let parts = parts(reached - before, most);
+        for part in 1..parts as u64 {
+            let time = before + (reached - before) * (part as f64 / parts);
+            self.write_between(time, signals)?;
         }
+        Ok(())
+    }
+
+    fn fill_gauss_points(
+        &mut self,
+        before: f64,
+        reached: f64,
+        signals: &[f64],
+    ) -> Result<(), Error> {
+        if !self.has_rows_up_to(reached) {
+            return Ok(());
+        }
+        self.schedule.sample(reached);
+        for share in GAUSS_POINTS {
+            let time = before + share * (reached - before);
+            self.write_between(time, signals)?;
+        }
+        Ok(())
+    }
+
+    fn write_between(&mut self, time: f64, signals: &[f64]) -> Result<(), Error> {
+        self.read(time, signals);
+        self.write(time)
     }
 }
 
 impl<S: Sink> Observer for Recorder<S> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        let (tasks, signals) = (exchange.tasks, exchange.signals);
-        let plain = self.synchronous && self.rows == Rows::Communications && !self.both_sides;
-        match tasks.first().map(|task| task.response.reached) {
-            Some(time) if plain && is_together(tasks, time, self.histories.len()) => {
-                self.record_synchronous(time, tasks)?;
-                for &(index, position) in &self.signals {
-                    self.row[index] = signals.get(position).copied().unwrap_or(0.0);
-                }
-                Ok(())
-            }
-            _ if exchange.before.is_empty() => self.record_asynchronous(tasks, |_| true, signals),
-            _ => {
-                // An event was crossed: first the answers before it, then those of the systems that answered again after it.
-                self.record_asynchronous(exchange.before, |_| true, signals)?;
-                self.record_asynchronous(tasks, |task| task.step.is_instant(), signals)
-            }
+        let tasks = exchange.tasks;
+        let signals = exchange.signals;
+        if let Some(time) = self.synchronous_time(tasks) {
+            return self.record_synchronous(time, tasks, signals);
         }
+        if exchange.before.is_empty() {
+            return self.record_asynchronous(Answers::all(tasks), signals);
+        }
+        // An event was crossed: first the answers before it, then those of the systems that
+        // answered again after it.
+        self.record_asynchronous(Answers::all(exchange.before), signals)?;
+        self.record_asynchronous(Answers::after_event(tasks), signals)
     }
 
     fn finished(&mut self) -> Result<(), Error> {
-        let emitted = if matches!(self.rows, Rows::Gauss(_)) {
+        let emitted = if self.schedule.is_at_gauss_points() {
             Ok(())
         } else {
             self.emit()
         };
-        let closed = self.sink.close().map_err(|source| self.failure("", source));
-        emitted.and(closed)
+        let closed = self.sink.close();
+        emitted.and(closed.map_err(|source| self.failure("", source)))
     }
+}
+
+impl<S> Recorder<S> {
+    /// The time of an exchange that needs no histories.
+    fn synchronous_time(&self, tasks: &[Task]) -> Option<f64> {
+        let plain = self.synchronous && self.schedule.is_at_communications() && !self.both_sides;
+        let time = tasks.first()?.response.reached;
+        (plain && is_together(tasks, time, self.histories.len())).then_some(time)
+    }
+}
+
+/// A history for each system, with columns for its selected variables.
+fn histories(connections: &Connections, selection: &Selection) -> Vec<SystemHistory> {
+    let systems = 0..connections.systems();
+    let mut histories: Vec<SystemHistory> = systems.map(|_| SystemHistory::new()).collect();
+    for (index, variable) in selection.variables().iter().enumerate() {
+        if variable.kind != Kind::Signal {
+            histories[variable.system].add(Column::new(index, variable, connections));
+        }
+    }
+    histories.iter_mut().for_each(SystemHistory::reserve);
+    histories
+}
+
+fn signal_columns(selection: &Selection) -> Vec<SignalColumn> {
+    let variables = selection.variables().iter().enumerate();
+    let signals = variables.filter(|(_, variable)| variable.kind == Kind::Signal);
+    let column = |(index, variable): (usize, &Variable)| SignalColumn {
+        index,
+        position: variable.position,
+    };
+    signals.map(column).collect()
 }
 
 /// Whether every one of so many systems has answered for `time`.
 fn is_together(tasks: &[Task], time: f64, systems: usize) -> bool {
-    tasks.len() == systems
-        && tasks
-            .iter()
-            .all(|task| task.due && task.response.reached == time)
+    let answers = |task: &Task| task.due && task.response.reached == time;
+    tasks.len() == systems && tasks.iter().all(answers)
 }
 
 #[cfg(test)]

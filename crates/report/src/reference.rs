@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use csv::StringRecord;
@@ -65,7 +66,8 @@ pub enum ReferenceError {
 
     /// A time that is not later than the one before.
     #[error(
-        "line {line} of the reference {file}: the time {time} is not later than {previous} before it; keep one row for each time"
+        "line {line} of the reference {file}: the time {time} is not later than {previous} before \
+         it; keep one row for each time"
     )]
     NotIncreasing {
         /// Which file.
@@ -94,7 +96,8 @@ pub enum ReferenceError {
 
     /// A time that the file does not cover.
     #[error(
-        "the reference {file} covers t = {first} s to {last} s, but a value at t = {time} s is needed"
+        "the reference {file} covers t = {first} s to {last} s, but a value at t = {time} s is \
+         needed"
     )]
     OutOfRange {
         /// Which file.
@@ -148,19 +151,22 @@ impl ReferenceFile {
         match header.get(0) {
             None | Some("") if header.len() < 2 => Err(ReferenceError::Empty { file: file.into() }),
             Some(first) if first.eq_ignore_ascii_case("time") => {
-                let names: Vec<String> = header.iter().skip(1).map(String::from).collect();
-                let columns = vec![vec![]; names.len()];
-                Ok(Self {
-                    file: file.into(),
-                    names,
-                    times: vec![],
-                    columns,
-                })
+                let names = header.iter().skip(1);
+                Ok(Self::without_rows(file, names.map(String::from).collect()))
             }
             found => Err(ReferenceError::NoTime {
                 file: file.into(),
                 found: found.unwrap_or_default().into(),
             }),
+        }
+    }
+
+    fn without_rows(file: &str, names: Vec<String>) -> Self {
+        Self {
+            file: file.into(),
+            columns: vec![vec![]; names.len()],
+            names,
+            times: vec![],
         }
     }
 
@@ -194,13 +200,17 @@ impl ReferenceFile {
         finite.ok_or_else(|| ReferenceError::BadNumber {
             file: self.file.clone(),
             line,
-            column: if position == 0 {
-                "time".into()
-            } else {
-                self.names[position - 1].clone()
-            },
+            column: self.column_name(position).into(),
             text: text.into(),
         })
+    }
+
+    /// The name of a column of the file, of which the first is the time.
+    fn column_name(&self, position: usize) -> &str {
+        match position.checked_sub(1) {
+            Some(variable) => &self.names[variable],
+            None => "time",
+        }
     }
 
     /// Names of the variables.
@@ -213,29 +223,30 @@ impl ReferenceFile {
         &self.times
     }
 
-    /// A variable at `times`: the row itself where there is one, elsewhere the cubic through the four rows around.
+    /// A variable at `times`: the row itself where there is one, elsewhere the cubic through the
+    /// four rows around.
     pub fn evaluate(&self, variable: &str, times: &[f64]) -> Result<Vec<f64>, ReferenceError> {
         let Some(position) = self.names.iter().position(|name| name == variable) else {
-            let suggestion =
-                nearest(variable, self.names.iter().map(String::as_str)).map(String::from);
-            return Err(ReferenceError::MissingVariable {
-                file: self.file.clone(),
-                variable: variable.into(),
-                suggestion,
-            });
+            return Err(self.missing(variable));
         };
-        times
-            .iter()
-            .map(|&time| self.value_at(time, &self.columns[position]))
-            .collect()
+        let column = &self.columns[position];
+        let values = times.iter().map(|&time| self.value_at(time, column));
+        values.collect()
+    }
+
+    fn missing(&self, variable: &str) -> ReferenceError {
+        let names = self.names.iter().map(String::as_str);
+        ReferenceError::MissingVariable {
+            file: self.file.clone(),
+            variable: variable.into(),
+            suggestion: nearest(variable, names).map(String::from),
+        }
     }
 
     fn value_at(&self, time: f64, column: &[f64]) -> Result<f64, ReferenceError> {
         // The interval that contains the time, or is the nearest to it.
-        let right = self
-            .times
-            .partition_point(|&t| t <= time)
-            .min(self.times.len() - 1);
+        let after = self.times.partition_point(|&t| t <= time);
+        let right = after.min(self.times.len() - 1);
         let left = right.saturating_sub(1);
         let near = COINCIDENT * (self.times[right] - self.times[left]);
         for row in [left, right] {
@@ -243,36 +254,46 @@ impl ReferenceFile {
                 return Ok(column[row]);
             }
         }
-        let (first, last) = (self.times[0], self.times[self.times.len() - 1]);
-        if !(first..=last).contains(&time) {
-            return Err(ReferenceError::OutOfRange {
-                file: self.file.clone(),
-                time,
-                first,
-                last,
-            });
-        }
-        let from = left
-            .saturating_sub(1)
-            .min(self.times.len().saturating_sub(4));
-        let rows = from..(from + 4).min(self.times.len());
+        self.check_covers(time)?;
+        let rows = self.four_rows_around(left);
         Ok(lagrange(&self.times[rows.clone()], &column[rows], time))
+    }
+
+    fn check_covers(&self, time: f64) -> Result<(), ReferenceError> {
+        let first = self.times[0];
+        let last = self.times[self.times.len() - 1];
+        if (first..=last).contains(&time) {
+            return Ok(());
+        }
+        Err(ReferenceError::OutOfRange {
+            file: self.file.clone(),
+            time,
+            first,
+            last,
+        })
+    }
+
+    /// Four rows, or as many as there are, with the interval that begins at `left` in their middle
+    /// where that is possible.
+    fn four_rows_around(&self, left: usize) -> Range<usize> {
+        let count = self.times.len();
+        let first = left.saturating_sub(1).min(count.saturating_sub(4));
+        first..(first + 4).min(count)
     }
 }
 
 /// The polynomial through the points, at `time`.
 fn lagrange(times: &[f64], values: &[f64], time: f64) -> f64 {
-    let basis = |i: usize| -> f64 {
-        let others = times.iter().enumerate().filter(|(j, _)| *j != i);
-        others
-            .map(|(_, &other)| (time - other) / (times[i] - other))
-            .product()
-    };
-    values
-        .iter()
-        .enumerate()
-        .map(|(i, value)| value * basis(i))
-        .sum()
+    let points = values.iter().enumerate();
+    let terms = points.map(|(i, value)| value * basis(times, i, time));
+    terms.sum()
+}
+
+/// The polynomial that is 1 at the time at `position` and 0 at the others, at `time`.
+fn basis(times: &[f64], position: usize, time: f64) -> f64 {
+    let others = times.iter().enumerate().filter(|(j, _)| *j != position);
+    let factors = others.map(|(_, &other)| (time - other) / (times[position] - other));
+    factors.product()
 }
 
 #[cfg(test)]
@@ -349,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn mistakes_are_reported_with_their_line() {
         let bad = "line 3 of the reference ref.csv: `1,5` in column `x` is not a finite number";
         assert_eq!(message("time,x\n0,1\n1,\"1,5\"\n"), bad);
         assert!(

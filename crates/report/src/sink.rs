@@ -64,7 +64,8 @@ impl<S: Sink> Sink for Option<S> {
     }
 }
 
-/// Several sinks. One that fails does not keep the others from their rows; the first failure is told.
+/// Several sinks. One that fails does not keep the others from their rows; the first failure is
+/// returned.
 impl<S: Sink> Sink for Vec<S> {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         first_failure(self.iter_mut().map(|sink| sink.row(time, values)))
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_sink_is_told_of_and_the_others_still_get_the_row() {
+    fn a_failing_sink_is_reported_and_the_others_still_get_the_row() {
         let mut last = LastRow::default();
         let mut sinks: Vec<Box<dyn Sink + '_>> = vec![Box::new(Broken), Box::new(&mut last)];
         assert!(sinks.row(1.0, &[2.0]).is_err());

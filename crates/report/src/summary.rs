@@ -54,7 +54,7 @@ pub struct SystemWork {
     pub integrations: u64,
     /// Trials among them.
     pub trials: u64,
-    /// Linearisations.
+    /// Linearizations.
     pub linearizations: u64,
     /// Time spent in it.
     pub seconds: f64,
@@ -99,7 +99,8 @@ pub struct Quality {
     pub residual: f64,
     /// The input at which it was.
     pub residual_variable: Option<String>,
-    /// What nearly all residuals of an input are below, relative to the range of what feeds it; of the input where that is largest.
+    /// What nearly all residuals of an input are below, relative to the range of what feeds it; of
+    /// the input where that is largest.
     pub usual_residual: Option<(f64, String)>,
     /// The global error of each variable as the method estimates it, where it does.
     pub estimated_error: Option<Vec<(String, EstimatedError)>>,
@@ -109,11 +110,13 @@ pub struct Quality {
     pub verified_means: Vec<f64>,
     /// The largest local error of an input, relative to its range, where the method knows that.
     pub interface_error: Option<f64>,
-    /// For each output that the method predicts: the largest distance from what was then integrated.
+    /// For each output that the method predicts: the largest distance from what was then
+    /// integrated.
     pub discrepancy: Vec<(String, f64)>,
     /// What could be kept from step to step, where the method has something to keep.
     pub kept: Option<Kept>,
-    /// Steps that were given up before and after they were integrated, where the method tells them apart.
+    /// Steps that were given up before and after they were integrated, where the method tells them
+    /// apart.
     pub refused: Option<Refused>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
     pub warnings: Vec<String>,
@@ -133,55 +136,57 @@ pub struct Comparison {
 impl Comparison {
     /// The errors of `variable`.
     pub fn error_of(&self, variable: &str) -> Option<ErrorMeasures> {
-        self.error
-            .iter()
-            .find(|(name, _)| name == variable)
-            .map(|(_, error)| *error)
+        entry(&self.error, variable)
     }
 
     /// The measured order of `variable`.
     pub fn order_of(&self, variable: &str) -> Option<f64> {
-        self.order
-            .iter()
-            .find(|(name, _)| name == variable)
-            .map(|(_, order)| *order)
+        entry(&self.order, variable)
     }
+}
+
+/// The entry of `variable`.
+fn entry<T: Copy>(entries: &[(String, T)], variable: &str) -> Option<T> {
+    let found = entries.iter().find(|(name, _)| name == variable);
+    found.map(|(_, entry)| *entry)
 }
 
 impl FinalValue {
     /// The values of the selected variables, from a row that was recorded for them.
     pub fn of(selection: &Selection, row: &[f64]) -> Vec<Self> {
         let variables = selection.variables().iter().zip(row);
-        let value = |(v, &value): (&crate::variables::Variable, &f64)| Self {
-            name: v.name.clone(),
-            kind: v.kind,
+        let values = variables.map(|(variable, &value)| Self {
+            name: variable.name.clone(),
+            kind: variable.kind,
             value,
-            unit: v.unit.clone(),
-        };
-        variables.map(value).collect()
+            unit: variable.unit.clone(),
+        });
+        values.collect()
     }
 }
 
 impl SystemWork {
     /// The work of all systems, with their names.
     pub fn of(interfaces: &[Interface], work: &[Work], fmi: &[Option<FmiCosts>]) -> Vec<Self> {
-        let named = |(k, (interface, work)): (usize, (&Interface, &Work))| Self {
+        let systems = interfaces.iter().zip(work).enumerate();
+        let named = systems.map(|(system, (interface, work))| Self {
             name: interface.name.clone(),
             integrations: work.integrations,
             trials: work.trials,
             linearizations: work.linearizations,
             seconds: work.seconds,
-            fmi: fmi.get(k).copied().flatten(),
-        };
-        interfaces.iter().zip(work).enumerate().map(named).collect()
+            fmi: fmi.get(system).copied().flatten(),
+        });
+        named.collect()
     }
 }
 
 impl RunSummary {
     /// Takes over the counts of the time loop.
     pub fn with_statistics(mut self, statistics: Statistics) -> Self {
-        (self.steps, self.rejected, self.iterations) =
-            (statistics.steps, statistics.rejected, statistics.iterations);
+        self.steps = statistics.steps;
+        self.rejected = statistics.rejected;
+        self.iterations = statistics.iterations;
         self
     }
 
@@ -195,7 +200,7 @@ impl RunSummary {
         self.systems.iter().map(|system| system.trials).sum()
     }
 
-    /// Linearisations of all systems.
+    /// Linearizations of all systems.
     pub fn linearizations(&self) -> u64 {
         self.systems
             .iter()
@@ -231,7 +236,7 @@ pub(crate) mod tests {
         let row = [0.25, 1e-9, -2.5, -2.5, 1.0 / 3.0, 0.25];
         RunSummary {
             method: "dovetail".into(),
-            reason: Some("every system can be linearised".into()),
+            reason: Some("every system can be linearized".into()),
             step: Some(0.02),
             start: 0.0,
             stop: 10.0,

@@ -19,9 +19,11 @@ pub struct Table {
 impl Table {
     /// A table with these column heads.
     pub fn new(heads: &[(&str, Alignment)]) -> Self {
+        let alignments = heads.iter().map(|(_, alignment)| *alignment);
+        let titles = heads.iter().map(|(head, _)| head.to_string());
         Self {
-            alignments: heads.iter().map(|(_, alignment)| *alignment).collect(),
-            rows: vec![heads.iter().map(|(head, _)| head.to_string()).collect()],
+            alignments: alignments.collect(),
+            rows: vec![titles.collect()],
         }
     }
 
@@ -45,34 +47,37 @@ impl Table {
 
     /// The length of the longest line.
     pub fn width(&self) -> usize {
-        self.widths().iter().sum::<usize>() + 2 * self.alignments.len().saturating_sub(1)
+        let gaps = self.alignments.len().saturating_sub(1);
+        self.widths().iter().sum::<usize>() + 2 * gaps
     }
 
     /// The table, each line after `indent` and ended by a line feed.
     pub fn render(&self, indent: &str) -> String {
         let widths = self.widths();
-        let line = |cells: &Vec<String>| {
-            let columns = cells.iter().zip(&widths).zip(&self.alignments);
-            let padded: Vec<String> = columns
-                .map(|((cell, &width), &side)| pad(cell, width, side))
-                .collect();
-            format!("{indent}{}", padded.join("  "))
-                .trim_end()
-                .to_owned()
-                + "\n"
-        };
-        self.rows.iter().map(line).collect()
+        let lines = self.rows.iter().map(|cells| self.line(cells, &widths));
+        lines
+            .map(|line| format!("{indent}{line}").trim_end().to_owned() + "\n")
+            .collect()
+    }
+
+    fn line(&self, cells: &[String], widths: &[usize]) -> String {
+        let mut padded = Vec::with_capacity(cells.len());
+        for (column, cell) in cells.iter().enumerate() {
+            padded.push(pad(cell, widths[column], self.alignments[column]));
+        }
+        padded.join("  ")
     }
 
     fn widths(&self) -> Vec<usize> {
-        let width = |column: usize| {
-            self.rows
-                .iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        };
-        (0..self.alignments.len()).map(width).collect()
+        (0..self.alignments.len())
+            .map(|column| self.column_width(column))
+            .collect()
+    }
+
+    fn column_width(&self, column: usize) -> usize {
+        let cells = self.rows.iter().map(|row| &row[column]);
+        let widths = cells.map(|cell| cell.chars().count());
+        widths.max().unwrap_or(0)
     }
 }
 

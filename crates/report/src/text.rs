@@ -1,156 +1,133 @@
 //! A run for people, on a terminal.
 
-use dovetail_core::{EstimatedError, Refused};
+use dovetail_core::{EstimatedError, Kept, Refused};
 
 use crate::number::significant;
 use crate::number::{brief, count};
-use crate::summary::{FinalValue, RunSummary};
+use crate::summary::{FinalValue, RunSummary, SystemWork};
 use crate::table::{Alignment, Table};
 use crate::variables::Kind;
 
 /// More final values than this are a file's affair.
 pub(crate) const MOST_VALUES: usize = 20;
 
+const SYSTEM_HEADS: [(&str, Alignment); 6] = [
+    ("system", Alignment::Left),
+    ("integrations", Alignment::Right),
+    ("trials", Alignment::Right),
+    ("linearizations", Alignment::Right),
+    ("seconds", Alignment::Right),
+    ("share", Alignment::Right),
+];
+
+/// Where the time of FMUs goes.
+const FMU_HEADS: [(&str, Alignment); 3] = [
+    ("step", Alignment::Right),
+    ("get and set", Alignment::Right),
+    ("save and restore", Alignment::Right),
+];
+
 impl RunSummary {
     /// A readable summary, warnings last.
     pub fn to_text(&self) -> String {
-        let parts = [
+        joined_parts([
             self.headline(),
             self.systems_table(),
             self.final_table(),
             self.quality_lines(),
-        ];
-        parts
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("\n")
+        ])
     }
 
     fn headline(&self) -> String {
-        let reason = self
-            .reason
-            .as_ref()
-            .map(|reason| format!(" ({reason})"))
-            .unwrap_or_default();
-        // Why a run ended early is told once, by whoever shows this text.
-        let mut lines = format!(
-            "{}{}{reason}\n{}\n",
-            self.verdict_line(),
-            self.method,
-            self.progress()
-        );
-        lines += &format!("{}\n{}\n", self.steps_line(), self.work_line());
-        lines
+        let reason = match &self.reason {
+            Some(reason) => format!(" ({reason})"),
+            None => String::new(),
+        };
+        let verdict = self.verdict_line();
+        // Why a run ended early is said once, by whoever shows this text.
+        let progress = self.progress();
+        let steps = self.steps_line();
+        let work = self.work_line();
+        format!(
+            "{verdict}{}{reason}\n{progress}\n{steps}\n{work}\n",
+            self.method
+        )
     }
 
     /// What the result is worth; nothing of a summary that nobody has judged.
     pub(crate) fn verdict_line(&self) -> String {
-        let quality = &self.quality;
-        if quality.verdict_reason.is_empty() {
+        let reason = &self.quality.verdict_reason;
+        if reason.is_empty() {
             return String::new();
         }
-        format!(
-            "verdict: {} ({})\n",
-            quality.verdict.word(),
-            quality.verdict_reason
-        )
+        let word = self.quality.verdict.word();
+        format!("verdict: {word} ({reason})\n")
     }
 
     /// How far the run came.
     pub(crate) fn progress(&self) -> String {
-        let (start, reached) = (brief(self.start), brief(self.reached));
+        let start = brief(self.start);
+        let reached = brief(self.reached);
         if self.completed {
-            return format!(
-                "ran from t = {start} s to {reached} s in {} s",
-                significant(self.wall_seconds, 4)
-            );
+            let seconds = significant(self.wall_seconds, 4);
+            return format!("ran from t = {start} s to {reached} s in {seconds} s");
         }
-        format!(
-            "ended early at t = {reached} s of {start} s to {} s",
-            brief(self.stop)
-        )
+        let stop = brief(self.stop);
+        format!("ended early at t = {reached} s of {start} s to {stop} s")
     }
 
     /// How far the run came, and why not further.
     pub(crate) fn outcome(&self) -> String {
-        let why = self
-            .message
-            .as_ref()
-            .filter(|_| !self.completed)
-            .map(|message| format!(": {message}"));
-        self.progress() + &why.unwrap_or_default()
+        let progress = self.progress();
+        match &self.message {
+            Some(why) if !self.completed => format!("{progress}: {why}"),
+            _ => progress,
+        }
     }
 
     fn steps_line(&self) -> String {
-        let size = self
-            .step
-            .map(|step| format!(" of {} s", brief(step)))
-            .unwrap_or_default();
-        let steps = format!("{}{size}", counted(self.steps, "step"));
-        format!(
-            "{steps}, {} rejected, {}",
-            count(self.rejected),
-            counted(self.iterations, "iteration")
-        )
+        let steps = counted(self.steps, "step");
+        let size = match self.step {
+            Some(step) => format!(" of {} s", brief(step)),
+            None => String::new(),
+        };
+        let rejected = count(self.rejected);
+        let iterations = counted(self.iterations, "iteration");
+        format!("{steps}{size}, {rejected} rejected, {iterations}")
     }
 
     fn work_line(&self) -> String {
         let integrations = counted(self.integrations(), "integration");
         let trials = counted(self.trials(), "trial");
-        format!(
-            "{integrations} ({trials} among them), {}",
-            counted(self.linearizations(), "linearization")
-        )
+        let linearizations = counted(self.linearizations(), "linearization");
+        format!("{integrations} ({trials} among them), {linearizations}")
     }
 
     fn systems_table(&self) -> String {
-        use Alignment::{Left, Right};
         if self.systems.is_empty() {
             return String::new();
         }
-        let heads = [
-            ("system", Left),
-            ("integrations", Right),
-            ("trials", Right),
-            ("linearizations", Right),
-            ("seconds", Right),
-            ("share", Right),
-        ];
-        // FMUs tell where their time goes; without any, the columns are not there.
-        let fmi = self.systems.iter().any(|system| system.fmi.is_some());
-        let more = [
-            ("step", Right),
-            ("get and set", Right),
-            ("save and restore", Right),
-        ];
-        let heads: Vec<_> = heads
-            .into_iter()
-            .chain(more.into_iter().filter(|_| fmi))
-            .collect();
+        // FMUs report where their time goes; without any, the columns are not there.
+        let has_fmus = self.systems.iter().any(|system| system.fmi.is_some());
+        let mut heads = SYSTEM_HEADS.to_vec();
+        if has_fmus {
+            heads.extend(FMU_HEADS);
+        }
         let mut table = Table::new(&heads);
         for (system, share) in self.systems.iter().zip(self.shares()) {
-            let counts = [system.integrations, system.trials, system.linearizations].map(count);
-            let times = [significant(system.seconds, 4), share];
-            let costs = system
-                .fmi
-                .map(|costs| [costs.step, costs.values, costs.state].map(|s| significant(s, 3)));
-            let costs = costs.unwrap_or_default().into_iter().filter(|_| fmi);
-            table.row(
-                [system.name.clone()]
-                    .into_iter()
-                    .chain(counts)
-                    .chain(times)
-                    .chain(costs)
-                    .collect(),
-            );
+            let mut cells = system_cells(system, share);
+            if has_fmus {
+                cells.extend(fmu_cells(system));
+            }
+            table.row(cells);
         }
         table.render("")
     }
 
     /// Each system's share of the time spent in systems.
     pub(crate) fn shares(&self) -> Vec<String> {
-        let all: f64 = self.systems.iter().map(|system| system.seconds).sum();
+        let seconds = self.systems.iter().map(|system| system.seconds);
+        let all: f64 = seconds.clone().sum();
         let share = |seconds: f64| {
             if all > 0.0 {
                 format!("{:.1} %", 100.0 * seconds / all)
@@ -158,107 +135,59 @@ impl RunSummary {
                 "-".into()
             }
         };
-        self.systems
-            .iter()
-            .map(|system| share(system.seconds))
-            .collect()
+        seconds.map(share).collect()
     }
 
     fn final_table(&self) -> String {
-        let outputs: Vec<&FinalValue> = self
-            .final_values
-            .iter()
-            .filter(|last| last.kind == Kind::Output)
-            .collect();
+        let is_output = |last: &&FinalValue| last.kind == Kind::Output;
+        let outputs: Vec<&FinalValue> = self.final_values.iter().filter(is_output).collect();
         if outputs.is_empty() {
             return String::new();
         }
         let mut table = Table::without_heads(&[Alignment::Left, Alignment::Right, Alignment::Left]);
         for last in outputs.iter().take(MOST_VALUES) {
-            table.row(vec![
-                last.name.clone(),
-                significant(last.value, 7),
-                last.unit.clone().unwrap_or_default(),
-            ]);
+            let name = last.name.clone();
+            let value = significant(last.value, 7);
+            let unit = last.unit.clone().unwrap_or_default();
+            table.row(vec![name, value, unit]);
         }
-        let more = outputs.len().saturating_sub(MOST_VALUES);
-        let note = if more > 0 {
-            format!("  and {more} more outputs\n")
-        } else {
-            String::new()
-        };
-        format!(
-            "outputs at t = {} s\n{}{note}",
-            brief(self.reached),
-            table.render("  ")
-        )
+        let reached = brief(self.reached);
+        let table = table.render("  ");
+        let note = more_note(outputs.len(), "outputs");
+        format!("outputs at t = {reached} s\n{table}{note}")
     }
 
     fn quality_lines(&self) -> String {
         let quality = &self.quality;
-        let place = quality
-            .residual_variable
-            .as_ref()
-            .map(|name| format!(" at {name}"))
-            .unwrap_or_default();
-        let mut lines = format!(
-            "largest coupling residual: {}{place}\n",
-            significant(quality.residual, 4)
-        );
-        if let Some((name, worst)) = self.worst_estimate() {
-            lines += &format!(
-                "largest estimated error: {} at {name}\n",
-                significant(worst, 4)
-            );
-        }
-        if let Some((name, worst)) = largest(self.quality.verified_error.as_deref()) {
-            lines += &format!(
-                "largest verified error: {} at {name}\n",
-                significant(worst, 4)
-            );
-        }
-        if let Some((name, worst)) = self.worst_discrepancy() {
-            let worst = significant(worst, 4);
-            lines += &format!(
-                "largest distance of an integrated output from its prediction: {worst} at {name}\n"
-            );
-        }
-        if let Some(kept) = quality.kept {
-            let (linearizations, factorizations) = (kept.linearizations, kept.factorizations);
-            let kept = [
-                counted(linearizations, "linearization"),
-                counted(factorizations, "factorization"),
-            ]
-            .join(" and ");
-            lines += &format!("kept from step to step: the operators of {kept}\n");
-        }
-        if let Some(Refused { before, after }) = quality
-            .refused
-            .filter(|refused| *refused != Refused::default())
-        {
-            lines +=
-                &format!("refused steps: {before} before they were integrated, {after} after\n");
-        }
-        lines.extend(
-            quality
-                .remarks
-                .iter()
-                .map(|remark| format!("note: {remark}\n")),
-        );
-        lines.extend(
-            quality
-                .warnings
-                .iter()
-                .map(|warning| format!("warning: {warning}\n")),
-        );
-        lines
+        let residual = match &quality.residual_variable {
+            Some(name) => worst_line("largest coupling residual", Some((name, quality.residual))),
+            None => format!(
+                "largest coupling residual: {}\n",
+                significant(quality.residual, 4)
+            ),
+        };
+        let verified = largest(quality.verified_error.as_deref());
+        let parts = [
+            residual,
+            worst_line("largest estimated error", self.worst_estimate()),
+            worst_line("largest verified error", verified),
+            worst_line(
+                "largest distance of an integrated output from its prediction",
+                self.worst_discrepancy(),
+            ),
+            quality.kept.map(kept_line).unwrap_or_default(),
+            quality.refused.map(refused_line).unwrap_or_default(),
+            labeled_lines("note", &quality.remarks),
+            labeled_lines("warning", &quality.warnings),
+        ];
+        parts.concat()
     }
 
     /// The output that was predicted worst.
     pub(crate) fn worst_discrepancy(&self) -> Option<(&str, f64)> {
         let all = self.quality.discrepancy.iter();
-        all.map(|(name, miss)| (name.as_str(), *miss))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
+        let misses = all.map(|(name, miss)| (name.as_str(), *miss));
+        misses.max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// The variable with the largest estimated error.
@@ -269,18 +198,76 @@ impl RunSummary {
 
 /// The variable with the largest of these errors.
 fn largest(all: Option<&[(String, EstimatedError)]>) -> Option<(&str, f64)> {
-    all?.iter()
-        .map(|(name, e)| (name.as_str(), e.max))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+    let errors = all?.iter().map(|(name, error)| (name.as_str(), error.max));
+    errors.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// Nothing where nothing is known.
+fn worst_line(what: &str, worst: Option<(&str, f64)>) -> String {
+    match worst {
+        Some((name, value)) => format!("{what}: {} at {name}\n", significant(value, 4)),
+        None => String::new(),
+    }
+}
+
+fn kept_line(kept: Kept) -> String {
+    let linearizations = counted(kept.linearizations, "linearization");
+    let factorizations = counted(kept.factorizations, "factorization");
+    format!("kept from step to step: the operators of {linearizations} and {factorizations}\n")
+}
+
+/// Nothing where none was refused.
+fn refused_line(refused: Refused) -> String {
+    if refused == Refused::default() {
+        return String::new();
+    }
+    let Refused { before, after } = refused;
+    format!("refused steps: {before} before they were integrated, {after} after\n")
+}
+
+fn system_cells(system: &SystemWork, share: String) -> Vec<String> {
+    vec![
+        system.name.clone(),
+        count(system.integrations),
+        count(system.trials),
+        count(system.linearizations),
+        significant(system.seconds, 4),
+        share,
+    ]
+}
+
+/// Empty cells for a system that is no FMU.
+fn fmu_cells(system: &SystemWork) -> [String; 3] {
+    match system.fmi {
+        Some(costs) => [costs.step, costs.values, costs.state].map(|s| significant(s, 3)),
+        None => Default::default(),
+    }
+}
+
+/// Parts with an empty line between them; empty ones are left out.
+pub(crate) fn joined_parts<const N: usize>(parts: [String; N]) -> String {
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts.collect::<Vec<_>>().join("\n")
+}
+
+/// A line for each text, `label` first.
+pub(crate) fn labeled_lines(label: &str, texts: &[String]) -> String {
+    let line = |text: &String| format!("{label}: {text}\n");
+    texts.iter().map(line).collect()
+}
+
+/// How many of `count` things are not shown, where that are any.
+pub(crate) fn more_note(count: usize, things: &str) -> String {
+    match count.saturating_sub(MOST_VALUES) {
+        0 => String::new(),
+        more => format!("  and {more} more {things}\n"),
+    }
 }
 
 /// `1 step`, `2 steps`.
 pub(crate) fn counted(number: u64, thing: &str) -> String {
-    format!(
-        "{} {thing}{}",
-        count(number),
-        if number == 1 { "" } else { "s" }
-    )
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", count(number))
 }
 
 #[cfg(test)]
@@ -292,7 +279,7 @@ mod tests {
     fn a_run_is_summed_up_like_this() {
         let expected = "\
 verdict: good (the estimated error of `mass.x` is 3.2e-6 % of its range at most)
-dovetail (every system can be linearised)
+dovetail (every system can be linearized)
 ran from t = 0 s to 10 s in 0.007120 s
 500 steps of 0.02 s, 2 rejected, 510 iterations
 13 000 integrations (12 000 trials among them), 2 linearizations

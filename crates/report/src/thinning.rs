@@ -1,44 +1,47 @@
 //! Fewer points for the same picture.
 
-/// At most `most` points that look the same: of each stretch of points the lowest and the highest, in the order of time, so
-/// that no peak is lost; and the very first and last. Points that are not finite are left out.
-pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<(f64, f64)> {
-    let finite = |(t, x): &(f64, f64)| t.is_finite() && x.is_finite();
-    let points: Vec<(f64, f64)> = times
-        .iter()
-        .copied()
-        .zip(values.iter().copied())
-        .filter(finite)
-        .collect();
-    if points.len() <= most.max(4) {
+/// Time and value.
+type Point = (f64, f64);
+
+/// At most `most` points that look the same: of each stretch of points the lowest and the highest,
+/// in the order of time, so that no peak is lost; and the very first and last. Points that are not
+/// finite are left out.
+pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<Point> {
+    let points = finite_points(times, values);
+    let most = most.max(4);
+    let [first, inner @ .., last] = points.as_slice() else {
+        return points;
+    };
+    if points.len() <= most {
         return points;
     }
-    let stretches = (most.max(4) - 2) / 2;
-    let (first, last) = (points[0], points[points.len() - 1]);
-    let inner = &points[1..points.len() - 1];
-    let mut kept = vec![first];
+    let mut kept = vec![*first];
+    let stretches = (most - 2) / 2;
     for stretch in 0..stretches {
         let from = stretch * inner.len() / stretches;
         let to = (stretch + 1) * inner.len() / stretches;
         keep_extremes(&inner[from..to], &mut kept);
     }
-    kept.push(last);
+    kept.push(*last);
     kept
 }
 
-fn keep_extremes(stretch: &[(f64, f64)], kept: &mut Vec<(f64, f64)>) {
-    let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-    let (Some(&low), Some(&high)) = (
-        stretch.iter().min_by(by_value),
-        stretch.iter().max_by(by_value),
-    ) else {
+fn finite_points(times: &[f64], values: &[f64]) -> Vec<Point> {
+    let points = times.iter().copied().zip(values.iter().copied());
+    let finite = points.filter(|(time, value)| time.is_finite() && value.is_finite());
+    finite.collect()
+}
+
+/// Keeps the lowest and the highest point, the earlier one first.
+fn keep_extremes(stretch: &[Point], kept: &mut Vec<Point>) {
+    let by_value = |a: &&Point, b: &&Point| a.1.total_cmp(&b.1);
+    let lowest = stretch.iter().min_by(by_value);
+    let highest = stretch.iter().max_by(by_value);
+    let (Some(&low), Some(&high)) = (lowest, highest) else {
         return;
     };
-    let (earlier, later) = if low.0 <= high.0 {
-        (low, high)
-    } else {
-        (high, low)
-    };
+    let low_first = low.0 <= high.0;
+    let (earlier, later) = if low_first { (low, high) } else { (high, low) };
     kept.push(earlier);
     if later.0 > earlier.0 {
         kept.push(later);

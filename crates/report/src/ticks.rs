@@ -18,38 +18,34 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// An axis over `values`, with about `wanted` numbers at 1, 2 or 5 times a power of ten. `margin` is the part of the range
-    /// that is left free at both ends.
+    /// An axis over `values`, with about `wanted` numbers at 1, 2 or 5 times a power of ten.
+    /// `margin` is the part of the range that is left free at both ends.
     pub fn linear(values: impl Iterator<Item = f64>, wanted: usize, margin: f64) -> Self {
         let (low, high) = widened(extent(values));
         let free = margin * (high - low);
-        let (low, high) = (low - free, high + free);
+        let low = low - free;
+        let high = high + free;
         let spacing = round_spacing((high - low) / wanted as f64);
         let first = (low / spacing - 1e-9).ceil() as i64;
         let last = (high / spacing + 1e-9).floor() as i64;
+        let ticks = (first..=last).map(|k| k as f64 * spacing);
         Self {
             low,
             high,
-            ticks: (first..=last).map(|k| k as f64 * spacing).collect(),
+            ticks: ticks.collect(),
             spacing,
         }
     }
 
-    /// An axis over decimal logarithms, with numbers at powers of ten, and at 2 and 5 times these where there is room.
+    /// An axis over decimal logarithms, with numbers at powers of ten, and at 2 and 5 times these
+    /// where there is room.
     pub fn decades(logarithms: impl Iterator<Item = f64>) -> Self {
         let (low, high) = extent(logarithms);
         let free = (0.05 * (high - low)).max(0.1);
-        let (low, high) = (low - free, high + free);
-        let factors: &[f64] = if high - low < 2.5 {
-            &[1.0, 2.0, 5.0]
-        } else {
-            &[1.0]
-        };
+        let low = low - free;
+        let high = high + free;
         let stride = ((high - low) / 8.0).ceil().max(1.0);
-        let (first, last) = ((low / stride).floor() as i64, (high / stride).ceil() as i64);
-        let powers = (first..=last).map(|k| k as f64 * stride);
-        let ticks =
-            powers.flat_map(|power| factors.iter().map(move |factor| power + factor.log10()));
+        let ticks = decade_ticks(low, high, stride);
         Self {
             low,
             high,
@@ -58,21 +54,42 @@ impl Axis {
         }
     }
 
-    /// The number to write at a tick: with the digits that tell it from the next, and no more.
+    /// The number to write at a tick: with the digits that distinguish it from the next, and no
+    /// more.
     pub fn label(&self, tick: f64) -> String {
         let largest = self.low.abs().max(self.high.abs());
-        if !(1e-3..1e5).contains(&largest) {
-            let digits =
-                (largest.log10().floor() - self.spacing.log10().floor()).clamp(0.0, 12.0) as usize;
-            return if tick == 0.0 {
-                "0".into()
-            } else {
-                format!("{tick:.digits$e}")
-            };
+        let spacing = self.spacing.log10().floor();
+        if (1e-3..1e5).contains(&largest) {
+            let decimals = digits(-spacing);
+            // Minus zero is zero.
+            let tick = if tick == 0.0 { 0.0 } else { tick };
+            format!("{tick:.decimals$}")
+        } else if tick == 0.0 {
+            "0".into()
+        } else {
+            let digits = digits(largest.log10().floor() - spacing);
+            format!("{tick:.digits$e}")
         }
-        let decimals = (-self.spacing.log10().floor()).clamp(0.0, 12.0) as usize;
-        format!("{:.decimals$}", if tick == 0.0 { 0.0 } else { tick })
     }
+}
+
+/// So many digits after the point, within reason.
+fn digits(count: f64) -> usize {
+    count.clamp(0.0, 12.0) as usize
+}
+
+/// The logarithms of powers of ten around `low..=high`, each `stride` decades from the next, and of
+/// 2 and 5 times these where there is room.
+fn decade_ticks(low: f64, high: f64, stride: f64) -> impl Iterator<Item = f64> {
+    let factors: &[f64] = if high - low < 2.5 {
+        &[1.0, 2.0, 5.0]
+    } else {
+        &[1.0]
+    };
+    let first = (low / stride).floor() as i64;
+    let last = (high / stride).ceil() as i64;
+    let powers = (first..=last).map(move |k| k as f64 * stride);
+    powers.flat_map(|power| factors.iter().map(move |factor| power + factor.log10()))
 }
 
 /// An axis places its own numbers; how many the plot would like does not matter.
@@ -95,15 +112,17 @@ impl Ranged for Axis {
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let (low, high) = values
-        .filter(|value| value.is_finite())
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+    let mut low = f64::INFINITY;
+    let mut high = f64::NEG_INFINITY;
+    for value in values.filter(|value| value.is_finite()) {
+        low = low.min(value);
+        high = high.max(value);
+    }
     if low <= high { (low, high) } else { (0.0, 1.0) }
 }
 
-/// A range that can be divided: a constant gets room around it, and so does noise in the last digits.
+/// A range that can be divided: a constant gets room around it, and so does noise in the last
+/// digits.
 fn widened((low, high): (f64, f64)) -> (f64, f64) {
     let size = low.abs().max(high.abs());
     if high - low > 1e-9 * size && high - low > 1e-290 {

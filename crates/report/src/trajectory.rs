@@ -58,10 +58,9 @@ impl Trajectory {
 
     /// Names and values of all columns.
     pub fn columns(&self) -> impl Iterator<Item = (&str, &[f64])> {
-        self.names
-            .iter()
-            .map(String::as_str)
-            .zip(self.columns.iter().map(Vec::as_slice))
+        let names = self.names.iter().map(String::as_str);
+        let values = self.columns.iter().map(Vec::as_slice);
+        names.zip(values)
     }
 }
 

@@ -6,16 +6,18 @@ use dovetail_guaranteed::Interval;
 
 use crate::csv_file::write_field;
 
-/// Writes `t0,t1,system.state.lo,system.state.hi,…` and then a line for each box, as it comes: with `t0 = t1` it holds at that
-/// instant, otherwise throughout `t0..=t1`.
+/// Writes `t0,t1,system.state.lo,system.state.hi,…` and then a line for each box, as it comes: with
+/// `t0 = t1` it holds at that instant, otherwise throughout `t0..=t1`.
 ///
-/// Numbers have 17 digits, so that they read back to the same `f64` with any reader: a bound that is rounded is no bound.
+/// Numbers have 17 digits, so that they read back to the same `f64` with any reader: a bound that
+/// is rounded is no bound.
 pub struct TubeFile<W: Write> {
     writer: W,
 }
 
 impl<W: Write> TubeFile<W> {
-    /// Writes to `writer`, the header at once. Give it a buffered one: every number is a small write.
+    /// Writes to `writer`, the header at once. Give it a buffered one: every number is a small
+    /// write.
     pub fn new(mut writer: W, names: &[String]) -> io::Result<Self> {
         writer.write_all(b"t0,t1")?;
         for name in names {

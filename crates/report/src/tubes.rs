@@ -34,55 +34,68 @@ impl Tubes {
         &self.names
     }
 
-    /// The state at `position` as a picture shows it, in at most `most` pieces. Pieces that are joined give one that holds both.
+    /// The state at `position` as a picture shows it, in at most `most` pieces. Pieces that are
+    /// joined give one that holds both.
     pub fn band(&self, position: usize, most: usize) -> Band {
-        let states = self
-            .states
-            .iter()
-            .skip(position)
-            .step_by(self.names.len().max(1));
-        let drawable = self
-            .spans
-            .iter()
-            .zip(states)
-            .filter(|(_, state)| state.is_finite());
-        let (instants, tubes): (Vec<_>, Vec<_>) = drawable.partition(|((from, to), _)| from == to);
-        // Instants stand within tubes, as marks: those that are left out change nothing.
-        let every = instants.len().div_ceil(most.max(1)).max(1);
-        let last = instants.len().saturating_sub(1);
-        let marked = instants
-            .iter()
-            .enumerate()
-            .filter(|(k, _)| k % every == 0 || *k == last);
+        let most = most.max(1);
+        let pieces = self
+            .pieces(position)
+            .filter(|piece| piece.state.is_finite());
+        let (instants, tubes): (Vec<_>, Vec<_>) = pieces.partition(Piece::is_instant);
         Band {
             name: self.names[position].clone(),
-            tubes: joined(&tubes, most.max(1)),
-            instants: marked
-                .map(|(_, ((time, _), state))| (*time, **state))
-                .collect(),
+            tubes: joined(&tubes, most),
+            instants: marked(&instants, most),
         }
+    }
+
+    /// All boxes of the state at `position`.
+    fn pieces(&self, position: usize) -> impl Iterator<Item = Piece> {
+        let width = self.names.len().max(1);
+        let states = self.states.iter().skip(position).step_by(width);
+        let spans = self.spans.iter();
+        spans
+            .zip(states)
+            .map(|(&(from, to), &state)| Piece { from, to, state })
     }
 }
 
-type Piece<'a> = (&'a (f64, f64), &'a Interval);
+/// The box of one state over a span.
+struct Piece {
+    from: f64,
+    to: f64,
+    state: Interval,
+}
 
-/// Neighbours joined until there are few enough.
-fn joined(tubes: &[Piece<'_>], most: usize) -> Vec<(f64, f64, Interval)> {
+impl Piece {
+    fn is_instant(&self) -> bool {
+        self.from == self.to
+    }
+}
+
+/// The instants to be shown. They stand within tubes, as marks: those that are left out change
+/// nothing.
+fn marked(instants: &[Piece], most: usize) -> Vec<(f64, Interval)> {
+    let every = instants.len().div_ceil(most).max(1);
+    let last = instants.len().saturating_sub(1);
+    let numbered = instants.iter().enumerate();
+    let shown = numbered.filter(|(k, _)| k % every == 0 || *k == last);
+    shown.map(|(_, at)| (at.from, at.state)).collect()
+}
+
+/// Neighbors joined until there are few enough.
+fn joined(tubes: &[Piece], most: usize) -> Vec<(f64, f64, Interval)> {
     let together = tubes.len().div_ceil(most).max(1);
-    let join = |pieces: &[Piece<'_>]| {
-        let from = pieces
-            .iter()
-            .fold(f64::INFINITY, |from, (span, _)| from.min(span.0));
-        let to = pieces
-            .iter()
-            .fold(f64::NEG_INFINITY, |to, (span, _)| to.max(span.1));
-        let hull = pieces
-            .iter()
-            .map(|(_, state)| **state)
-            .reduce(Interval::hull);
-        hull.map(|hull| (from, to, hull))
-    };
     tubes.chunks(together).filter_map(join).collect()
+}
+
+fn join(pieces: &[Piece]) -> Option<(f64, f64, Interval)> {
+    let starts = pieces.iter().map(|piece| piece.from);
+    let ends = pieces.iter().map(|piece| piece.to);
+    let states = pieces.iter().map(|piece| piece.state);
+    let from = starts.fold(f64::INFINITY, f64::min);
+    let to = ends.fold(f64::NEG_INFINITY, f64::max);
+    states.reduce(Interval::hull).map(|hull| (from, to, hull))
 }
 
 #[cfg(test)]

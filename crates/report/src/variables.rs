@@ -11,7 +11,7 @@ pub enum Kind {
     State,
     /// It is offered to other systems; it may be a state at the same time.
     Output,
-    /// The method tells it about itself; it belongs to no system.
+    /// The method reports it about itself; it belongs to no system.
     Signal,
 }
 
@@ -33,20 +33,20 @@ pub struct Variable {
 impl Variable {
     /// Its position among the variables of its kind of all systems, stacked.
     pub fn stacked(&self, connections: &Connections) -> usize {
-        let states = |k: usize| {
-            connections.interfaces()[..k]
-                .iter()
-                .map(|interface| interface.states.len())
-                .sum()
-        };
         let first = match self.kind {
             Kind::Input => connections.inputs_of(self.system).start,
-            Kind::State => states(self.system),
+            Kind::State => states_before(connections, self.system),
             Kind::Output => connections.outputs_of(self.system).start,
             Kind::Signal => 0,
         };
         first + self.position
     }
+}
+
+/// How many states the systems before this one have.
+fn states_before(connections: &Connections, system: usize) -> usize {
+    let before = &connections.interfaces()[..system];
+    before.iter().map(|interface| interface.states.len()).sum()
 }
 
 /// All variables of a model, system by system: inputs, states, outputs.
@@ -63,7 +63,10 @@ pub struct Selection {
 
 /// A pattern that fits no variable.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[error("no variable matches `{pattern}`{}", suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
+#[error(
+    "no variable matches `{pattern}`{}",
+    suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default()
+)]
 pub struct UnknownPattern {
     /// What was asked for.
     pub pattern: String,
@@ -72,17 +75,19 @@ pub struct UnknownPattern {
 }
 
 impl Variables {
-    /// The variables of the connected systems. A state that has an output's name is that output, and appears once.
+    /// The variables of the connected systems. A state that has an output's name is that output,
+    /// and appears once.
     pub fn of(connections: &Connections) -> Self {
-        let all = connections
-            .interfaces()
-            .iter()
-            .enumerate()
-            .flat_map(|(k, interface)| variables_of(k, interface));
-        Self { all: all.collect() }
+        let mut all = Vec::new();
+        for (system, interface) in connections.interfaces().iter().enumerate() {
+            all.extend(inputs(system, interface));
+            all.extend(states(system, interface));
+            all.extend(outputs(system, interface));
+        }
+        Self { all }
     }
 
-    /// Also what the method tells about itself, under these names, after everything else.
+    /// Also what the method reports about itself, under these names, after everything else.
     pub fn with_signals(mut self, names: &[String]) -> Self {
         let signal = |(position, name): (usize, &String)| Variable {
             name: name.clone(),
@@ -107,18 +112,12 @@ impl Variables {
 
     /// The variables that fit one of `globs` (`*` and `?`) at least; without any glob, all.
     pub fn select(&self, globs: &[String]) -> Result<Selection, UnknownPattern> {
-        if let Some(unknown) = globs
-            .iter()
-            .find(|glob| !self.names().any(|name| glob::matches(glob, name)))
-        {
+        let matches_none = |glob: &&String| !self.names().any(|name| glob::matches(glob, name));
+        if let Some(unknown) = globs.iter().find(matches_none) {
             return Err(self.unknown(unknown));
         }
-        let wanted = |variable: &&Variable| {
-            globs.is_empty() || globs.iter().any(|g| glob::matches(g, &variable.name))
-        };
-        Ok(Selection {
-            variables: self.all.iter().filter(wanted).cloned().collect(),
-        })
+        let matches_any = |name: &str| globs.iter().any(|glob| glob::matches(glob, name));
+        Ok(self.filtered(|variable| globs.is_empty() || matches_any(&variable.name)))
     }
 
     /// All variables.
@@ -130,13 +129,13 @@ impl Variables {
 
     /// The variables of one kind.
     pub fn of_kind(&self, kind: Kind) -> Selection {
+        self.filtered(|variable| variable.kind == kind)
+    }
+
+    fn filtered(&self, is_wanted: impl Fn(&Variable) -> bool) -> Selection {
+        let wanted = self.all.iter().filter(|variable| is_wanted(variable));
         Selection {
-            variables: self
-                .all
-                .iter()
-                .filter(|variable| variable.kind == kind)
-                .cloned()
-                .collect(),
+            variables: wanted.cloned().collect(),
         }
     }
 
@@ -153,35 +152,44 @@ impl Variables {
     }
 }
 
-fn variables_of(system: usize, interface: &Interface) -> Vec<Variable> {
-    let variable = |kind, position, name: &str, unit: Option<&String>| Variable {
-        name: interface.qualified(name),
+/// The inputs of a system, but for texts: their numbers say nothing to anybody.
+fn inputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
+    let inputs = interface.inputs.iter().enumerate();
+    let numbers = inputs.filter(|(_, input)| input.nature != Nature::Text);
+    numbers.map(move |(position, input)| Variable {
+        name: interface.qualified(&input.name),
         system,
-        kind,
+        kind: Kind::Input,
         position,
-        unit: unit.cloned(),
-    };
+        unit: input.unit.clone(),
+    })
+}
+
+/// The states of a system that are no outputs.
+fn states(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
     let is_output = |state: &str| interface.outputs.iter().any(|output| output.name == state);
-    // The number of a text says nothing to anybody.
-    let inputs = interface
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(|(_, u)| u.nature != Nature::Text);
-    let inputs = inputs.map(|(i, u)| variable(Kind::Input, i, &u.name, u.unit.as_ref()));
-    let states = interface
-        .states
-        .iter()
-        .enumerate()
-        .filter(|(_, x)| !is_output(x));
-    let states = states.map(|(i, x)| variable(Kind::State, i, x, None));
-    let outputs = interface
-        .outputs
-        .iter()
-        .enumerate()
-        .filter(|(_, y)| y.nature != Nature::Text);
-    let outputs = outputs.map(|(j, y)| variable(Kind::Output, j, &y.name, y.unit.as_ref()));
-    inputs.chain(states).chain(outputs).collect()
+    let states = interface.states.iter().enumerate();
+    let hidden = states.filter(move |(_, state)| !is_output(state));
+    hidden.map(move |(position, state)| Variable {
+        name: interface.qualified(state),
+        system,
+        kind: Kind::State,
+        position,
+        unit: None,
+    })
+}
+
+/// The outputs of a system, but for texts.
+fn outputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
+    let outputs = interface.outputs.iter().enumerate();
+    let numbers = outputs.filter(|(_, output)| output.nature != Nature::Text);
+    numbers.map(move |(position, output)| Variable {
+        name: interface.qualified(&output.name),
+        system,
+        kind: Kind::Output,
+        position,
+        unit: output.unit.clone(),
+    })
 }
 
 impl Selection {
@@ -192,10 +200,8 @@ impl Selection {
 
     /// Their names, in the same order.
     pub fn names(&self) -> Vec<String> {
-        self.variables
-            .iter()
-            .map(|variable| variable.name.clone())
-            .collect()
+        let names = self.variables.iter().map(|variable| &variable.name);
+        names.cloned().collect()
     }
 }
 

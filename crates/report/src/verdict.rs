@@ -37,7 +37,8 @@ const SMALL: f64 = 1e-3;
 const TOLERANCES: f64 = 10.0;
 /// Beyond this part of a range nothing can be done with a result.
 const LARGEST: f64 = 0.05;
-/// A run in which something has grown by this factor since its first third, and is wrong by so much of that, has diverged.
+/// A run in which something has grown by this factor since its first third, and is wrong by so much
+/// of that, has diverged.
 const GROWN: f64 = 100.0;
 const WRONG: f64 = 0.2;
 
@@ -59,7 +60,8 @@ pub struct Judged {
     pub name: String,
     /// The largest error, as a part of the range.
     pub share: f64,
-    /// The root of the mean square, as a part of the range; the largest where that is all that is known.
+    /// The root of the mean square, as a part of the range; the largest where that is all that is
+    /// known.
     pub mean: f64,
     /// By what factor it has grown since the first third of the run.
     pub grown: f64,
@@ -71,18 +73,21 @@ pub enum Caveat {
     /// Nothing.
     #[default]
     None,
-    /// Something switches in this system at times that nobody knows ahead, and no estimate shows what becomes of that.
+    /// Something switches in this system at times that nobody knows ahead, and no estimate shows
+    /// what becomes of that.
     Switches(String),
-    /// This variable has grown beyond all measure: errors that have grown with it look small beside it.
+    /// This variable has grown beyond all measure: errors that have grown with it look small beside
+    /// it.
     Grows(String),
-    /// The equations of this system have corners, where no estimate knows by how much a step rounds them.
+    /// The equations of this system have corners, where no estimate knows by how much a step rounds
+    /// them.
     Corners(String),
     /// Steps are far longer than the fastest parts of the systems take.
     Coarse,
 }
 
-/// The verdict on a run whose variables have these errors, known in this way; and why. The flag says
-/// that it has diverged.
+/// The verdict on a run whose variables have these errors, known in this way; and why. The flag
+/// says that it has diverged.
 pub fn judge(
     errors: &[Judged],
     source: ErrorSource,

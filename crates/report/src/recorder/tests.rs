@@ -147,7 +147,8 @@ fn a_system_ahead_is_read_off_at_the_time_all_have_reached() {
     );
 }
 
-/// Answers along a polynomial, with or without derivatives, at irregular times, and the rows between them.
+/// Answers along a polynomial, with or without derivatives, at irregular times, and the rows
+/// between them.
 fn dense(curve: &Signal, derivatives: usize, rows: Rows) -> Trajectory {
     let connections = spring_and_mass();
     let selection = Variables::of(&connections)

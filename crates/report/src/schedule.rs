@@ -1,0 +1,140 @@
+//! At which times there are rows.
+
+use std::sync::Arc;
+
+/// Times this near, as a fraction of the interval, are the same time.
+const COINCIDENT: f64 = 1e-9;
+
+/// At which times there are rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Rows {
+    /// At every time that all systems have reached.
+    #[default]
+    Communications,
+    /// There too, and between them, so that no two are further apart than this.
+    AtMost(f64),
+    /// At the first time plus multiples of this, and at the last time.
+    Every(f64),
+    /// At these times, in ascending order, and at the last time.
+    At(Arc<[f64]>),
+    /// At the two Gauss points between two times that all systems have reached, and nowhere else:
+    /// between any two, but for those that are nearer to the last than this.
+    Gauss(f64),
+}
+
+/// The rows that were asked for, and how many of them there have been.
+pub(crate) struct Schedule {
+    rows: Rows,
+    /// The first time, and how many of the requested times have passed.
+    first: f64,
+    passed: u64,
+    /// The end of the last interval with Gauss points.
+    sampled: f64,
+}
+
+/// A time that was asked for, and what is near to it.
+#[derive(Clone, Copy)]
+pub(crate) struct RequestedTime {
+    pub time: f64,
+    near: f64,
+}
+
+impl RequestedTime {
+    /// Whether it lies before `time`, and is not the same.
+    pub fn is_before(self, time: f64) -> bool {
+        self.time < time - self.near
+    }
+}
+
+impl Schedule {
+    pub fn new(rows: Rows) -> Self {
+        if let Rows::AtMost(interval) | Rows::Every(interval) = rows {
+            assert!(
+                interval > 0.0 && interval.is_finite(),
+                "BUG: an output interval of {interval}"
+            );
+        }
+        Self {
+            rows,
+            first: f64::NAN,
+            passed: 0,
+            sampled: f64::NEG_INFINITY,
+        }
+    }
+
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// The first time of the run.
+    pub fn begin(&mut self, time: f64) {
+        self.first = time;
+    }
+
+    pub fn first(&self) -> f64 {
+        self.first
+    }
+
+    /// Whether there are rows at the times that all systems have reached, as a rule.
+    pub fn is_at_communications(&self) -> bool {
+        self.rows == Rows::Communications
+    }
+
+    /// Whether there are rows at Gauss points only.
+    pub fn is_at_gauss_points(&self) -> bool {
+        matches!(self.rows, Rows::Gauss(_))
+    }
+
+    /// Whether a time that all have reached is one of those that were asked for.
+    pub fn wants(&mut self, time: f64) -> bool {
+        let Some(next) = self.next() else {
+            return !self.is_at_gauss_points();
+        };
+        let wanted = next.time <= time + next.near;
+        self.passed += u64::from(wanted);
+        wanted
+    }
+
+    /// The next of the times that were asked for; none where times were not asked for.
+    pub fn next(&self) -> Option<RequestedTime> {
+        match &self.rows {
+            Rows::Every(interval) => Some(RequestedTime {
+                time: self.first + self.passed as f64 * interval,
+                near: COINCIDENT * interval,
+            }),
+            Rows::At(times) => {
+                let next = times.get(self.passed as usize);
+                let time = next.copied().unwrap_or(f64::INFINITY);
+                let near = 8.0 * f64::EPSILON * time.abs().min(f64::MAX);
+                Some(RequestedTime { time, near })
+            }
+            _ => None,
+        }
+    }
+
+    /// The next time was given its row.
+    pub fn pass(&mut self) {
+        self.passed += 1;
+    }
+
+    /// Whether there are rows between two times that all have reached.
+    pub fn has_rows_between(&self, before: f64, reached: f64) -> bool {
+        match self.rows {
+            Rows::Communications => false,
+            Rows::AtMost(most) => reached - before > most,
+            Rows::Gauss(spacing) => reached - self.sampled >= spacing * (1.0 - COINCIDENT),
+            Rows::Every(_) | Rows::At(_) => self.next().is_some_and(|next| next.is_before(reached)),
+        }
+    }
+
+    /// The interval up to this time has its rows at Gauss points.
+    pub fn sample(&mut self, reached: f64) {
+        self.sampled = reached;
+    }
+}
+
+/// The number of parts of at most this length into which an interval falls.
+pub(crate) fn parts(length: f64, most: f64) -> f64 {
+    let parts = length / most * (1.0 - COINCIDENT);
+    parts.ceil().max(1.0)
+}
