@@ -22,13 +22,20 @@ pub fn comparison_table(runs: &[RunSummary]) -> String {
     } else {
         table(runs, &[]).render("") + &lines_by_variable(runs, &variables)
     };
+
     if !variables.is_empty() {
         text += "\nerrors: NRMSE in % of the range of the reference\n";
     }
+    text + &early_ends(runs)
+}
+
+/// A line for each run that ended early.
+fn early_ends(runs: &[RunSummary]) -> String {
+    let mut lines = String::new();
     for run in runs.iter().filter(|run| !run.completed) {
-        text += &format!("{}: {}\n", label(run), run.progress());
+        lines += &format!("{}: {}\n", label(run), run.progress());
     }
-    text
+    lines
 }
 
 /// The variables of any run, in the order in which they first appear.
@@ -50,11 +57,13 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
         .map(|name| VariableColumn::new(name, runs))
         .collect();
     let mut heads = vec![("method", Alignment::Left)];
-    let right_aligned = varied_keys(runs).chain(COSTS);
-    heads.extend(right_aligned.map(|head| (head, Alignment::Right)));
+    for head in varied_keys(runs).into_iter().chain(COSTS) {
+        heads.push((head, Alignment::Right));
+    }
     for column in &columns {
         heads.extend(column.heads());
     }
+
     let mut table = Table::new(&heads);
     for run in runs {
         let mut cells = cost_cells(run);
@@ -67,9 +76,12 @@ fn table(runs: &[RunSummary], variables: &[&str]) -> Table {
 }
 
 /// The options that differ from run to run.
-fn varied_keys(runs: &[RunSummary]) -> impl Iterator<Item = &str> {
-    let first = runs.first().into_iter();
-    first.flat_map(|run| run.varied.iter().map(|(key, _)| key.as_str()))
+fn varied_keys(runs: &[RunSummary]) -> Vec<&str> {
+    let Some(first) = runs.first() else {
+        return vec![];
+    };
+    let options = first.varied.iter();
+    options.map(|(key, _)| key.as_str()).collect()
 }
 
 /// The first cells of a run: its method, its options and what it cost.
@@ -128,6 +140,7 @@ fn lines_by_variable(runs: &[RunSummary], variables: &[&str]) -> String {
     while !rest.is_empty() {
         let fits = |n: &usize| transposed(&rest[..*n], variables).width() <= WIDEST;
         let taken = (1..=rest.len()).take_while(fits).last().unwrap_or(1);
+
         let (shown, later) = rest.split_at(taken);
         text += "\n";
         text += &transposed(shown, variables).render("");
@@ -143,6 +156,7 @@ fn transposed(runs: &[RunSummary], variables: &[&str]) -> Table {
     for label in &labels {
         heads.push((label, Alignment::Right));
     }
+
     let mut table = Table::new(&heads);
     for variable in variables {
         let mut cells = vec![variable.to_string()];

@@ -15,6 +15,7 @@ pub fn comparison_page(title: &str, runs: &[RunSummary]) -> String {
     let early: String = ended_early.map(early_end).collect();
     let variables = variables(runs).into_iter().take(MOST_PLOTS);
     let figures: String = variables.filter_map(|name| figure(name, runs)).collect();
+
     let heading = format!("<h1>{}</h1>\n{early}", escaped(title));
     let table = format!("<pre>{}</pre>\n", escaped(&comparison_table(runs)));
     page(title, &[heading, table, figures].concat())

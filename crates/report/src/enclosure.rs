@@ -64,6 +64,7 @@ impl EnclosureSummary {
         let widths = widths.map(|(name, width)| (name.clone(), json!(width)));
         let states = self.states.iter();
         let last = states.map(|(name, state)| (name.clone(), json!([state.lo, state.hi])));
+
         json!({
             "method": self.method,
             "reached": self.reached,
@@ -92,6 +93,7 @@ impl EnclosureSummary {
             Some(choices) => format!(" ({choices})"),
             None => String::new(),
         };
+
         let progress = self.progress();
         let steps = counted(self.steps, "step");
         let rejected = count(self.rejected);
@@ -109,6 +111,7 @@ impl EnclosureSummary {
             let stop = brief(self.stop);
             return format!("ended early at t = {reached} s of {start} s to {stop} s");
         }
+
         let seconds = significant(self.wall_seconds, 4);
         format!("enclosed from t = {start} s to {reached} s in {seconds} s")
     }
@@ -128,6 +131,7 @@ impl EnclosureSummary {
         if self.states.is_empty() {
             return String::new();
         }
+
         let mut table = Table::new(&[
             ("state", Left),
             ("from", Right),
@@ -137,6 +141,7 @@ impl EnclosureSummary {
         for (name, state) in self.states.iter().take(MOST_VALUES) {
             table.row(cells(name, *state).into());
         }
+
         let reached = self.reached();
         let table = table.render("  ");
         let note = more_note(self.states.len(), "states");
@@ -171,6 +176,7 @@ fn outwards(value: f64, side: f64) -> String {
     if is_outside || !value.is_finite() {
         return nearest;
     }
+
     // One unit in the last digit shown.
     let scientific = scientific(value, DIGITS);
     let last_digit = 10_f64.powi(exponent(&scientific) + 1 - DIGITS as i32);

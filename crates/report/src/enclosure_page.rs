@@ -22,6 +22,7 @@ pub fn enclosure_page(summary: &EnclosureSummary, tubes: &Tubes) -> String {
     let start = brief(summary.start);
     let reached = summary.reached();
     let title = format!("Bounds by {}, t = {start} s to {reached} s", summary.method);
+
     let parts = [
         heading(summary, &title),
         warnings(&summary.warnings),
@@ -64,6 +65,7 @@ fn bands(tubes: &Tubes) -> String {
     if count == 0 {
         return String::new();
     }
+
     let shown = 0..count.min(MOST_PLOTS);
     let figures: String = shown.map(|position| figure(tubes, position)).collect();
     let note = match count.saturating_sub(MOST_PLOTS) {
@@ -72,6 +74,7 @@ fn bands(tubes: &Tubes) -> String {
             "<p>{more} more states are in the table below, and in the file of --output.</p>\n"
         ),
     };
+
     format!("<section>\n<h2>Bounds over time</h2>\n<p>{MEANING}</p>\n{figures}{note}</section>\n")
 }
 

@@ -19,6 +19,7 @@ pub fn measure(times: &[f64], values: &[f64], reference: &[f64]) -> ErrorMeasure
         times.len() == values.len() && values.len() == reference.len(),
         "BUG: one value for each time"
     );
+
     let pairs = values.iter().zip(reference);
     let differences: Vec<f64> = pairs.map(|(value, exact)| value - exact).collect();
     let distance = time_norm(times, &differences);
@@ -47,6 +48,7 @@ fn root_mean_square(differences: &[f64]) -> f64 {
     if differences.is_empty() {
         return 0.0;
     }
+
     let squares = differences.iter().map(|difference| difference * difference);
     let mean = squares.sum::<f64>() / differences.len() as f64;
     mean.sqrt()
@@ -56,6 +58,7 @@ fn range(values: &[f64]) -> f64 {
     let values = values.iter().copied();
     let highest = values.clone().fold(f64::NEG_INFINITY, larger);
     let lowest = values.fold(f64::INFINITY, smaller);
+
     // A constant that went through arithmetic (an interpolation, say) is still a constant.
     let rounding = 16.0 * f64::EPSILON * highest.abs().max(lowest.abs());
     let range = highest - lowest;

@@ -4,7 +4,8 @@ use crate::number::significant;
 use crate::number::{brief, count};
 use crate::plot::Curve;
 use crate::plot::line_plot;
-use crate::summary::{FinalValue, Quality, RunSummary, SystemWork};
+use crate::summary::{FinalValue, Quality, RunSummary};
+use crate::text::system_cells;
 use crate::thinning::thinned;
 use crate::trajectory::Trajectory;
 
@@ -22,6 +23,7 @@ pub fn report_page(summary: &RunSummary, trajectory: &Trajectory) -> String {
     let start = brief(summary.start);
     let reached = brief(summary.reached);
     let title = format!("{}, t = {start} s to {reached} s", summary.method);
+
     let parts = [
         heading(summary, &title),
         warnings(&summary.quality.warnings),
@@ -57,12 +59,14 @@ pub(crate) fn escaped(text: &str) -> String {
             other => safe.push(other),
         }
     }
+
     safe
 }
 
 fn heading(summary: &RunSummary, title: &str) -> String {
     let title = escaped(title);
     let verdict = verdict(&summary.quality);
+
     let class = if summary.completed { "done" } else { "early" };
     let outcome = escaped(&sentence(&summary.outcome()));
     let reason = match &summary.reason {
@@ -77,6 +81,7 @@ fn verdict(quality: &Quality) -> String {
     if quality.verdict_reason.is_empty() {
         return String::new();
     }
+
     let class = quality.verdict.word();
     let word = sentence(class);
     let why = escaped(&sentence(&quality.verdict_reason));
@@ -113,6 +118,7 @@ fn figures(summary: &RunSummary) -> String {
         ("wall time", seconds(summary.wall_seconds)),
         ("largest coupling residual", residual(&summary.quality)),
     ];
+
     if let Some(worst) = summary.worst_discrepancy() {
         rows.push(("largest distance from a prediction", value_at(worst)));
     }
@@ -185,17 +191,6 @@ fn systems(summary: &RunSummary) -> String {
     format!("<section>\n<h2>Systems</h2>\n{table}</section>\n")
 }
 
-fn system_cells(system: &SystemWork, share: String) -> [String; 6] {
-    [
-        system.name.clone(),
-        count(system.integrations),
-        count(system.trials),
-        count(system.linearizations),
-        significant(system.seconds, 4),
-        share,
-    ]
-}
-
 pub(crate) fn table(heads: &[&str], rows: impl Iterator<Item = String>) -> String {
     let head = |head: &&str| format!("<th>{head}</th>");
     let heads: String = heads.iter().map(head).collect();
@@ -215,7 +210,7 @@ fn final_cells(last: &FinalValue) -> [String; 4] {
         last.name.clone(),
         format!("{:?}", last.kind).to_lowercase(),
         significant(last.value, 10),
-        last.unit.clone().unwrap_or_default(),
+        last.unit_text(),
     ]
 }
 
@@ -231,8 +226,10 @@ fn plots(summary: &RunSummary, trajectory: &Trajectory) -> String {
     if groups.is_empty() || trajectory.times().is_empty() {
         return String::new();
     }
+
     let (shown, left_out) = groups.split_at(groups.len().min(MOST_PLOTS));
     let figures: String = shown.iter().map(Group::figure).collect();
+
     let note = match left_out.iter().map(|group| group.curves.len()).sum() {
         0_usize => String::new(),
         n => format!(
@@ -252,6 +249,7 @@ fn groups<'a>(summary: &'a RunSummary, trajectory: &'a Trajectory) -> Vec<Group<
         };
         add_curve(&mut all, system, curve);
     }
+
     // Plots of one system stay together, in the order in which systems first appear.
     let order: Vec<&str> = all.iter().map(|group| group.system).collect();
     all.sort_by_key(|group| order.iter().position(|system| *system == group.system));
@@ -262,6 +260,7 @@ fn groups<'a>(summary: &'a RunSummary, trajectory: &'a Trajectory) -> Vec<Group<
 fn add_curve<'a>(groups: &mut Vec<Group<'a>>, system: &'a str, curve: Curve) {
     let range = range(&curve.points);
     let takes = |group: &&mut Group| group.system == system && group.takes(range);
+
     match groups.iter_mut().find(takes) {
         Some(group) => group.curves.push(curve),
         None => groups.push(Group {
@@ -279,12 +278,16 @@ impl Group<'_> {
     }
 
     fn takes(&self, range: f64) -> bool {
-        let ratio = if range == self.range {
-            1.0
-        } else {
-            range.max(self.range) / range.min(self.range)
-        };
-        self.curves.len() < MOST_CURVES && ratio <= LARGEST_RATIO
+        self.curves.len() < MOST_CURVES && ratio(range, self.range) <= LARGEST_RATIO
+    }
+}
+
+/// The larger by the smaller; 1 where both are zero.
+fn ratio(one: f64, other: f64) -> f64 {
+    if one == other {
+        1.0
+    } else {
+        one.max(other) / one.min(other)
     }
 }
 
@@ -315,6 +318,7 @@ fn is_system_of(system: &str, name: &str) -> bool {
 mod tests {
     use super::*;
     use crate::sink::Sink;
+    use crate::summary::SystemWork;
     use crate::summary::tests::example;
 
     fn recorded(names: &[&str]) -> Trajectory {

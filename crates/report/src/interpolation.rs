@@ -17,11 +17,13 @@ pub(crate) fn hermite(size: f64, left: Knot, right: Knot) -> Option<Signal> {
     if !slopes || !agree(size, left, right, curvatures) {
         return None;
     }
-    Some(if curvatures {
+
+    let curve = if curvatures {
         Signal::quintic(size, left, right)
     } else {
         Signal::hermite(size, left, right)
-    })
+    };
+    Some(curve)
 }
 
 /// Whether the values at both ends of a step agree with the slopes there: their difference is about
@@ -38,8 +40,10 @@ fn agree(size: f64, left: Knot, right: Knot, curvatures: bool) -> bool {
     } else {
         BELIEVED_WITHOUT
     };
+
     let missed = right.value - left.value - size / 2.0 * (left.slope + right.slope) - correction;
     let moved = (right.value - left.value).abs();
+
     missed.abs() <= believed * (moved + size / 2.0 * (left.slope.abs() + right.slope.abs()))
 }
 

@@ -30,6 +30,7 @@ impl RunSummary {
             "reached": self.reached,
             "message": self.message,
         });
+
         if let Some(comparison) = &self.comparison {
             object["error"] = map_of(&comparison.error, measures_json);
             object["order"] = map_of(&comparison.order, |order| json!(order));

@@ -9,6 +9,7 @@ pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return value.to_string();
     }
+
     // Rounding first: 9.9996 is 10.00, with one digit more before the point.
     let scientific = scientific(value, digits);
     let exponent = exponent(&scientific);
@@ -55,6 +56,7 @@ pub(crate) fn count(value: u64) -> String {
     if digits.len() < 5 {
         return digits;
     }
+
     let mut grouped = String::new();
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {

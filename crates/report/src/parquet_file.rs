@@ -42,6 +42,7 @@ impl<W: Write + Send> ParquetFile<W> {
         let properties = WriterProperties::builder()
             .set_dictionary_enabled(false)
             .build();
+
         let writer =
             SerializedFileWriter::new(writer, schema, Arc::new(properties)).map_err(as_io)?;
         Ok(Self {
@@ -54,6 +55,7 @@ impl<W: Write + Send> ParquetFile<W> {
         let Some(writer) = self.writer.as_mut().filter(|_| !self.columns[0].is_empty()) else {
             return Ok(());
         };
+
         let mut group = writer.next_row_group()?;
         for values in &mut self.columns {
             let column = group.next_column()?;
@@ -101,10 +103,12 @@ impl<W: Write + Send> Sink for ParquetFile<W> {
             self.columns.len(),
             "BUG: one value for each column"
         );
+
         let row = [time].into_iter().chain(values.iter().copied());
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.push(value);
         }
+
         if self.columns[0].len() < ROWS_IN_GROUP {
             Ok(())
         } else {
@@ -117,6 +121,7 @@ impl<W: Write + Send> Sink for ParquetFile<W> {
         let Some(mut writer) = self.writer.take() else {
             return Ok(());
         };
+
         rest.map_err(as_io)?;
         writer.finish().map_err(as_io)?;
         writer.inner_mut().flush()

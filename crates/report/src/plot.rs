@@ -49,6 +49,7 @@ pub fn band_plot(title: &str, x_label: &str, y_label: &str, bands: &[Band]) -> S
     let legend: Vec<Curve> = bands.iter().map(legend_entry).collect();
     let times = bands.iter().flat_map(Band::times);
     let bounds = bands.iter().flat_map(Band::bounds);
+
     let picture = Picture {
         title,
         labels: (x_label, y_label),
@@ -65,6 +66,7 @@ pub fn band_plot(title: &str, x_label: &str, y_label: &str, bands: &[Band]) -> S
 /// holds (step, error) points of one method; points that have no logarithm are left out.
 pub fn error_plot(title: &str, error_label: &str, curves: &[Curve]) -> String {
     let curves: Vec<Curve> = curves.iter().map(Curve::logarithms).collect();
+
     let picture = Picture {
         title,
         labels: ("step in s", error_label),
@@ -127,9 +129,11 @@ impl Picture<'_> {
         let mut svg = String::new();
         self.draw_into(&mut svg)
             .expect("BUG: a string can always be drawn into");
+
         let drawn = size_attributes(drawn_size());
         let shown = size_attributes(SIZE);
         let ink = format!("\"{INK_AS_WRITTEN}\"");
+
         svg.replacen(&drawn, &shown, 1)
             .replace(&ink, "\"currentColor\"")
     }
@@ -138,6 +142,7 @@ impl Picture<'_> {
         let area = SVGBackend::with_string(svg, drawn_size()).into_drawing_area();
         let plot_width = drawn_size().0 as i32 - self.legend_width();
         let (left, right) = area.split_horizontally(plot_width);
+
         self.draw_plot(&left)?;
         self.draw_legend(&right)?;
         area.present()?;

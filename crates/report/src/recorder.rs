@@ -68,8 +68,12 @@ impl<'a> Answers<'a> {
     }
 
     fn due(self) -> impl Iterator<Item = &'a Task> {
-        let counts = move |task: &&Task| !self.after_event || task.step.is_instant();
-        self.tasks.iter().filter(|task| task.due).filter(counts)
+        let tasks = self.tasks.iter();
+        tasks.filter(move |task| self.counts(task))
+    }
+
+    fn counts(self, task: &Task) -> bool {
+        task.due && (!self.after_event || task.step.is_instant())
     }
 
     /// The time of the event that was crossed, if one was.
@@ -203,6 +207,7 @@ impl<S: Sink> Recorder<S> {
     fn record_asynchronous(&mut self, answers: Answers<'_>, signals: &[f64]) -> Result<(), Error> {
         self.seed_histories();
         self.extend_histories(answers);
+
         let reached = self.reached();
         if !reached.is_finite() {
             return Ok(()); // some system has not answered yet
@@ -220,6 +225,7 @@ impl<S: Sink> Recorder<S> {
                 return Ok(());
             }
         }
+
         self.hold(reached)?;
         self.wanted = self.schedule.wants(reached);
         self.read(reached, signals);
@@ -250,7 +256,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Where all arrive together, and no row is asked for on the way, curves are not needed.
     fn needs_curves(&self, tasks: &[Task]) -> bool {
-        let time = tasks.first().map_or(f64::NAN, |task| task.response.reached);
+        let time = first_time(tasks).unwrap_or(f64::NAN);
         !is_together(tasks, time, self.histories.len()) || self.has_rows_up_to(time)
     }
 
@@ -282,7 +288,7 @@ impl<S: Sink> Recorder<S> {
 
     fn differs_from_before(&self) -> bool {
         let mut pairs = self.before.iter().zip(&self.row);
-        pairs.any(|(before, after)| before != after && !(before.is_nan() && after.is_nan()))
+        pairs.any(|(before, after)| !is_same(*before, *after))
     }
 }
 
@@ -292,10 +298,12 @@ impl<S: Sink> Recorder<S> {
         if self.schedule.is_at_communications() {
             return Ok(());
         }
+
         if self.wanted {
             self.emit()?;
         }
         self.wanted = false;
+
         match *self.schedule.rows() {
             Rows::AtMost(most) => self.fill_evenly(before, reached, most, signals),
             Rows::Gauss(_) => self.fill_gauss_points(before, reached, signals),
@@ -320,10 +328,11 @@ impl<S: Sink> Recorder<S> {
         most: f64,
         signals: &[f64],
     ) -> Result<(), Error> {
-        let parts = parts(reached - before, most);
+        let length = reached - before;
+        let parts = parts(length, most);
         for part in 1..parts as u64 {
-            let time = before + (reached - before) * (part as f64 / parts);
-            self.write_between(time, signals)?;
+            let share = part as f64 / parts;
+            self.write_between(before + length * share, signals)?;
         }
         Ok(())
     }
@@ -355,12 +364,14 @@ impl<S: Sink> Observer for Recorder<S> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         let tasks = exchange.tasks;
         let signals = exchange.signals;
+
         if let Some(time) = self.synchronous_time(tasks) {
             return self.record_synchronous(time, tasks, signals);
         }
         if exchange.before.is_empty() {
             return self.record_asynchronous(Answers::all(tasks), signals);
         }
+
         // An event was crossed: first the answers before it, then those of the systems that
         // answered again after it.
         self.record_asynchronous(Answers::all(exchange.before), signals)?;
@@ -373,6 +384,7 @@ impl<S: Sink> Observer for Recorder<S> {
         } else {
             self.emit()
         };
+
         let closed = self.sink.close();
         emitted.and(closed.map_err(|source| self.failure("", source)))
     }
@@ -382,7 +394,7 @@ impl<S> Recorder<S> {
     /// The time of an exchange that needs no histories.
     fn synchronous_time(&self, tasks: &[Task]) -> Option<f64> {
         let plain = self.synchronous && self.schedule.is_at_communications() && !self.both_sides;
-        let time = tasks.first()?.response.reached;
+        let time = first_time(tasks)?;
         (plain && is_together(tasks, time, self.histories.len())).then_some(time)
     }
 }
@@ -408,6 +420,16 @@ fn signal_columns(selection: &Selection) -> Vec<SignalColumn> {
         position: variable.position,
     };
     signals.map(column).collect()
+}
+
+/// Unlike `==`, takes two values that are not numbers for the same.
+fn is_same(one: f64, other: f64) -> bool {
+    one == other || one.is_nan() && other.is_nan()
+}
+
+/// The time of the first answer.
+fn first_time(tasks: &[Task]) -> Option<f64> {
+    tasks.first().map(|task| task.response.reached)
 }
 
 /// Whether every one of so many systems has answered for `time`.

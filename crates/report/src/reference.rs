@@ -134,8 +134,10 @@ impl ReferenceFile {
             file: file.clone(),
             source,
         };
+
         let header = reader.headers().map_err(unreadable)?.clone();
         let mut reference = Self::with_header(&file, &header)?;
+
         let mut record = StringRecord::new();
         while reader.read_record(&mut record).map_err(unreadable)? {
             reference.push(&record)?;
@@ -173,20 +175,26 @@ impl ReferenceFile {
     fn push(&mut self, record: &StringRecord) -> Result<(), ReferenceError> {
         let line = record.position().map_or(0, csv::Position::line);
         let time = self.number(record, 0, line)?;
-        if let Some(&previous) = self.times.last().filter(|&&previous| time <= previous) {
-            return Err(ReferenceError::NotIncreasing {
-                file: self.file.clone(),
-                line,
-                time,
-                previous,
-            });
-        }
+        self.check_increases(time, line)?;
+
         self.times.push(time);
         for i in 0..self.columns.len() {
             let value = self.number(record, i + 1, line)?;
             self.columns[i].push(value);
         }
         Ok(())
+    }
+
+    fn check_increases(&self, time: f64, line: u64) -> Result<(), ReferenceError> {
+        match self.times.last() {
+            Some(&previous) if time <= previous => Err(ReferenceError::NotIncreasing {
+                file: self.file.clone(),
+                line,
+                time,
+                previous,
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn number(
@@ -236,10 +244,12 @@ impl ReferenceFile {
 
     fn missing(&self, variable: &str) -> ReferenceError {
         let names = self.names.iter().map(String::as_str);
+        let suggestion = nearest(variable, names);
+
         ReferenceError::MissingVariable {
             file: self.file.clone(),
             variable: variable.into(),
-            suggestion: nearest(variable, names).map(String::from),
+            suggestion: suggestion.map(String::from),
         }
     }
 
@@ -248,12 +258,14 @@ impl ReferenceFile {
         let after = self.times.partition_point(|&t| t <= time);
         let right = after.min(self.times.len() - 1);
         let left = right.saturating_sub(1);
+
         let near = COINCIDENT * (self.times[right] - self.times[left]);
         for row in [left, right] {
             if (time - self.times[row]).abs() <= near {
                 return Ok(column[row]);
             }
         }
+
         self.check_covers(time)?;
         let rows = self.four_rows_around(left);
         Ok(lagrange(&self.times[rows.clone()], &column[rows], time))
@@ -285,8 +297,7 @@ impl ReferenceFile {
 /// The polynomial through the points, at `time`.
 fn lagrange(times: &[f64], values: &[f64], time: f64) -> f64 {
     let points = values.iter().enumerate();
-    let terms = points.map(|(i, value)| value * basis(times, i, time));
-    terms.sum()
+    points.map(|(i, value)| value * basis(times, i, time)).sum()
 }
 
 /// The polynomial that is 1 at the time at `position` and 0 at the others, at `time`.

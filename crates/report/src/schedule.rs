@@ -98,17 +98,27 @@ impl Schedule {
     /// The next of the times that were asked for; none where times were not asked for.
     pub fn next(&self) -> Option<RequestedTime> {
         match &self.rows {
-            Rows::Every(interval) => Some(RequestedTime {
-                time: self.first + self.passed as f64 * interval,
-                near: COINCIDENT * interval,
-            }),
-            Rows::At(times) => {
-                let next = times.get(self.passed as usize);
-                let time = next.copied().unwrap_or(f64::INFINITY);
-                let near = 8.0 * f64::EPSILON * time.abs().min(f64::MAX);
-                Some(RequestedTime { time, near })
-            }
+            Rows::Every(interval) => Some(self.next_multiple(*interval)),
+            Rows::At(times) => Some(self.next_of(times)),
             _ => None,
+        }
+    }
+
+    fn next_multiple(&self, interval: f64) -> RequestedTime {
+        RequestedTime {
+            time: self.first + self.passed as f64 * interval,
+            near: COINCIDENT * interval,
+        }
+    }
+
+    /// After the last there is none.
+    fn next_of(&self, times: &[f64]) -> RequestedTime {
+        let next = times.get(self.passed as usize);
+        let time = next.copied().unwrap_or(f64::INFINITY);
+        let magnitude = time.abs().min(f64::MAX);
+        RequestedTime {
+            time,
+            near: 8.0 * f64::EPSILON * magnitude,
         }
     }
 

@@ -152,6 +152,11 @@ fn entry<T: Copy>(entries: &[(String, T)], variable: &str) -> Option<T> {
 }
 
 impl FinalValue {
+    /// Its unit; empty where there is none.
+    pub(crate) fn unit_text(&self) -> String {
+        self.unit.clone().unwrap_or_default()
+    }
+
     /// The values of the selected variables, from a row that was recorded for them.
     pub fn of(selection: &Selection, row: &[f64]) -> Vec<Self> {
         let variables = selection.variables().iter().zip(row);

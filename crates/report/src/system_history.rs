@@ -109,15 +109,22 @@ impl SystemHistory {
         if !again && curves {
             self.follow(task, elapsed);
         }
-        self.reached = task.response.reached;
-        for (knot, column) in self.now.iter_mut().zip(&self.columns) {
-            *knot = column.knot(task, elapsed);
-        }
+
+        self.move_to_end(task, elapsed);
+
         if again {
             self.replace_last_values();
             self.restart();
         } else {
             self.recent.push(self.reached, &self.now);
+        }
+    }
+
+    /// The system stands at the end of what the task has done.
+    fn move_to_end(&mut self, task: &Task, elapsed: f64) {
+        self.reached = task.response.reached;
+        for (knot, column) in self.now.iter_mut().zip(&self.columns) {
+            *knot = column.knot(task, elapsed);
         }
     }
 
@@ -136,6 +143,7 @@ impl SystemHistory {
         let mut segment = spare.unwrap_or_else(|| Segment::new(self.columns.len()));
         segment.start = self.reached;
         segment.end = task.response.reached;
+
         for (i, column) in self.columns.iter().enumerate() {
             let left = self.now[i];
             let right = column.knot(task, elapsed);
@@ -160,24 +168,28 @@ impl SystemHistory {
                 return curve;
             }
         }
+
         let curve = self
             .recent
             .polynomial(column, self.reached, size, right.value);
         if bulge(&curve, size) <= 0.5 * range {
             return curve;
         }
+
         line(size, left.value, right.value)
     }
 
     /// Writes the values at `time` into the row and forgets what lies before.
     pub fn read(&mut self, time: f64, row: &mut [f64]) {
         self.forget_before(time);
+
         match self.segments.front() {
             Some(segment) if segment.start <= time && time < self.reached => {
                 for (i, column) in self.columns.iter().enumerate() {
                     row[column.index] = segment.value(i, time);
                 }
             }
+
             _ => {
                 for (column, knot) in self.columns.iter().zip(&self.now) {
                     row[column.index] = knot.value;
@@ -187,8 +199,9 @@ impl SystemHistory {
     }
 
     fn forget_before(&mut self, time: f64) {
-        let is_past = |segment: &Segment| segment.end < time;
-        while self.segments.front().is_some_and(is_past) {
+        while let Some(segment) = self.segments.front()
+            && segment.end < time
+        {
             self.spare.extend(self.segments.pop_front());
         }
     }
@@ -236,6 +249,7 @@ impl RecentPoints {
             self.times.remove(0);
             self.values.rotate_left(1);
         }
+
         let newest = self.times.len();
         self.times.push(time);
         copy_values(knots, &mut self.values[newest]);
@@ -244,6 +258,7 @@ impl RecentPoints {
     /// How far a variable has moved over the points, this value included.
     fn range(&self, column: usize, value: f64) -> f64 {
         let points = &self.values[..self.times.len()];
+
         let mut low = value;
         let mut high = value;
         for value in points.iter().map(|values| values[column]) {

@@ -43,6 +43,7 @@ impl RunSummary {
             Some(reason) => format!(" ({reason})"),
             None => String::new(),
         };
+
         let verdict = self.verdict_line();
         // Why a run ended early is said once, by whoever shows this text.
         let progress = self.progress();
@@ -56,12 +57,11 @@ impl RunSummary {
 
     /// What the result is worth; nothing of a summary that nobody has judged.
     pub(crate) fn verdict_line(&self) -> String {
-        let reason = &self.quality.verdict_reason;
-        if reason.is_empty() {
-            return String::new();
-        }
         let word = self.quality.verdict.word();
-        format!("verdict: {word} ({reason})\n")
+        match self.quality.verdict_reason.as_str() {
+            "" => String::new(),
+            reason => format!("verdict: {word} ({reason})\n"),
+        }
     }
 
     /// How far the run came.
@@ -72,6 +72,7 @@ impl RunSummary {
             let seconds = significant(self.wall_seconds, 4);
             return format!("ran from t = {start} s to {reached} s in {seconds} s");
         }
+
         let stop = brief(self.stop);
         format!("ended early at t = {reached} s of {start} s to {stop} s")
     }
@@ -91,8 +92,10 @@ impl RunSummary {
             Some(step) => format!(" of {} s", brief(step)),
             None => String::new(),
         };
+
         let rejected = count(self.rejected);
         let iterations = counted(self.iterations, "iteration");
+
         format!("{steps}{size}, {rejected} rejected, {iterations}")
     }
 
@@ -113,6 +116,7 @@ impl RunSummary {
         if has_fmus {
             heads.extend(FMU_HEADS);
         }
+
         let mut table = Table::new(&heads);
         for (system, share) in self.systems.iter().zip(self.shares()) {
             let mut cells = system_cells(system, share);
@@ -128,6 +132,7 @@ impl RunSummary {
     pub(crate) fn shares(&self) -> Vec<String> {
         let seconds = self.systems.iter().map(|system| system.seconds);
         let all: f64 = seconds.clone().sum();
+
         let share = |seconds: f64| {
             if all > 0.0 {
                 format!("{:.1} %", 100.0 * seconds / all)
@@ -144,13 +149,15 @@ impl RunSummary {
         if outputs.is_empty() {
             return String::new();
         }
+
         let mut table = Table::without_heads(&[Alignment::Left, Alignment::Right, Alignment::Left]);
         for last in outputs.iter().take(MOST_VALUES) {
             let name = last.name.clone();
             let value = significant(last.value, 7);
-            let unit = last.unit.clone().unwrap_or_default();
+            let unit = last.unit_text();
             table.row(vec![name, value, unit]);
         }
+
         let reached = brief(self.reached);
         let table = table.render("  ");
         let note = more_note(outputs.len(), "outputs");
@@ -166,7 +173,9 @@ impl RunSummary {
                 significant(quality.residual, 4)
             ),
         };
+
         let verified = largest(quality.verified_error.as_deref());
+
         let parts = [
             residual,
             worst_line("largest estimated error", self.worst_estimate()),
@@ -225,7 +234,7 @@ fn refused_line(refused: Refused) -> String {
     format!("refused steps: {before} before they were integrated, {after} after\n")
 }
 
-fn system_cells(system: &SystemWork, share: String) -> Vec<String> {
+pub(crate) fn system_cells(system: &SystemWork, share: String) -> Vec<String> {
     vec![
         system.name.clone(),
         count(system.integrations),

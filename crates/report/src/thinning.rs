@@ -15,6 +15,7 @@ pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<Point> {
     if points.len() <= most {
         return points;
     }
+
     let mut kept = vec![*first];
     let stretches = (most - 2) / 2;
     for stretch in 0..stretches {
@@ -22,6 +23,7 @@ pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<Point> {
         let to = (stretch + 1) * inner.len() / stretches;
         keep_extremes(&inner[from..to], &mut kept);
     }
+
     kept.push(*last);
     kept
 }

@@ -25,10 +25,12 @@ impl Axis {
         let free = margin * (high - low);
         let low = low - free;
         let high = high + free;
+
         let spacing = round_spacing((high - low) / wanted as f64);
         let first = (low / spacing - 1e-9).ceil() as i64;
         let last = (high / spacing + 1e-9).floor() as i64;
         let ticks = (first..=last).map(|k| k as f64 * spacing);
+
         Self {
             low,
             high,
@@ -44,8 +46,10 @@ impl Axis {
         let free = (0.05 * (high - low)).max(0.1);
         let low = low - free;
         let high = high + free;
+
         let stride = ((high - low) / 8.0).ceil().max(1.0);
         let ticks = decade_ticks(low, high, stride);
+
         Self {
             low,
             high,

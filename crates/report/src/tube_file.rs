@@ -20,6 +20,7 @@ impl<W: Write> TubeFile<W> {
     /// write.
     pub fn new(mut writer: W, names: &[String]) -> io::Result<Self> {
         writer.write_all(b"t0,t1")?;
+
         for name in names {
             for bound in ["lo", "hi"] {
                 writer.write_all(b",")?;
@@ -33,6 +34,7 @@ impl<W: Write> TubeFile<W> {
     /// All states lie in `states` throughout `from..=to`.
     pub fn row(&mut self, from: f64, to: f64, states: &[Interval]) -> io::Result<()> {
         write!(self.writer, "{from:.16e},{to:.16e}")?;
+
         for state in states {
             write!(self.writer, ",{:.16e},{:.16e}", state.lo, state.hi)?;
         }

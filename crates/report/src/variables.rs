@@ -39,6 +39,7 @@ impl Variable {
             Kind::Output => connections.outputs_of(self.system).start,
             Kind::Signal => 0,
         };
+
         first + self.position
     }
 }

@@ -106,6 +106,7 @@ pub fn judge(
         );
         return (Verdict::Unusable, reason, true);
     }
+
     let is_small = worst.share <= allowed_share(tolerance);
     let verdict = if is_small && caveat.leaves_small_errors_credible() {
         Verdict::Good
@@ -237,6 +238,7 @@ impl Sink for Extent {
             self.high = values.to_vec();
             self.early = vec![0.0; values.len()];
         }
+
         for (column, &value) in values.iter().enumerate() {
             self.widen(column, value);
             if time <= self.third {
