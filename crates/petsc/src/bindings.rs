@@ -1,8 +1,8 @@
 //! The functions of PETSc 3.18 that we call, declared by hand from its headers.
 //!
 //! For a build with real scalars, double precision and 32-bit indices, on Open MPI, as Debian's
-//! `libpetsc-real`: there `PetscScalar` is `double`, `PetscInt` and `PetscErrorCode` are `int`, and `MPI_Comm`
-//! is a pointer.
+//! `libpetsc-real`: there `PetscScalar` is `double`, `PetscInt` and `PetscErrorCode` are `int`, and
+//! `MPI_Comm` is a pointer.
 
 #![allow(unsafe_code)] // declarations of C functions
 #![allow(non_snake_case)] // PETSc's names
@@ -17,10 +17,12 @@ pub(crate) type Vector = *mut c_void;
 
 /// `PetscErrorCode (*)(SNES, Vec, Vec, void *)`.
 pub(crate) type Function = extern "C" fn(Snes, Vector, Vector, *mut c_void) -> Code;
-/// `PetscErrorCode (*)(SNES, PetscInt, PetscReal, PetscReal, PetscReal, SNESConvergedReason *, void *)`.
+/// `PetscErrorCode (*)(SNES, PetscInt, PetscReal, PetscReal, PetscReal, SNESConvergedReason *, void
+/// *)`.
 pub(crate) type ConvergenceTest =
     extern "C" fn(Snes, c_int, f64, f64, f64, *mut c_int, *mut c_void) -> Code;
-/// `PetscErrorCode (*)(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *)`.
+/// `PetscErrorCode (*)(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType,
+/// const char *, void *)`.
 pub(crate) type ErrorHandler = extern "C" fn(
     Communicator,
     c_int,

@@ -39,11 +39,7 @@ impl Solve<'_> {
     fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> bool {
         self.evaluations += 1;
         self.last.copy_from_slice(x);
-        let answer = catch_unwind(AssertUnwindSafe(|| self.equations.evaluate(x, residual)));
-        let evaluated = answer.unwrap_or_else(|panic| {
-            self.panic = Some(panic);
-            false
-        });
+        let evaluated = self.catch(false, |equations| equations.evaluate(x, residual));
         let good = evaluated && residual.iter().all(|value| value.is_finite());
         self.failed |= !good;
         good
@@ -53,28 +49,34 @@ impl Solve<'_> {
         if residual.iter().any(|value| !value.is_finite()) {
             return NOT_FINITE;
         }
-        let verdict = catch_unwind(AssertUnwindSafe(|| self.equations.converged(x, residual)));
-        let converged = verdict.unwrap_or_else(|panic| {
-            self.panic = Some(panic);
-            true // nothing is left to do but to return
-        });
+        // After a panic nothing is left to do but to return.
+        let converged = self.catch(true, |equations| equations.converged(x, residual));
         if converged { CONVERGED } else { 0 }
+    }
+
+    /// Asks the equations; a panic is kept, and the answer is then `otherwise`.
+    fn catch(&mut self, otherwise: bool, ask: impl FnOnce(&mut dyn Equations) -> bool) -> bool {
+        let answer = catch_unwind(AssertUnwindSafe(|| ask(self.equations)));
+        answer.unwrap_or_else(|panic| {
+            self.panic = Some(panic);
+            otherwise
+        })
     }
 }
 
 /// Where callbacks find the solve under way: null between solves.
-pub(crate) type Place<'a> = *mut Solve<'a>;
+pub(crate) type SolveSlot<'a> = *mut Solve<'a>;
 
 /// The residual, PETSc's `SNESFunction`.
 pub(crate) extern "C" fn function(
     snes: Snes,
     x: Vector,
     residual: Vector,
-    place: *mut c_void,
+    slot: *mut c_void,
 ) -> Code {
-    // SAFETY: the context given with this function is a `Place` that lives as long as the SNES, and holds the
-    // solve under way whenever PETSc calls back; callbacks do not overlap.
-    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else {
+    // SAFETY: the context given with this function is a `SolveSlot` that lives as long as the SNES,
+    // and holds the solve under way whenever PETSc calls back; callbacks do not overlap.
+    let Some(solve) = (unsafe { (*slot.cast::<SolveSlot>()).as_mut() }) else {
         return USER_ERROR;
     };
     let size = solve.equations.size();
@@ -97,13 +99,14 @@ pub(crate) extern "C" fn test(
     _step_norm: f64,
     _residual_norm: f64,
     reason: *mut c_int,
-    place: *mut c_void,
+    slot: *mut c_void,
 ) -> Code {
     // SAFETY: as in `function`.
-    let Some(solve) = (unsafe { (*place.cast::<Place>()).as_mut() }) else {
+    let Some(solve) = (unsafe { (*slot.cast::<SolveSlot>()).as_mut() }) else {
         return USER_ERROR;
     };
-    let (mut x, mut residual) = (NONE, NONE);
+    let mut x = NONE;
+    let mut residual = NONE;
     // SAFETY: this SNES is the one PETSc is solving with; both vectors are borrowed from it.
     let code = unsafe {
         SNESGetSolution(snes, &mut x).max(SNESGetFunction(
@@ -120,7 +123,7 @@ pub(crate) extern "C" fn test(
     let (0, Ok(Ok(verdict))) = (code, verdict) else {
         return USER_ERROR;
     };
-    // SAFETY: PETSc passes a place for the reason.
+    // SAFETY: PETSc passes a slot for the reason.
     unsafe { *reason = verdict };
     0
 }
@@ -129,19 +132,21 @@ pub(crate) extern "C" fn test(
 pub(crate) fn read<T>(
     vector: Vector,
     size: usize,
-    look: impl FnOnce(&[f64]) -> T,
+    use_entries: impl FnOnce(&[f64]) -> T,
 ) -> Result<T, PetscError> {
     let mut array = null();
-    // SAFETY: the vector is sequential and has `size` entries; the array is returned before anyone else asks.
+    // SAFETY: the vector is sequential and has `size` entries; the array is returned before anyone
+    // else asks.
     unsafe {
         check(VecGetArrayRead(vector, &mut array))?;
-        let seen = look(if size == 0 {
+        let entries = if size == 0 {
             &[]
         } else {
             from_raw_parts(array, size)
-        });
+        };
+        let result = use_entries(entries);
         check(VecRestoreArrayRead(vector, &mut array))?;
-        Ok(seen)
+        Ok(result)
     }
 }
 
@@ -149,18 +154,19 @@ pub(crate) fn read<T>(
 pub(crate) fn write<T>(
     vector: Vector,
     size: usize,
-    fill: impl FnOnce(&mut [f64]) -> T,
+    use_entries: impl FnOnce(&mut [f64]) -> T,
 ) -> Result<T, PetscError> {
     let mut array = null_mut();
     // SAFETY: as in `read`; no other vector shares the array.
     unsafe {
         check(VecGetArray(vector, &mut array))?;
-        let done = fill(if size == 0 {
+        let entries = if size == 0 {
             &mut []
         } else {
             from_raw_parts_mut(array, size)
-        });
+        };
+        let result = use_entries(entries);
         check(VecRestoreArray(vector, &mut array))?;
-        Ok(done)
+        Ok(result)
     }
 }

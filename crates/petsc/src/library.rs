@@ -4,6 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::bindings::{Code, Communicator, PetscInitialize, PetscPushErrorHandler};
@@ -48,52 +49,54 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-static TURN: Mutex<()> = Mutex::new(());
+static LOCK: Mutex<()> = Mutex::new(());
 static STARTED: OnceLock<Result<(), PetscError>> = OnceLock::new();
 
+/// The name of the program and its options, as for `main` in C.
+const ARGUMENTS: [&CStr; 3] = [c"dovetail", c"-no_signal_handler", c"-skip_petscrc"];
+
 /// The right to call PETSc, which is not made for threads.
-pub(crate) struct Turn {
+pub(crate) struct PetscLock {
     _guard: Option<MutexGuard<'static, ()>>,
 }
 
-impl Turn {
+impl PetscLock {
     /// Waits until no other thread is in PETSc.
-    pub fn wait() -> Self {
+    pub fn acquire() -> Self {
         let outermost = DEPTH.get() == 0;
         // Nothing is protected but the order of calls, so that a panic elsewhere does no harm.
-        let guard = outermost.then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
+        let guard = outermost.then(|| LOCK.lock().unwrap_or_else(PoisonError::into_inner));
         DEPTH.set(DEPTH.get() + 1);
         Self { _guard: guard }
     }
 }
 
-impl Drop for Turn {
+impl Drop for PetscLock {
     fn drop(&mut self) {
         DEPTH.set(DEPTH.get() - 1);
     }
 }
 
 /// Starts PETSc, and MPI unless it runs already; the first call does, all get its result.
-pub(crate) fn start(_turn: &Turn) -> Result<(), PetscError> {
+pub(crate) fn start(_lock: &PetscLock) -> Result<(), PetscError> {
     STARTED.get_or_init(initialize).clone()
 }
 
 fn initialize() -> Result<(), PetscError> {
     // PETSc keeps the arguments for as long as the program runs.
-    let arguments: Vec<*mut c_char> = [c"dovetail", c"-no_signal_handler", c"-skip_petscrc"]
-        .map(|argument| argument.as_ptr().cast_mut())
-        .into_iter()
-        .chain([std::ptr::null_mut()])
-        .collect();
-    let arguments = Box::leak(Box::new(arguments.leak().as_mut_ptr()));
-    let count = Box::leak(Box::new(3));
-    // SAFETY: count and arguments have C's shape and are never freed; PETSc does not write to the strings.
+    let arguments = ARGUMENTS.map(|argument| argument.as_ptr().cast_mut());
+    let ended_by_null = [arguments.as_slice(), &[null_mut()]].concat();
+    let arguments = Box::leak(Box::new(ended_by_null.leak().as_mut_ptr()));
+    let count = Box::leak(Box::new(ARGUMENTS.len() as c_int));
+    // SAFETY: count and arguments have C's shape and are never freed; PETSc does not write to the
+    // strings.
     let code = unsafe {
-        PetscPushErrorHandler(Some(remember), std::ptr::null_mut());
-        PetscInitialize(count, arguments, std::ptr::null(), std::ptr::null())
+        PetscPushErrorHandler(Some(remember), null_mut());
+        PetscInitialize(count, arguments, null(), null())
     };
-    // SAFETY: the handler is a function of this program. Starting may have installed PETSc's own on top.
-    unsafe { PetscPushErrorHandler(Some(remember), std::ptr::null_mut()) };
+    // SAFETY: the handler is a function of this program. Starting may have installed PETSc's own on
+    // top.
+    unsafe { PetscPushErrorHandler(Some(remember), null_mut()) };
     if code == 0 {
         Ok(())
     } else {
@@ -120,7 +123,8 @@ fn take_message() -> String {
     MESSAGE.with_borrow_mut(std::mem::take)
 }
 
-/// The error handler: keeps what the first caller said and lets the error return, with neither print nor abort.
+/// The error handler: keeps what the first caller said and lets the error return, with neither
+/// print nor abort.
 extern "C" fn remember(
     _: Communicator,
     _line: c_int,

@@ -10,19 +10,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use dovetail_numerics::nonlinear::{Ending, Equations, NonlinearSolver, Outcome};
 
 use crate::bindings::*;
-use crate::callbacks::{Place, Solve, function, read, test, write};
-use crate::library::{PetscError, Turn, check, start};
+use crate::callbacks::{Solve, SolveSlot, function, read, test, write};
+use crate::library::{PetscError, PetscLock, check, start};
 
-/// What every solver begins with; the options given come later and win. `-snes_mf` asks for products by
-/// differences and switches preconditioning off.
+/// What every solver begins with; the options given come later and win. `-snes_mf` asks for
+/// products by differences and switches preconditioning off.
 const DEFAULT_OPTIONS: &str = "-snes_mf -snes_max_it 50 ";
 
-/// Options live in one table for the whole program, told apart by a prefix.
+/// Options live in one table for the whole program, distinguished by a prefix.
 static SOLVERS: AtomicUsize = AtomicUsize::new(0);
 
 /// A nonlinear solver of PETSc, chosen and tuned by PETSc's options.
 ///
-/// Convergence is the equations' own criterion: PETSc's tolerances have no effect. Weights are not used.
+/// Convergence is the equations' own criterion: PETSc's tolerances have no effect. Weights are not
+/// used.
 pub struct Petsc {
     size: usize,
     snes: Snes,
@@ -30,18 +31,19 @@ pub struct Petsc {
     residual: Vector,
     start_residual: Vector,
     /// What callbacks get: its address stays the same.
-    place: Box<Place<'static>>,
+    slot: Box<SolveSlot<'static>>,
     last: Vec<f64>,
     error: Option<PetscError>,
 }
 
 impl Petsc {
-    /// A solver for `size` unknowns with `options` such as `"-snes_type anderson -snes_anderson_m 30"`.
+    /// A solver for `size` unknowns with `options` such as `"-snes_type anderson -snes_anderson_m
+    /// 30"`.
     ///
     /// PETSc ignores options it does not know.
     pub fn new(size: usize, options: &str) -> Result<Self, PetscError> {
-        let turn = Turn::wait();
-        start(&turn)?;
+        let lock = PetscLock::acquire();
+        start(&lock)?;
         let count = c_int::try_from(size).map_err(|_| PetscError::TooLarge { size })?;
         let mut solver = Self {
             size,
@@ -49,7 +51,7 @@ impl Petsc {
             x: NONE,
             residual: NONE,
             start_residual: NONE,
-            place: Box::new(null_mut()),
+            slot: Box::new(null_mut()),
             last: vec![0.0; size],
             error: None,
         };
@@ -64,28 +66,25 @@ impl Petsc {
     }
 
     fn create(&mut self, count: c_int) -> Result<(), PetscError> {
-        let place = (&raw mut *self.place).cast();
-        // SAFETY: PETSc runs and it is our turn; what is created is destroyed with `self`, and the callbacks'
-        // context, on the heap, lives until then.
+        let slot = (&raw mut *self.slot).cast();
+        // SAFETY: PETSc runs and we have the lock; what is created is destroyed with `self`, and
+        // the callbacks' context, on the heap, lives until then.
         unsafe {
             check(VecCreateSeq(this_process(), count, &mut self.x))?;
             check(VecDuplicate(self.x, &mut self.residual))?;
             check(VecDuplicate(self.x, &mut self.start_residual))?;
             check(SNESCreate(this_process(), &mut self.snes))?;
-            check(SNESSetFunction(self.snes, self.residual, function, place))?;
-            check(SNESSetConvergenceTest(self.snes, test, place, null()))
+            check(SNESSetFunction(self.snes, self.residual, function, slot))?;
+            check(SNESSetConvergenceTest(self.snes, test, slot, null()))
         }
     }
 
     fn configure(&mut self, options: &str) -> Result<(), PetscError> {
-        let text = format!("{DEFAULT_OPTIONS}{options}");
-        let zero = |error: std::ffi::NulError| PetscError::ZeroByte {
-            position: error.nul_position(),
-        };
-        let text = CString::new(text).map_err(zero)?;
+        let text = c_string(format!("{DEFAULT_OPTIONS}{options}"))?;
         let number = SOLVERS.fetch_add(1, Ordering::Relaxed);
-        let prefix = CString::new(format!("dovetail{number}_")).map_err(zero)?;
-        // SAFETY: all strings end in zero and are copied by PETSc; the table of options is the global one.
+        let prefix = c_string(format!("dovetail{number}_"))?;
+        // SAFETY: all strings end in zero and are copied by PETSc; the table of options is the
+        // global one.
         unsafe {
             check(PetscOptionsPrefixPush(NONE, prefix.as_ptr()))?;
             let inserted = check(PetscOptionsInsertString(NONE, text.as_ptr()));
@@ -96,23 +95,33 @@ impl Petsc {
         }
     }
 
-    /// Lets PETSc solve from `x`; returns its reason and the iterations.
-    fn run(
-        &self,
-        x: &mut [f64],
-        residual: &mut [f64],
-        known: bool,
-    ) -> Result<(c_int, usize), PetscError> {
-        write(self.x, self.size, |start| start.copy_from_slice(x))?;
+    /// Lets PETSc solve from `x`.
+    fn run(&self, x: &mut [f64], residual: &mut [f64], known: bool) -> Result<Solved, PetscError> {
+        self.copy_to(self.x, x)?;
         if known {
-            write(self.start_residual, self.size, |start| {
-                start.copy_from_slice(residual)
-            })?;
+            self.copy_to(self.start_residual, residual)?;
             // SAFETY: both objects are ours and alive.
             check(unsafe { SNESSetInitialFunction(self.snes, self.start_residual) })?;
         }
-        let (mut reason, mut iterations, mut at_end) = (0, 0, NONE);
-        // SAFETY: all objects are ours and alive; the solve under way is in its place.
+        let solved = self.solve(residual)?;
+        self.copy_from(self.x, x)?;
+        Ok(solved)
+    }
+
+    fn copy_to(&self, vector: Vector, values: &[f64]) -> Result<(), PetscError> {
+        let copy = |entries: &mut [f64]| entries.copy_from_slice(values);
+        write(vector, self.size, copy)
+    }
+
+    fn copy_from(&self, vector: Vector, values: &mut [f64]) -> Result<(), PetscError> {
+        read(vector, self.size, |entries| values.copy_from_slice(entries))
+    }
+
+    fn solve(&self, residual: &mut [f64]) -> Result<Solved, PetscError> {
+        let mut reason = 0;
+        let mut iterations = 0;
+        let mut at_end = NONE;
+        // SAFETY: all objects are ours and alive; the solve under way is in its slot.
         unsafe {
             check(SNESSolve(self.snes, NONE, self.x))?;
             check(SNESGetConvergedReason(self.snes, &mut reason))?;
@@ -124,10 +133,26 @@ impl Petsc {
                 null_mut(),
             ))?;
         }
-        read(self.x, self.size, |end| x.copy_from_slice(end))?;
-        read(at_end, self.size, |end| residual.copy_from_slice(end))?;
-        Ok((reason, iterations.max(0) as usize))
+        self.copy_from(at_end, residual)?;
+        Ok(Solved {
+            reason,
+            iterations: iterations.max(0) as usize,
+        })
     }
+}
+
+/// What PETSc says about a solve.
+#[derive(Clone, Copy, Default)]
+struct Solved {
+    /// Its `SNESConvergedReason`; 0 where the solve failed.
+    reason: c_int,
+    iterations: usize,
+}
+
+fn c_string(text: String) -> Result<CString, PetscError> {
+    CString::new(text).map_err(|error| PetscError::ZeroByte {
+        position: error.nul_position(),
+    })
 }
 
 impl NonlinearSolver for Petsc {
@@ -147,7 +172,7 @@ impl NonlinearSolver for Petsc {
             self.size,
             "BUG: the solver was made for another number of unknowns"
         );
-        let _turn = Turn::wait();
+        let _lock = PetscLock::acquire();
         let mut last = std::mem::take(&mut self.last);
         last.copy_from_slice(x);
         let mut solve = Solve {
@@ -157,27 +182,27 @@ impl NonlinearSolver for Petsc {
             failed: false,
             panic: None,
         };
-        *self.place = (&raw mut solve).cast();
+        *self.slot = (&raw mut solve).cast();
         let result = self.run(x, residual, residual_known);
-        *self.place = null_mut();
+        *self.slot = null_mut();
         if let Some(panic) = solve.panic.take() {
             resume_unwind(panic);
         }
-        let (reason, iterations) = *result.as_ref().unwrap_or(&(0, 0));
-        let converged = result.is_ok() && reason > 0 && solve.equations.converged(x, residual);
-        let ending = if converged {
-            Ending::Converged
-        } else {
-            ending(reason, result.is_err() || solve.failed)
+        let solved = *result.as_ref().unwrap_or(&Solved::default());
+        let converged = solved.reason > 0 && solve.equations.converged(x, residual);
+        let outcome = Outcome {
+            ending: if converged {
+                Ending::Converged
+            } else {
+                ending(solved.reason, result.is_err() || solve.failed)
+            },
+            iterations: solved.iterations,
+            evaluations: solve.evaluations,
+            at_last_evaluation: *solve.last == *x,
         };
-        let (evaluations, at_last_evaluation) = (solve.evaluations, *solve.last == *x);
-        (self.error, self.last) = (result.err(), last);
-        Outcome {
-            ending,
-            iterations,
-            evaluations,
-            at_last_evaluation,
-        }
+        self.error = result.err();
+        self.last = last;
+        outcome
     }
 }
 
@@ -194,8 +219,9 @@ fn ending(reason: c_int, failed: bool) -> Ending {
 
 impl Drop for Petsc {
     fn drop(&mut self) {
-        let _turn = Turn::wait();
-        // SAFETY: each object is ours, destroyed once, and null is allowed. Errors have nowhere to go.
+        let _lock = PetscLock::acquire();
+        // SAFETY: each object is ours, destroyed once, and null is allowed. Errors have nowhere to
+        // go.
         unsafe {
             SNESDestroy(&mut self.snes);
             VecDestroy(&mut self.x);
