@@ -235,7 +235,8 @@ warning: `imposed-step` has no meaning
             .keys()
             .map(String::as_str)
             .collect();
-        let all = "method reached steps rejected volume max_width width wall_seconds final completed message remarks warnings";
+        let all = "method reached steps rejected volume max_width width wall_seconds final \
+                   completed message remarks warnings";
         assert_eq!(keys, all.split(' ').collect::<Vec<_>>());
         assert_eq!(json["width"], json!({ "one.x": 2.0, "two.x": 0.25 }));
         assert_eq!(

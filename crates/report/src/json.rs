@@ -118,11 +118,12 @@ mod tests {
 
     #[test]
     fn a_run_has_these_keys_in_this_order() {
-        let all = "method reason step steps rejected iterations integrations linearizations wall_seconds systems final \
-                   quality completed reached message";
+        let all = "method reason step steps rejected iterations integrations linearizations \
+                   wall_seconds systems final quality completed reached message";
         let json = example().to_json();
         assert_eq!(keys(&json), all.split_whitespace().collect::<Vec<_>>());
-        let quality = "verdict verdict_reason residual residual_variable estimated_error verified_error interface_error discrepancy kept refused warnings remarks";
+        let quality = "verdict verdict_reason residual residual_variable estimated_error \
+                       verified_error interface_error discrepancy kept refused warnings remarks";
         assert_eq!(
             keys(&json["quality"]),
             quality.split_whitespace().collect::<Vec<_>>()

@@ -12,7 +12,8 @@ use crate::processes::channel::Gone;
 pub enum Lost {
     /// A signal ended it.
     #[error(
-        "its process was killed by signal {signal}{}; the last call of an FMU is the last line of --log-fmi-calls FILE",
+        "its process was killed by signal {signal}{}; the last call of an FMU is the last line of \
+         --log-fmi-calls FILE",
         signal_name(*.signal)
     )]
     Killed {
@@ -21,7 +22,8 @@ pub enum Lost {
     },
     /// It ended by itself.
     #[error(
-        "its process exited with code {code}, in the midst of the run; the last call of an FMU is the last line of --log-fmi-calls FILE"
+        "its process exited with code {code}, in the midst of the run; the last call of an FMU is \
+         the last line of --log-fmi-calls FILE"
     )]
     Exited {
         /// With this code.
@@ -29,8 +31,8 @@ pub enum Lost {
     },
     /// It did not answer in time.
     #[error(
-        "it did not answer within {} s (--step-timeout), and its process was killed; where it is slow rather than stuck, give it \
-         more time; the last call of an FMU is the last line of --log-fmi-calls FILE",
+        "it did not answer within {} s (--step-timeout), and its process was killed; where it is \
+         slow rather than stuck, give it more time; the last call of an FMU is the last line of --log-fmi-calls FILE",
         .limit.as_secs_f64()
     )]
     Silent {
@@ -38,14 +40,19 @@ pub enum Lost {
         limit: Duration,
     },
     /// It was busy when the run was interrupted, and did not come to an end.
-    #[error("the run was interrupted, and its process, which was busy and did not answer within {} s, was killed", .limit.as_secs_f64())]
+    #[error(
+        "the run was interrupted, and its process, which was busy and did not answer within {} s, \
+         was killed",
+        .limit.as_secs_f64()
+    )]
     Interrupted {
         /// The time it had.
         limit: Duration,
     },
     /// Its channel broke while it lived.
     #[error(
-        "its process no longer answers in a way that can be understood, and was killed; an FMU may have overwritten its memory"
+        "its process no longer answers in a way that can be understood, and was killed; an FMU may \
+         have overwritten its memory"
     )]
     Confused,
 }
