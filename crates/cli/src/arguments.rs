@@ -10,6 +10,7 @@ use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 
 use crate::enclose::EncloseArguments;
 use crate::failure::Failure;
+use crate::names;
 use crate::output;
 use crate::processes;
 
@@ -49,7 +50,7 @@ pub(crate) struct RunArguments {
     pub model: PathBuf,
 
     /// Coupling method [default: the model's, or else auto]
-    #[arg(long, short, value_name = "M")]
+    #[arg(long, short, value_name = "M", value_parser = names::METHODS)]
     pub method: Option<String>,
 
     /// Macro-step [default: 1/500 of the run, or chosen by the methods that can]
@@ -66,7 +67,7 @@ pub(crate) struct CompareArguments {
     pub model: Option<PathBuf>,
 
     /// Coupling methods, one or more [default: all that the model permits]
-    #[arg(long, value_name = "M", num_args = 1.., value_delimiter = ',')]
+    #[arg(long, value_name = "M", num_args = 1.., value_delimiter = ',', value_parser = names::METHODS)]
     pub method: Vec<String>,
 
     /// Macro-steps, one or more
@@ -87,7 +88,7 @@ pub(crate) struct CheckArguments {
     pub model: PathBuf,
 
     /// Coupling method to check the systems against
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = names::METHODS)]
     pub method: Option<String>,
 
     /// Macro-step to check the systems against
@@ -205,7 +206,7 @@ pub(crate) struct ChangeArguments {
     pub tolerance: Option<String>,
 
     /// How ifosmondi solves the coupling [default: quasi-newton]
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = names::SOLVERS)]
     pub solver: Option<String>,
 
     /// Options of --solver petsc, as PETSc reads them
@@ -217,7 +218,7 @@ pub(crate) struct ChangeArguments {
     pub integrator_tolerance: Option<String>,
 
     /// An option of the method, as in the model's method table; may be given again, and compare takes several values, with commas
-    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(long, value_name = "KEY=VALUE", value_parser = key_value, long_help = names::option_help())]
     pub option: Vec<(String, String)>,
 
     /// Set a parameter, or the start value of a state or an input; may be given again

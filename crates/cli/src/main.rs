@@ -10,6 +10,7 @@ mod execute;
 mod failure;
 mod inspect;
 mod interrupt;
+mod names;
 mod output;
 mod processes;
 mod progress;

@@ -8,7 +8,7 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/lotka-volterra/model.toml");
 //! let model = dovetail::Model::load(path)?;
 //! let run = model.run()?;
-//! println!("{} ends at {:.3}", run.summary().method, run.last("prey.x")?);
+//! println!("{} ends at {:.3}", run.summary().method, run.last("prey.p")?);
 //! # Ok(())
 //! # }
 //! ```
@@ -52,6 +52,7 @@ mod evidence;
 mod execution;
 mod fn_system;
 mod model;
+mod option_tables;
 mod run;
 mod simulation;
 mod verify;
@@ -74,5 +75,6 @@ pub use error::Error;
 pub use execution::{Executed, Execution, Keep, RowFile};
 pub use fn_system::FnSystem;
 pub use model::{Model, ModelBuilder};
+pub use option_tables::option_tables;
 pub use run::Run;
 pub use simulation::Simulation;

@@ -81,7 +81,7 @@ pub struct ModelBuilder {
 }
 
 impl ModelBuilder {
-    /// Gives a parameter, or the start value of a state or an input, another value: `set("prey.x", 2.0)`.
+    /// Gives a parameter, or the start value of a state or an input, another value: `set("prey.p", 2.0)`.
     pub fn set(mut self, name: &str, value: impl ToString) -> Self {
         let entry = (name.to_owned(), value.to_string());
         self.overrides.values.push(entry);

@@ -31,8 +31,8 @@ fn a_new_method_is_one_file_and_one_line() {
     assert_eq!(copy.summary().method, "copy-of-jacobi");
     assert_eq!(copy.times(), ours.times());
     assert_eq!(
-        copy.column("prey.x").unwrap(),
-        ours.column("prey.x").unwrap()
+        copy.column("prey.p").unwrap(),
+        ours.column("prey.p").unwrap()
     );
     let permitted = model
         .scenario()

@@ -94,7 +94,7 @@ fn values_are_set_and_results_read_as_columns() {
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let path = examples.join("lotka-volterra/model.toml");
     let model = Model::builder(path)
-        .set("prey.x", 2.0)
+        .set("prey.p", 2.0)
         .stop_time(1.0)
         .load()
         .unwrap();
@@ -105,16 +105,16 @@ fn values_are_set_and_results_read_as_columns() {
         .run()
         .unwrap();
     assert_eq!(run.times(), [0.0, 0.25, 0.5, 0.75, 1.0]);
-    assert_eq!(run.column("prey.x").unwrap()[0], 2.0);
+    assert_eq!(run.column("prey.p").unwrap()[0], 2.0);
     assert_eq!(run.verdict(), Verdict::Good);
-    let unknown = run.column("prey.z").unwrap_err().to_string();
+    let unknown = run.column("prey.q").unwrap_err().to_string();
     assert!(
-        unknown.contains("no variable `prey.z` was recorded"),
+        unknown.contains("no variable `prey.q` was recorded"),
         "{unknown}"
     );
 }
 
-/// Raises a flag after a few steps.
+/// Raises a flag after a few rows, the first of which is the start.
 struct Stopper<'a> {
     steps: u64,
     flag: &'a AtomicBool,
@@ -143,8 +143,8 @@ fn a_run_is_watched_and_stopped_with_its_results_kept() {
     let Err(Error::EndedEarly { message, run }) = ended else {
         panic!("it was stopped");
     };
-    assert!(message.contains("interrupted at t = 0.05 s"), "{message}");
-    assert_eq!(run.times().len(), 6);
+    assert!(message.contains("interrupted at t = 0.04 s"), "{message}");
+    assert_eq!(run.times().len(), 5);
 }
 
 #[test]

@@ -13,12 +13,14 @@ use crate::overrides::Overrides;
 use crate::source::part::Part;
 use crate::source::system_source::KnownEquations;
 
-/// A system is not given as equations: it is an FMU, say.
+/// The equations of a system are not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{system}` is not given as equations")]
+#[error("`{system}` is {what}, and its equations are not known")]
 pub struct NoEquations {
     /// The system.
     pub system: String,
+    /// What it is.
+    pub what: &'static str,
 }
 
 /// A checked model. Systems are made from it afresh for every run.
@@ -60,8 +62,12 @@ impl Scenario {
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
         let known = |part: &'_ Part| part.source.equations().is_some();
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
+            let what = match part.source.fmu() {
+                Some(_) => "an FMU",
+                None => "a system of another kind",
+            };
             let system = part.name().to_owned();
-            return Err(NoEquations { system });
+            return Err(NoEquations { system, what });
         }
         let parts = self.parts.iter();
         Ok(parts.filter_map(|part| part.source.equations()).collect())

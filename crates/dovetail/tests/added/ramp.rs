@@ -24,7 +24,7 @@ impl SourceKind for RampKind {
         table: &SystemTable,
         _reading: &mut Reading<'_>,
     ) -> Result<ReadSystem, Vec<Problem>> {
-        let slope = table.value("ramp").and_then(Given::number);
+        let slope = table.value("ramp").as_ref().and_then(Given::number);
         let slope = slope.ok_or_else(|| vec![Problem::general("`ramp` is a number")])?;
         Ok(ReadSystem {
             source: Box::new(RampSource {

@@ -1,6 +1,7 @@
 //! The table of a system in a model file, as it is written.
 
 use std::fmt;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -34,7 +35,7 @@ pub struct SystemTable {
     pub(crate) imposed_step: Option<Spanned<f64>>,
     pub(crate) restrict: Option<Restrict>,
     /// Keys that are none of these.
-    pub(crate) others: Named<Given>,
+    pub(crate) others: Named<toml::Value>,
     /// Values that the user gives to a source that looks them up itself.
     pub(crate) overridden: Vec<(String, String)>,
 }
@@ -67,13 +68,19 @@ pub(crate) const KEYS: [&str; 13] = [
 ];
 
 impl SystemTable {
-    /// The value of a key that only some kind of source knows.
-    pub fn value(&self, key: &str) -> Option<&Given> {
-        self.entry(key).map(|(_, value)| value.get_ref())
+    /// The value of a key that only some kind of source knows; none also where it is a table.
+    pub fn value(&self, key: &str) -> Option<Given> {
+        let (_, value) = self.entry(key)?;
+        Given::of(value.get_ref())
     }
 
-    /// The same, with its place in the file.
-    pub fn entry(&self, key: &str) -> Option<(&Spanned<String>, &Spanned<Given>)> {
+    /// Where in the file such a key and its value stand.
+    pub fn place(&self, key: &str) -> Option<Range<usize>> {
+        let (key, value) = self.entry(key)?;
+        Some(key.span().start..value.span().end)
+    }
+
+    fn entry(&self, key: &str) -> Option<(&Spanned<String>, &Spanned<toml::Value>)> {
         self.others.iter().find(|(known, _)| known.get_ref() == key)
     }
 

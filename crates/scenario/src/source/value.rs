@@ -45,6 +45,21 @@ pub enum Given {
 }
 
 impl Given {
+    /// A value of a file, unless it is a table or a date.
+    pub(crate) fn of(value: &toml::Value) -> Option<Self> {
+        Some(match value {
+            toml::Value::Float(number) => Self::Number(*number),
+            toml::Value::Integer(number) => Self::Integer(*number),
+            toml::Value::Boolean(truth) => Self::Boolean(*truth),
+            toml::Value::String(text) => Self::Text(text.clone()),
+            toml::Value::Array(items) => {
+                let items = items.iter().map(Self::of);
+                Self::List(items.collect::<Option<_>>()?)
+            }
+            toml::Value::Table(_) | toml::Value::Datetime(_) => return None,
+        })
+    }
+
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
         match self {
