@@ -1,4 +1,4 @@
-//! What is asked of an enclosure and what it tells.
+//! What is asked of an enclosure and what it reports.
 
 use crate::interval::Interval;
 
@@ -32,13 +32,13 @@ pub struct Options {
     pub method: Method,
     /// The largest macro-step; `None` lets the method choose.
     pub step: Option<f64>,
-    /// Instants to tell in between, as multiples of this from the start; `None` tells the ends of macro-steps.
+    /// Instants to report in between, as multiples of this from the start; `None` reports the ends of macro-steps.
     pub output_interval: Option<f64>,
     /// Threads that the systems of [`Method::Boxes`] are shared among.
     pub threads: usize,
 }
 
-/// Who is told of boxes as they are proved.
+/// Receives boxes as they are proved.
 pub trait Watcher {
     /// All states lie in `states` at `time`.
     fn instant(&mut self, time: f64, states: &[Interval]);
@@ -46,7 +46,7 @@ pub trait Watcher {
     /// All states lie in `states` throughout `from..=to`.
     fn tube(&mut self, from: f64, to: f64, states: &[Interval]);
 
-    /// Whether it wants to be told of tubes at all; they cost a part of the time.
+    /// Whether it wants tubes at all; they cost a part of the time.
     fn wants_tubes(&self) -> bool {
         true
     }

@@ -19,6 +19,7 @@ pub(crate) enum Function {
     Atan,
 }
 
+/// A number of a formula.
 fn n(value: f64) -> Interval {
     Interval::point(value)
 }
@@ -49,60 +50,68 @@ impl Function {
         [value, first, second, third]
     }
 
+    /// `f'`, `f''/2` and `f'''/6`, given the values of `f`.
     fn derivatives(self, x: Interval, value: Interval) -> [Interval; 3] {
         match self {
-            Self::Exp => [value, value / n(2.0), value / n(6.0)],
-            Self::Sin => [x.cos(), -value / n(2.0), -x.cos() / n(6.0)],
-            Self::Cos => [-x.sin(), -value / n(2.0), x.sin() / n(6.0)],
-            Self::Sinh => [x.cosh(), value / n(2.0), x.cosh() / n(6.0)],
-            Self::Cosh => [x.sinh(), value / n(2.0), x.sinh() / n(6.0)],
-            Self::Reciprocal => {
-                let square = value.square();
-                [-square, square * value, -square.square()]
-            }
-            Self::Log => {
-                let inverse = Interval::ONE / x;
-                let square = inverse.square();
-                [inverse, -square / n(2.0), square * inverse / n(3.0)]
-            }
-            Self::Sqrt => {
-                let inverse = Interval::ONE / value;
-                let cube = inverse.square() * inverse;
-                [
-                    inverse / n(2.0),
-                    -cube / n(8.0),
-                    cube * inverse.square() / n(16.0),
-                ]
-            }
-            Self::Tanh => {
-                // tanh' = w = 1 / cosh², which underflows gracefully where 1 − tanh² would cancel.
-                let w = Interval::ONE / x.cosh().square();
-                let w = w
-                    .intersection(Interval::new(0.0, 1.0))
-                    .unwrap_or(Interval::new(0.0, 1.0));
-                [w, -value * w, w * (n(2.0) * value.square() - w) / n(3.0)]
-            }
-            Self::Atan => {
-                let q = Interval::ONE / (Interval::ONE + x.square());
-                [
-                    q,
-                    -x * q.square(),
-                    (n(3.0) * x.square() - Interval::ONE) * q.square() * q / n(3.0),
-                ]
-            }
-            Self::Asin => arc_derivatives(x),
-            Self::Acos => arc_derivatives(x).map(|d| -d),
+            Self::Exp => over_factorials([value, value, value]),
+            Self::Sin => over_factorials([x.cos(), -value, -x.cos()]),
+            Self::Cos => over_factorials([-x.sin(), -value, x.sin()]),
+            Self::Sinh => over_factorials([x.cosh(), value, x.cosh()]),
+            Self::Cosh => over_factorials([x.sinh(), value, x.sinh()]),
+            Self::Reciprocal => of_reciprocal(value),
+            Self::Log => of_log(x),
+            Self::Sqrt => of_root(value),
+            Self::Tanh => of_hyperbolic_tangent(x, value),
+            Self::Atan => of_arc_tangent(x),
+            Self::Asin => of_arc_sine(x),
+            Self::Acos => of_arc_sine(x).map(|derivative| -derivative),
         }
     }
 }
 
-/// Of the arc sine.
-fn arc_derivatives(x: Interval) -> [Interval; 3] {
+fn over_factorials([first, second, third]: [Interval; 3]) -> [Interval; 3] {
+    [first, second / n(2.0), third / n(6.0)]
+}
+
+fn of_reciprocal(value: Interval) -> [Interval; 3] {
+    let square = value.square();
+    [-square, square * value, -square.square()]
+}
+
+fn of_log(x: Interval) -> [Interval; 3] {
+    let inverse = Interval::ONE / x;
+    let square = inverse.square();
+    [inverse, -square / n(2.0), square * inverse / n(3.0)]
+}
+
+fn of_root(value: Interval) -> [Interval; 3] {
+    let inverse = Interval::ONE / value;
+    let square = inverse.square();
+    let cube = square * inverse;
+    let third = cube * square / n(16.0);
+    [inverse / n(2.0), -cube / n(8.0), third]
+}
+
+fn of_hyperbolic_tangent(x: Interval, value: Interval) -> [Interval; 3] {
+    // tanh' = w = 1 / cosh², which underflows gracefully where 1 − tanh² would cancel.
+    let w = Interval::ONE / x.cosh().square();
+    let possible = Interval::new(0.0, 1.0);
+    let w = w.intersection(possible).unwrap_or(possible);
+    let third = w * (n(2.0) * value.square() - w) / n(3.0);
+    [w, -value * w, third]
+}
+
+fn of_arc_tangent(x: Interval) -> [Interval; 3] {
+    let q = Interval::ONE / (Interval::ONE + x.square());
+    let square = q.square();
+    let third = (n(3.0) * x.square() - Interval::ONE) * square * q / n(3.0);
+    [q, -x * square, third]
+}
+
+fn of_arc_sine(x: Interval) -> [Interval; 3] {
     let r = Interval::ONE / (Interval::ONE - x.square()).sqrt();
-    let cube = r.square() * r;
-    [
-        r,
-        x * cube / n(2.0),
-        (Interval::ONE + n(2.0) * x.square()) * cube * r.square() / n(6.0),
-    ]
+    let square = r.square();
+    let cube = square * r;
+    let third = (Interval::ONE + n(2.0) * x.square()) * cube * square / n(6.0);
+    [r, x * cube / n(2.0), third]
 }

@@ -2,20 +2,23 @@
 
 mod api;
 mod boxes;
+mod duals;
 mod forms;
 mod functions;
 pub mod interval;
 mod loops;
 mod problem;
+mod refusal;
 mod rounding;
 mod series;
 mod shared;
 
 pub use api::{Integrator, Method, Options, Outcome, Stopped, Watcher};
 pub use interval::Interval;
-pub use problem::{Boxes, Problem, Refusal};
+pub use problem::{Boxes, Problem};
+pub use refusal::Refusal;
 
-/// Encloses every trajectory of `problem`, telling `watcher` of each box as it is proved.
+/// Encloses every trajectory of `problem`, reporting each box to `watcher` as it is proved.
 pub fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
     match options.method {
         Method::SharedSymbols => shared::enclose(problem, options, watcher),

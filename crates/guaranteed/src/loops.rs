@@ -4,6 +4,7 @@
 //! it is not, they become states: along a solution `v' = −r_v⁻¹ (r_t + r_x f)`, and `r = 0` holds for ever if it does once.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use dovetail_equations::{
 use nalgebra::DMatrix;
 
 use crate::interval::Interval;
-use crate::problem::Refusal;
+use crate::refusal::Refusal;
 
 /// A coupled model without loops, but perhaps with more states.
-pub(crate) struct Closed {
+pub(crate) struct Eliminated {
     pub graph: Graph,
     pub derivatives: Vec<NodeId>,
     pub loops: Option<Loops>,
@@ -37,98 +38,49 @@ pub(crate) struct Loops {
     pub switched: bool,
 }
 
+/// A pivot that is smaller counts as zero.
+const SINGULAR: f64 = 1e-12;
+
 /// Removes the unknowns, or makes them states.
-pub(crate) fn close(
+pub(crate) fn eliminate(
     coupled: Coupled,
     start: &[Interval],
     parameters: &[Interval],
     start_time: f64,
-) -> Result<Closed, Refusal> {
+) -> Result<Eliminated, Refusal> {
     if coupled.unknowns.is_empty() {
-        return Ok(Closed {
+        return Ok(Eliminated {
             graph: coupled.graph,
             derivatives: coupled.derivatives,
             loops: None,
         });
     }
-    let closing = Closing::new(&coupled, start, parameters, start_time);
-    let derivatives = coupled.derivatives.clone();
-    let jacobian = closing.jacobian(&coupled.residuals);
-    let graph = closing.graph.borrow();
-    let bent = jacobian
-        .iter()
-        .flatten()
-        .any(|entry| graph.kinds(entry.node()).meets(LeafKinds::UNKNOWNS));
-    drop(graph);
-    if jumps(&coupled, LeafKinds::UNKNOWNS)
-        || (bent && jumps(&coupled, LeafKinds::STATES | LeafKinds::TIME))
-    {
+    let elimination = LoopElimination::new(&coupled, start, parameters, start_time);
+    let jacobian = elimination.jacobian(&coupled.residuals);
+    let nodes = jacobian.iter().flatten().map(Symbol::node);
+    let nonlinear = elimination.any_meets(nodes, LeafKinds::UNKNOWNS);
+    refuse_jumps(&coupled, nonlinear)?;
+    if nonlinear {
+        elimination.as_states(&coupled, jacobian)
+    } else {
+        elimination.substituted(&coupled, jacobian)
+    }
+}
+
+/// Derivatives do not see jumps: an affine loop would be solved on one side, and the unknowns of
+/// others would have to jump.
+fn refuse_jumps(coupled: &Coupled, nonlinear: bool) -> Result<(), Refusal> {
+    let moving = LeafKinds::STATES | LeafKinds::TIME;
+    if jumps(coupled, LeafKinds::UNKNOWNS) || (nonlinear && jumps(coupled, moving)) {
         return Err(Refusal::JumpingLoop {
             variables: list_names(&coupled.unknowns),
         });
     }
-    let unknowns = closing.leaves(Leaf::Unknown, coupled.unknowns.len());
-    let singular = || Refusal::SingularLoop {
-        variables: list_names(&coupled.unknowns),
-    };
-    if !bent {
-        let zeros = vec![closing.zero(); unknowns.len()];
-        let constants = closing.evaluate(&coupled.residuals, &zeros);
-        let opposite = constants.iter().map(Number::negate).collect();
-        let solution = closing.solve(jacobian, opposite).ok_or_else(singular)?;
-        let derivatives = closing
-            .evaluate(&derivatives, &solution)
-            .iter()
-            .map(Symbol::node)
-            .collect();
-        return Ok(Closed {
-            graph: closing.into_graph(),
-            derivatives,
-            loops: None,
-        });
-    }
-    let states = closing.states.len();
-    let drift = closing.drift(&coupled.residuals, &derivatives);
-    let opposite = drift.iter().map(Number::negate).collect();
-    let rates = closing.solve(jacobian, opposite).ok_or_else(singular)?;
-    let as_states: Vec<Symbol> = (0..unknowns.len())
-        .map(|i| Symbol::leaf(&closing.graph, Leaf::State((states + i) as u32)))
-        .collect();
-    let roots: Vec<NodeId> = derivatives
-        .iter()
-        .copied()
-        .chain(rates.iter().map(Symbol::node))
-        .collect();
-    let derivatives = closing
-        .evaluate(&roots, &as_states)
-        .iter()
-        .map(Symbol::node)
-        .collect();
-    let residuals: Vec<NodeId> = closing
-        .evaluate(&coupled.residuals, &as_states)
-        .iter()
-        .map(Symbol::node)
-        .collect();
-    let graph = closing.graph.borrow();
-    let switched = residuals
-        .iter()
-        .any(|&residual| graph.kinds(residual).meets(LeafKinds::SWITCHES));
-    drop(graph);
-    let loops = Loops {
-        unknowns: coupled.unknowns.clone(),
-        residuals,
-        guesses: coupled.guesses.clone(),
-        switched,
-    };
-    Ok(Closed {
-        graph: closing.into_graph(),
-        derivatives,
-        loops: Some(loops),
-    })
+    Ok(())
 }
 
-/// Whether the equations of the loops have a jump, or a condition, that depends on leaves of these kinds. Derivatives do not see
-/// them: an affine loop would be solved on one side, and the unknowns of others would have to jump.
+/// Whether the equations of the loops have a jump, or a condition, that depends on leaves of these
+/// kinds.
 fn jumps(coupled: &Coupled, kinds: LeafKinds) -> bool {
     let mut waiting = coupled.residuals.clone();
     let mut seen = vec![false; coupled.graph.len()];
@@ -137,15 +89,7 @@ fn jumps(coupled: &Coupled, kinds: LeafKinds) -> bool {
             continue;
         }
         let node = coupled.graph.node(id);
-        let jump = match node {
-            Node::Unary(Unary::Sign | Unary::Floor | Unary::Ceil, _) => true,
-            Node::Binary(operation, ..) => {
-                let ordered = matches!(operation, Binary::Less | Binary::LessEqual | Binary::Equal);
-                ordered || matches!(operation, Binary::Modulo | Binary::Atan2)
-            }
-            _ => false,
-        };
-        if jump && coupled.graph.kinds(id).meets(kinds) {
+        if is_jump(&node) && coupled.graph.kinds(id).meets(kinds) {
             return true;
         }
         waiting.extend(node.operands());
@@ -153,8 +97,21 @@ fn jumps(coupled: &Coupled, kinds: LeafKinds) -> bool {
     false
 }
 
+fn is_jump(node: &Node) -> bool {
+    match node {
+        Node::Unary(operation, _) => {
+            matches!(operation, Unary::Sign | Unary::Floor | Unary::Ceil)
+        }
+        Node::Binary(operation, ..) => {
+            let ordered = matches!(operation, Binary::Less | Binary::LessEqual | Binary::Equal);
+            ordered || matches!(operation, Binary::Modulo | Binary::Atan2)
+        }
+        _ => false,
+    }
+}
+
 /// The graph while loops are closed in it.
-struct Closing {
+struct LoopElimination {
     graph: Rc<RefCell<Graph>>,
     states: Vec<Symbol>,
     parameters: Vec<Symbol>,
@@ -171,26 +128,117 @@ struct Sample {
     switches: Vec<f64>,
 }
 
-impl Closing {
+impl Sample {
+    fn new(coupled: &Coupled, start: &[Interval], parameters: &[Interval], time: f64) -> Self {
+        Self {
+            time,
+            states: middles(start),
+            unknowns: coupled.guesses.clone(),
+            parameters: middles(parameters),
+            switches: vec![1.0; coupled.switches.len()],
+        }
+    }
+}
+
+fn middles(boxes: &[Interval]) -> Vec<f64> {
+    boxes.iter().map(|b| b.middle()).collect()
+}
+
+fn leaves(graph: &Rc<RefCell<Graph>>, leaf: fn(u32) -> Leaf, range: Range<usize>) -> Vec<Symbol> {
+    range.map(|i| Symbol::leaf(graph, leaf(i as u32))).collect()
+}
+
+fn nodes(symbols: &[Symbol]) -> Vec<NodeId> {
+    symbols.iter().map(Symbol::node).collect()
+}
+
+fn negated(symbols: &[Symbol]) -> Vec<Symbol> {
+    symbols.iter().map(Number::negate).collect()
+}
+
+/// Values that do not vary.
+fn still(symbols: &[Symbol]) -> Vec<Dual<Symbol>> {
+    symbols.iter().cloned().map(Dual::constant).collect()
+}
+
+/// Values that vary at these rates.
+fn moving(values: &[Symbol], rates: &[Symbol]) -> Vec<Dual<Symbol>> {
+    let pairs = values.iter().zip(rates);
+    pairs
+        .map(|(value, rate)| Dual::new(value.clone(), rate.clone()))
+        .collect()
+}
+
+/// The two ways to close loops.
+impl LoopElimination {
+    /// Affine loops: their solution is substituted for the unknowns.
+    fn substituted(
+        self,
+        coupled: &Coupled,
+        jacobian: Vec<Vec<Symbol>>,
+    ) -> Result<Eliminated, Refusal> {
+        let zeros = vec![self.zero(); coupled.unknowns.len()];
+        let constants = self.evaluate(&coupled.residuals, &zeros);
+        let solution = self.solve_loop(coupled, jacobian, &constants)?;
+        let derivatives = self.evaluate(&coupled.derivatives, &solution);
+        Ok(Eliminated {
+            derivatives: nodes(&derivatives),
+            graph: self.into_graph(),
+            loops: None,
+        })
+    }
+
+    /// Others: the unknowns become states, after those of the model.
+    fn as_states(
+        self,
+        coupled: &Coupled,
+        jacobian: Vec<Vec<Symbol>>,
+    ) -> Result<Eliminated, Refusal> {
+        let drift = self.drift(&coupled.residuals, &coupled.derivatives);
+        let rates = self.solve_loop(coupled, jacobian, &drift)?;
+        let first = self.states.len();
+        let added = first..first + coupled.unknowns.len();
+        let unknowns = leaves(&self.graph, Leaf::State, added);
+        let mut roots = coupled.derivatives.clone();
+        roots.extend(nodes(&rates));
+        let derivatives = nodes(&self.evaluate(&roots, &unknowns));
+        let residuals = nodes(&self.evaluate(&coupled.residuals, &unknowns));
+        let loops = Loops {
+            unknowns: coupled.unknowns.clone(),
+            switched: self.any_meets(residuals.iter().copied(), LeafKinds::SWITCHES),
+            residuals,
+            guesses: coupled.guesses.clone(),
+        };
+        Ok(Eliminated {
+            graph: self.into_graph(),
+            derivatives,
+            loops: Some(loops),
+        })
+    }
+
+    /// Solves `jacobian · v = −right`.
+    fn solve_loop(
+        &self,
+        coupled: &Coupled,
+        jacobian: Vec<Vec<Symbol>>,
+        right: &[Symbol],
+    ) -> Result<Vec<Symbol>, Refusal> {
+        self.solve(jacobian, negated(right))
+            .ok_or_else(|| Refusal::SingularLoop {
+                variables: list_names(&coupled.unknowns),
+            })
+    }
+}
+
+/// Expressions.
+impl LoopElimination {
     fn new(coupled: &Coupled, start: &[Interval], parameters: &[Interval], time: f64) -> Self {
         let graph = Rc::new(RefCell::new(coupled.graph.clone()));
-        let leaves = |leaf: fn(u32) -> Leaf, count: usize| {
-            (0..count)
-                .map(|i| Symbol::leaf(&graph, leaf(i as u32)))
-                .collect::<Vec<_>>()
-        };
-        let middles = |boxes: &[Interval]| boxes.iter().map(|b| b.middle()).collect::<Vec<_>>();
         Self {
-            states: leaves(Leaf::State, start.len()),
-            parameters: leaves(Leaf::Parameter, parameters.len()),
-            switches: leaves(Leaf::Switch, coupled.switches.len()),
-            sample: Sample {
-                time,
-                states: middles(start),
-                unknowns: coupled.guesses.clone(),
-                parameters: middles(parameters),
-                switches: vec![1.0; coupled.switches.len()],
-            },
+            states: leaves(&graph, Leaf::State, 0..start.len()),
+            parameters: leaves(&graph, Leaf::Parameter, 0..parameters.len()),
+            switches: leaves(&graph, Leaf::Switch, 0..coupled.switches.len()),
+            sample: Sample::new(coupled, start, parameters, time),
             graph,
         }
     }
@@ -199,24 +247,32 @@ impl Closing {
         Symbol::constant(&self.graph, 0.0)
     }
 
-    fn leaves(&self, leaf: fn(u32) -> Leaf, count: usize) -> Vec<Symbol> {
-        (0..count)
-            .map(|i| Symbol::leaf(&self.graph, leaf(i as u32)))
-            .collect()
+    fn zeros(&self, count: usize) -> Vec<Symbol> {
+        vec![self.zero(); count]
+    }
+
+    fn time(&self) -> Symbol {
+        Symbol::leaf(&self.graph, Leaf::Time)
     }
 
     fn program(&self, roots: &[NodeId]) -> Arc<Program> {
         Arc::new(Program::compile(&self.graph.borrow(), roots))
     }
 
+    /// Whether any of these depends on leaves of these kinds.
+    fn any_meets(&self, mut roots: impl Iterator<Item = NodeId>, kinds: LeafKinds) -> bool {
+        let graph = self.graph.borrow();
+        roots.any(|root| graph.kinds(root).meets(kinds))
+    }
+
     /// The expressions with these in the place of the unknowns.
     fn evaluate(&self, roots: &[NodeId], unknowns: &[Symbol]) -> Vec<Symbol> {
         let mut evaluator = Evaluator::new(self.program(roots), &self.zero(), &self.parameters);
-        evaluator.set_time(&Symbol::leaf(&self.graph, Leaf::Time));
+        evaluator.set_time(&self.time());
         evaluator.set_switches(&self.switches);
         evaluator.set_states(&self.states);
         evaluator.set_unknowns(unknowns);
-        let mut results = vec![self.zero(); roots.len()];
+        let mut results = self.zeros(roots.len());
         evaluator.run(&mut results);
         results
     }
@@ -229,31 +285,14 @@ impl Closing {
         states: &[Symbol],
         unknowns: &[Symbol],
     ) -> Vec<Symbol> {
-        let still = |symbols: &[Symbol]| {
-            symbols
-                .iter()
-                .cloned()
-                .map(Dual::constant)
-                .collect::<Vec<_>>()
-        };
-        let moving = |values: &[Symbol], rates: &[Symbol]| {
-            values
-                .iter()
-                .cloned()
-                .zip(rates.iter().cloned())
-                .map(|(v, r)| Dual::new(v, r))
-                .collect::<Vec<_>>()
-        };
         let zero = Dual::constant(self.zero());
         let mut evaluator = Evaluator::new(self.program(roots), &zero, &still(&self.parameters));
         let rate = Symbol::constant(&self.graph, time);
-        evaluator.set_time(&Dual::new(Symbol::leaf(&self.graph, Leaf::Time), rate));
+        evaluator.set_time(&Dual::new(self.time(), rate));
         evaluator.set_switches(&still(&self.switches));
         evaluator.set_states(&moving(&self.states, states));
-        evaluator.set_unknowns(&moving(
-            &self.leaves(Leaf::Unknown, unknowns.len()),
-            unknowns,
-        ));
+        let values = leaves(&self.graph, Leaf::Unknown, 0..unknowns.len());
+        evaluator.set_unknowns(&moving(&values, unknowns));
         let mut results = vec![zero; roots.len()];
         evaluator.run(&mut results);
         results.into_iter().map(|dual| dual.derivative).collect()
@@ -262,16 +301,18 @@ impl Closing {
     /// `r_v`, row by row.
     fn jacobian(&self, residuals: &[NodeId]) -> Vec<Vec<Symbol>> {
         let count = residuals.len();
-        let still = vec![self.zero(); self.states.len()];
-        let column = |j: usize| {
-            let mut direction = vec![self.zero(); count];
-            direction[j] = Symbol::constant(&self.graph, 1.0);
-            self.varied(residuals, 0.0, &still, &direction)
-        };
-        let columns: Vec<Vec<Symbol>> = (0..count).map(column).collect();
-        (0..count)
-            .map(|i| columns.iter().map(|column| column[i].clone()).collect())
-            .collect()
+        let columns: Vec<Vec<Symbol>> = (0..count)
+            .map(|unknown| self.jacobian_column(residuals, unknown))
+            .collect();
+        let row = |i: usize| columns.iter().map(|column| column[i].clone()).collect();
+        (0..count).map(row).collect()
+    }
+
+    fn jacobian_column(&self, residuals: &[NodeId], unknown: usize) -> Vec<Symbol> {
+        let still = self.zeros(self.states.len());
+        let mut direction = self.zeros(residuals.len());
+        direction[unknown] = Symbol::constant(&self.graph, 1.0);
+        self.varied(residuals, 0.0, &still, &direction)
     }
 
     /// `r_t + r_x f`.
@@ -280,48 +321,8 @@ impl Closing {
             .iter()
             .map(|&node| Symbol::new(&self.graph, node))
             .collect();
-        self.varied(residuals, 1.0, &rates, &vec![self.zero(); residuals.len()])
-    }
-
-    /// Solves a linear system symbolically, its rows in the order that suits the sample.
-    fn solve(&self, mut matrix: Vec<Vec<Symbol>>, mut right: Vec<Symbol>) -> Option<Vec<Symbol>> {
-        let count = right.len();
-        for (column, row) in pivots(&self.sampled(&matrix))?.into_iter().enumerate() {
-            matrix.swap(column, row);
-            right.swap(column, row);
-        }
-        for pivot in 0..count {
-            for row in pivot + 1..count {
-                if matrix[row][pivot].is_zero() {
-                    continue;
-                }
-                let factor = matrix[row][pivot].divide(&matrix[pivot][pivot]);
-                let (above, below) = matrix.split_at_mut(row);
-                for (entry, pivotal) in below[0].iter_mut().zip(&above[pivot]).skip(pivot + 1) {
-                    *entry = entry.subtract(&factor.multiply(pivotal));
-                }
-                right[row] = right[row].subtract(&factor.multiply(&right[pivot]));
-            }
-        }
-        for row in (0..count).rev() {
-            for column in row + 1..count {
-                right[row] = right[row].subtract(&matrix[row][column].multiply(&right[column]));
-            }
-            right[row] = right[row].divide(&matrix[row][row]);
-        }
-        Some(right)
-    }
-
-    fn sampled(&self, matrix: &[Vec<Symbol>]) -> DMatrix<f64> {
-        let roots: Vec<NodeId> = matrix.iter().flatten().map(Symbol::node).collect();
-        let mut evaluator = Evaluator::new(self.program(&roots), &0.0, &self.sample.parameters);
-        evaluator.set_time(&self.sample.time);
-        evaluator.set_switches(&self.sample.switches);
-        evaluator.set_states(&self.sample.states);
-        evaluator.set_unknowns(&self.sample.unknowns);
-        let mut values = vec![0.0; roots.len()];
-        evaluator.run(&mut values);
-        DMatrix::from_row_slice(matrix.len(), matrix.len(), &values)
+        let still = self.zeros(residuals.len());
+        self.varied(residuals, 1.0, &rates, &still)
     }
 
     fn into_graph(self) -> Graph {
@@ -329,29 +330,91 @@ impl Closing {
     }
 }
 
+/// Linear systems.
+impl LoopElimination {
+    /// Solves a linear system symbolically, its rows in the order that suits the sample.
+    fn solve(&self, mut matrix: Vec<Vec<Symbol>>, mut right: Vec<Symbol>) -> Option<Vec<Symbol>> {
+        for (column, row) in pivots(&self.sampled(&matrix))?.into_iter().enumerate() {
+            matrix.swap(column, row);
+            right.swap(column, row);
+        }
+        eliminate_below_diagonal(&mut matrix, &mut right);
+        substitute_back(&matrix, &mut right);
+        Some(right)
+    }
+
+    fn sampled(&self, matrix: &[Vec<Symbol>]) -> DMatrix<f64> {
+        let roots: Vec<NodeId> = matrix.iter().flatten().map(Symbol::node).collect();
+        let sample = &self.sample;
+        let mut evaluator = Evaluator::new(self.program(&roots), &0.0, &sample.parameters);
+        evaluator.set_time(&sample.time);
+        evaluator.set_switches(&sample.switches);
+        evaluator.set_states(&sample.states);
+        evaluator.set_unknowns(&sample.unknowns);
+        let mut values = vec![0.0; roots.len()];
+        evaluator.run(&mut values);
+        DMatrix::from_row_slice(matrix.len(), matrix.len(), &values)
+    }
+}
+
+fn eliminate_below_diagonal(matrix: &mut [Vec<Symbol>], right: &mut [Symbol]) {
+    for pivot in 0..right.len() {
+        for row in pivot + 1..right.len() {
+            if !matrix[row][pivot].is_zero() {
+                subtract_pivot_row(matrix, right, pivot, row);
+            }
+        }
+    }
+}
+
+fn subtract_pivot_row(matrix: &mut [Vec<Symbol>], right: &mut [Symbol], pivot: usize, row: usize) {
+    let factor = matrix[row][pivot].divide(&matrix[pivot][pivot]);
+    let (above, below) = matrix.split_at_mut(row);
+    let entries = below[0].iter_mut().zip(&above[pivot]);
+    for (entry, pivotal) in entries.skip(pivot + 1) {
+        *entry = entry.subtract(&factor.multiply(pivotal));
+    }
+    right[row] = right[row].subtract(&factor.multiply(&right[pivot]));
+}
+
+fn substitute_back(matrix: &[Vec<Symbol>], right: &mut [Symbol]) {
+    for row in (0..right.len()).rev() {
+        for column in row + 1..right.len() {
+            let known = matrix[row][column].multiply(&right[column]);
+            right[row] = right[row].subtract(&known);
+        }
+        right[row] = right[row].divide(&matrix[row][row]);
+    }
+}
+
 /// The row to exchange with each row of Gaussian elimination in turn; `None` for a singular matrix.
 fn pivots(matrix: &DMatrix<f64>) -> Option<Vec<usize>> {
     let mut matrix = matrix.clone();
-    let count = matrix.nrows();
-    let mut order = Vec::with_capacity(count);
-    for pivot in 0..count {
-        let best = (pivot..count).max_by(|&a, &b| {
-            matrix[(a, pivot)]
-                .abs()
-                .total_cmp(&matrix[(b, pivot)].abs())
-        })?;
+    let mut order = Vec::with_capacity(matrix.nrows());
+    for pivot in 0..matrix.nrows() {
+        let best = largest_below_diagonal(&matrix, pivot)?;
         let value = matrix[(best, pivot)];
-        if !(value.abs() > 1e-12 && value.is_finite()) {
+        if !(value.abs() > SINGULAR && value.is_finite()) {
             return None;
         }
         matrix.swap_rows(pivot, best);
         order.push(best);
-        for row in pivot + 1..count {
-            let factor = matrix[(row, pivot)] / matrix[(pivot, pivot)];
-            for column in pivot..count {
-                matrix[(row, column)] -= factor * matrix[(pivot, column)];
-            }
-        }
+        eliminate_column(&mut matrix, pivot);
     }
     Some(order)
+}
+
+fn largest_below_diagonal(matrix: &DMatrix<f64>, column: usize) -> Option<usize> {
+    let size = |row: usize| matrix[(row, column)].abs();
+    (column..matrix.nrows()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
+}
+
+fn eliminate_column(matrix: &mut DMatrix<f64>, pivot: usize) {
+    let count = matrix.nrows();
+    for row in pivot + 1..count {
+        let factor = matrix[(row, pivot)] / matrix[(pivot, pivot)];
+        for column in pivot..count {
+            matrix[(row, column)] -= factor * matrix[(pivot, column)];
+        }
+    }
 }

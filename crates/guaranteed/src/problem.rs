@@ -5,45 +5,16 @@ use std::sync::Arc;
 
 use dovetail_core::Connections;
 use dovetail_equations::{
-    Definition, Evaluator, Graph, NodeId, NotComposable, Program, Shape, Switch, compose, shapes,
+    Definition, Evaluator, Graph, NodeId, Program, Shape, Switch, compose, shapes,
 };
 
 use crate::interval::Interval;
-use crate::loops::{self, Loops};
+use crate::loops::{self, Eliminated, Loops};
+use crate::refusal::Refusal;
 use crate::rounding::MOST_TERMS;
 
-/// Why a model cannot be enclosed.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// The systems cannot be coupled symbolically.
-    #[error(transparent)]
-    NotComposable(#[from] NotComposable),
-    /// There are more states than bounds are computed for.
-    #[error("the model has {states} states; bounds are computed for up to {most}")]
-    TooLarge {
-        /// How many it has.
-        states: usize,
-        /// How many it may have.
-        most: usize,
-    },
-    /// A loop through feedthrough jumps.
-    #[error(
-        "the loop of {variables} has a jump or a condition in it (sign, floor, ceil, mod, atan2, a comparison): where its \
-         unknowns jump nothing can be proved; write it with min, max or abs, or with a condition on time"
-    )]
-    JumpingLoop {
-        /// The variables on the loop.
-        variables: String,
-    },
-    /// A loop through feedthrough is singular.
-    #[error(
-        "the loop of {variables} has no unique solution at the start, so that nothing can be proved about it"
-    )]
-    SingularLoop {
-        /// The variables on the loop.
-        variables: String,
-    },
-}
+/// States and uncertain parameters that a model may have: forms have several numbers for each.
+const MOST_STATES: usize = MOST_TERMS / 8;
 
 /// The boxes of a system: what is known of it at the start.
 #[derive(Clone, Debug)]
@@ -68,7 +39,7 @@ impl Boxes {
 /// A coupled model with its initial boxes and uncertain parameters.
 ///
 /// What feeds an input is substituted for it, so that a system's derivatives depend on its own states and on those states
-/// of its neighbours that it is coupled to.
+/// of its neighbors that it is coupled to.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// All expressions.
@@ -102,60 +73,25 @@ impl Problem {
         (start_time, stop_time): (f64, f64),
     ) -> Result<Self, Refusal> {
         let coupled = compose(definitions, connections)?;
-        let names = definitions.iter().flat_map(|d| {
-            d.model
-                .states
-                .iter()
-                .map(|state| format!("{}.{state}", d.name))
-        });
-        let names: Vec<String> = names.collect();
-        let mut systems: Vec<Range<usize>> = Vec::new();
-        for definition in definitions {
-            let first = systems.last().map_or(0, |range| range.end);
-            systems.push(first..first + definition.model.states.len());
-        }
-        let parameters: Vec<Interval> = boxes
-            .iter()
-            .flat_map(|b| b.parameters.iter().copied())
-            .collect();
-        let start: Vec<Interval> = boxes
-            .iter()
-            .flat_map(|b| b.states.iter().copied())
-            .collect();
+        let start = stacked(boxes, |boxes| &boxes.states);
+        let parameters = stacked(boxes, |boxes| &boxes.parameters);
         let switches = coupled.switches.clone();
-        let closed = loops::close(coupled, &start, &parameters, start_time)?;
-        if let Some(loops) = &closed.loops {
-            systems.push(names.len()..names.len() + loops.unknowns.len());
-        }
-        let (states, most) = (closed.derivatives.len() + parameters.len(), MOST_TERMS / 8);
-        if states > most {
-            return Err(Refusal::TooLarge { states, most });
-        }
-        let shapes = shapes(&closed.graph);
-        let affine = closed
-            .derivatives
-            .iter()
-            .all(|root| shapes[root.index()] <= Shape::Affine);
-        let program = |states: &Range<usize>| {
-            Program::compile(&closed.graph, &closed.derivatives[states.clone()])
-        };
-        let programs = systems
-            .iter()
-            .map(|states| Arc::new(program(states)))
-            .collect();
+        let eliminated = loops::eliminate(coupled, &start, &parameters, start_time)?;
+        refuse_large(eliminated.derivatives.len() + parameters.len())?;
+        let systems = state_ranges(definitions, eliminated.loops.as_ref());
         Ok(Self {
-            programs,
-            graph: closed.graph,
-            derivatives: closed.derivatives,
+            programs: programs(&eliminated, &systems),
+            affine: is_affine(&eliminated),
+            graph: eliminated.graph,
+            derivatives: eliminated.derivatives,
             systems,
-            names,
+            names: definitions.iter().flat_map(state_names).collect(),
             start,
             parameters,
             switches,
             start_time,
             stop_time,
-            loops: closed.loops,
-            affine,
+            loops: eliminated.loops,
         })
     }
 
@@ -187,6 +123,16 @@ impl Problem {
         Arc::clone(&self.programs[system])
     }
 
+    /// How long the run is.
+    pub(crate) fn duration(&self) -> f64 {
+        self.stop_time - self.start_time
+    }
+
+    /// Whether any parameter is uncertain.
+    pub(crate) fn has_uncertain_parameters(&self) -> bool {
+        self.parameters.iter().any(|range| !range.is_point())
+    }
+
     /// When each switch changes, as an interval, and what it is before.
     pub(crate) fn thresholds(&self) -> Vec<Threshold> {
         let roots: Vec<NodeId> = self
@@ -204,6 +150,54 @@ impl Problem {
     }
 }
 
+/// One kind of boxes of all systems.
+fn stacked(boxes: &[Boxes], kind: fn(&Boxes) -> &Vec<Interval>) -> Vec<Interval> {
+    boxes.iter().flat_map(kind).copied().collect()
+}
+
+/// The names of a system's states, with its own.
+fn state_names(definition: &Definition) -> impl Iterator<Item = String> {
+    let states = definition.model.states.iter();
+    states.map(|state| format!("{}.{state}", definition.name))
+}
+
+/// The states of each system among all; the unknowns of loops are one system more.
+fn state_ranges(definitions: &[Definition], loops: Option<&Loops>) -> Vec<Range<usize>> {
+    let models = definitions.iter().map(|d| d.model.states.len());
+    let counts = models.chain(loops.map(|loops| loops.unknowns.len()));
+    let mut first = 0;
+    let range = |count: usize| {
+        let range = first..first + count;
+        first = range.end;
+        range
+    };
+    counts.map(range).collect()
+}
+
+fn refuse_large(states: usize) -> Result<(), Refusal> {
+    if states > MOST_STATES {
+        return Err(Refusal::TooLarge {
+            states,
+            most: MOST_STATES,
+        });
+    }
+    Ok(())
+}
+
+fn programs(eliminated: &Eliminated, systems: &[Range<usize>]) -> Vec<Arc<Program>> {
+    let program = |states: &Range<usize>| {
+        let roots = &eliminated.derivatives[states.clone()];
+        Arc::new(Program::compile(&eliminated.graph, roots))
+    };
+    systems.iter().map(program).collect()
+}
+
+fn is_affine(eliminated: &Eliminated) -> bool {
+    let shapes = shapes(&eliminated.graph);
+    let mut roots = eliminated.derivatives.iter();
+    roots.all(|root| shapes[root.index()] <= Shape::Affine)
+}
+
 /// A switch that changes somewhere within `time`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Threshold {
@@ -217,37 +211,28 @@ pub(crate) struct Threshold {
 impl Threshold {
     /// The condition `slope · t + offset < 0`.
     fn new(slope: Interval, offset: Interval, inclusive: bool) -> Self {
-        let undecided = Interval::new(0.0, 1.0);
-        let never = Interval::point(f64::MAX);
-        let constant = |value: Interval| Self {
-            time: never,
-            before: value,
-            after: value,
-        };
         if slope.lo > 0.0 {
-            return Self {
-                time: -offset / slope,
-                before: Interval::ONE,
-                after: Interval::ZERO,
-            };
+            Self::changing(-offset / slope, Interval::ONE, Interval::ZERO)
+        } else if slope.hi < 0.0 {
+            Self::changing(-offset / slope, Interval::ZERO, Interval::ONE)
+        } else if slope != Interval::ZERO {
+            Self::constant(Interval::new(0.0, 1.0))
+        } else {
+            Self::constant(is_negative(offset, inclusive))
         }
-        if slope.hi < 0.0 {
-            return Self {
-                time: -offset / slope,
-                before: Interval::ZERO,
-                after: Interval::ONE,
-            };
+    }
+
+    fn changing(time: Interval, before: Interval, after: Interval) -> Self {
+        Self {
+            time,
+            before,
+            after,
         }
-        if slope != Interval::ZERO {
-            return constant(undecided);
-        }
-        if offset.hi < 0.0 || (inclusive && offset.hi == 0.0) {
-            return constant(Interval::ONE);
-        }
-        if offset.lo > 0.0 || (!inclusive && offset.lo == 0.0) {
-            return constant(Interval::ZERO);
-        }
-        constant(undecided)
+    }
+
+    /// A condition that never changes.
+    fn constant(value: Interval) -> Self {
+        Self::changing(Interval::point(f64::MAX), value, value)
     }
 
     /// The condition throughout `from..to`, where no threshold lies strictly between or the answer is both.
@@ -259,5 +244,16 @@ impl Threshold {
         } else {
             self.before.hull(self.after)
         }
+    }
+}
+
+/// Whether `offset < 0`, or `offset ≤ 0` if it is inclusive, as a truth value.
+fn is_negative(offset: Interval, inclusive: bool) -> Interval {
+    if offset.hi < 0.0 || (inclusive && offset.hi == 0.0) {
+        Interval::ONE
+    } else if offset.lo > 0.0 || (!inclusive && offset.lo == 0.0) {
+        Interval::ZERO
+    } else {
+        Interval::new(0.0, 1.0)
     }
 }

@@ -48,3 +48,10 @@ pub(crate) fn above_terms(sum: f64, terms: usize) -> f64 {
         sum * (1.0 + 2.0 * (terms + 8) as f64 * UNIT) + TINY
     }
 }
+
+/// Adds `more` to nonnegative `sums`, each rounded up.
+pub(crate) fn add_above(sums: &mut [f64], more: &[f64]) {
+    for (sum, more) in sums.iter_mut().zip(more) {
+        *sum = above(*sum + more);
+    }
+}

@@ -7,16 +7,16 @@ use dovetail_guaranteed::{
 };
 use dovetail_scenario::Scenario;
 
-/// Everything that is told.
+/// Everything that is reported.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Told {
+struct Recording {
     instants: Vec<(f64, Vec<Interval>)>,
     tubes: Vec<(f64, f64, Vec<Interval>)>,
     /// After how many steps to stop.
     patience: Option<usize>,
 }
 
-impl Watcher for Told {
+impl Watcher for Recording {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.instants.push((time, states.to_vec()));
     }
@@ -31,7 +31,7 @@ impl Watcher for Told {
     }
 }
 
-impl Told {
+impl Recording {
     /// The largest width at an instant.
     fn width_at(&self, time: f64) -> f64 {
         let (_, states) = self
@@ -63,10 +63,10 @@ fn options(integrator: Integrator, extrapolation: Option<usize>, step: f64) -> O
     }
 }
 
-fn run(scenario: &Scenario, options: &Options) -> (Outcome, Told) {
-    let mut told = Told::default();
-    let outcome = enclose(&scenario.to_enclose().unwrap(), options, &mut told);
-    (outcome, told)
+fn run(scenario: &Scenario, options: &Options) -> (Outcome, Recording) {
+    let mut recording = Recording::default();
+    let outcome = enclose(&scenario.to_enclose().unwrap(), options, &mut recording);
+    (outcome, recording)
 }
 
 /// Numbers from [0, 1), the same in every run.
@@ -91,12 +91,13 @@ impl Dice {
     }
 }
 
-/// Trajectories from all over the start boxes stay in everything that was told.
-fn assert_trajectories_stay_inside(scenario: &Scenario, told: &Told, samples: usize) {
+/// Trajectories from all over the start boxes stay in everything that was reported.
+fn assert_trajectories_stay_inside(scenario: &Scenario, recording: &Recording, samples: usize) {
     let boxes = scenario.boxes().unwrap();
-    let mut times: Vec<f64> = told.instants.iter().map(|(time, _)| *time).collect();
+    let mut times: Vec<f64> = recording.instants.iter().map(|(time, _)| *time).collect();
     times.extend(
-        told.tubes
+        recording
+            .tubes
             .iter()
             .flat_map(|(from, to, _)| [0.25, 0.5, 0.75].map(|part| from + part * (to - from))),
     );
@@ -119,12 +120,12 @@ fn assert_trajectories_stay_inside(scenario: &Scenario, told: &Told, samples: us
         let mut monolithic = Monolithic::new(&definitions, &scenario.connections).unwrap();
         let solution = monolithic.solve(&times, outputs).unwrap();
         for (time, states) in times.iter().zip(&solution.states) {
-            let at = told
+            let at = recording
                 .instants
                 .iter()
                 .filter(|(t, _)| t == time)
                 .map(|(_, states)| states);
-            let around = told
+            let around = recording
                 .tubes
                 .iter()
                 .filter(|(from, to, _)| from <= time && time <= to)
@@ -146,7 +147,7 @@ fn assert_trajectories_stay_inside(scenario: &Scenario, told: &Told, samples: us
 #[test]
 fn rooms_have_the_volume_measured_elsewhere() {
     let scenario = ROOMS.scenario();
-    let (outcome, told) = run(&scenario, &options(Integrator::Rk4, None, 1.0));
+    let (outcome, recording) = run(&scenario, &options(Integrator::Rk4, None, 1.0));
     let volume = volume(&outcome.states);
     // DynIbex: 0.2022; the exact hull: 0.18345487.
     assert!((volume / 0.2022 - 1.0).abs() < 0.01, "{volume}");
@@ -154,7 +155,7 @@ fn rooms_have_the_volume_measured_elsewhere() {
         (outcome.steps, outcome.rejected, outcome.stopped),
         (150, 0, None)
     );
-    assert_trajectories_stay_inside(&scenario, &told, 40);
+    assert_trajectories_stay_inside(&scenario, &recording, 40);
 }
 
 #[test]
@@ -188,8 +189,8 @@ fn a_scheme_of_higher_order_and_extrapolation_are_tighter() {
 fn rooms_with_extrapolation_hold_their_trajectories() {
     let scenario = ROOMS.scenario();
     for integrator in [Integrator::Heun, Integrator::Rk4] {
-        let (_, told) = run(&scenario, &options(integrator, Some(3), 1.0));
-        assert_trajectories_stay_inside(&scenario, &told, 20);
+        let (_, recording) = run(&scenario, &options(integrator, Some(3), 1.0));
+        assert_trajectories_stay_inside(&scenario, &recording, 20);
     }
 }
 
@@ -197,11 +198,11 @@ fn rooms_with_extrapolation_hold_their_trajectories() {
 fn the_spring_is_a_trumpet_whatever_integrates_it() {
     let scenario = SPRING.scenario();
     for integrator in [Integrator::Heun, Integrator::Rk4] {
-        let (outcome, told) = run(&scenario, &options(integrator, None, 0.01));
+        let (outcome, recording) = run(&scenario, &options(integrator, None, 0.01));
         assert_eq!(outcome.stopped, None);
-        let (early, late) = (told.width_at(5.0), told.width_at(8.0));
+        let (early, late) = (recording.width_at(5.0), recording.width_at(8.0));
         assert!((8.0..16.0).contains(&early) && late > 1e3, "{early} {late}");
-        assert_trajectories_stay_inside(&scenario, &told, 1);
+        assert_trajectories_stay_inside(&scenario, &recording, 1);
     }
 }
 
@@ -209,9 +210,9 @@ fn the_spring_is_a_trumpet_whatever_integrates_it() {
 fn extrapolation_delays_the_trumpet() {
     let scenario = SPRING.scenario();
     let width = |extrapolation| {
-        let (_, told) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.01));
-        assert_trajectories_stay_inside(&scenario, &told, 1);
-        told.width_at(10.0)
+        let (_, recording) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.01));
+        assert_trajectories_stay_inside(&scenario, &recording, 1);
+        recording.width_at(10.0)
     };
     let (held, extrapolated) = (width(None), width(Some(3)));
     assert!(extrapolated < 1e-3 * held, "{held} {extrapolated}");
@@ -224,8 +225,8 @@ fn boxes_around_the_spring_hold_their_trajectories() {
         "states     = { x = [0.9, 1.1], v = [0.95, 1.0] }",
     )]);
     for extrapolation in [None, Some(0), Some(3)] {
-        let (_, told) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.05));
-        assert_trajectories_stay_inside(&scenario, &told, 20);
+        let (_, recording) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.05));
+        assert_trajectories_stay_inside(&scenario, &recording, 20);
     }
 }
 
@@ -261,9 +262,9 @@ fn nonlinear_systems_hold_their_trajectories() {
             (Integrator::Rk4, None),
             (Integrator::Rk4, Some(3)),
         ] {
-            let (outcome, told) = run(&scenario, &options(integrator, extrapolation, 0.02));
+            let (outcome, recording) = run(&scenario, &options(integrator, extrapolation, 0.02));
             assert_eq!(outcome.stopped, None, "{outcome:?}");
-            assert_trajectories_stay_inside(&scenario, &told, 25);
+            assert_trajectories_stay_inside(&scenario, &recording, 25);
         }
     }
 }
@@ -282,9 +283,9 @@ fn kinks_and_uncertain_switches_hold_their_trajectories() {
         &(text.to_owned() + &connections(&["one.x -> two.other", "two.x -> one.other"])),
     );
     for extrapolation in [None, Some(2)] {
-        let (outcome, told) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.01));
+        let (outcome, recording) = run(&scenario, &options(Integrator::Rk4, extrapolation, 0.01));
         assert_eq!(outcome.stopped, None, "{outcome:?}");
-        assert_trajectories_stay_inside(&scenario, &told, 25);
+        assert_trajectories_stay_inside(&scenario, &recording, 25);
     }
 }
 
@@ -336,7 +337,7 @@ fn threads_change_nothing() {
 #[test]
 fn a_solution_that_explodes_stops_the_run_and_names_the_state() {
     let text = "[systems.one]\nstates = { x = [0.9, 1.0] }\nequations = \"der(x) = x^2\"\noutputs = { x = \"x\" }\n";
-    let (outcome, told) = run(&model(2.0, text), &options(Integrator::Rk4, None, 0.01));
+    let (outcome, recording) = run(&model(2.0, text), &options(Integrator::Rk4, None, 0.01));
     let Some(Stopped::BlownUp { time, reason }) = &outcome.stopped else {
         panic!("{outcome:?}")
     };
@@ -346,7 +347,7 @@ fn a_solution_that_explodes_stops_the_run_and_names_the_state() {
     );
     // The fastest solution explodes at t = 1.
     assert!(
-        (0.8..1.0).contains(time) && told.instants.last().unwrap().0 == *time,
+        (0.8..1.0).contains(time) && recording.instants.last().unwrap().0 == *time,
         "{time}"
     );
 }
@@ -358,20 +359,21 @@ fn instants_are_on_the_grid_and_runs_can_be_interrupted() {
         output_interval: Some(0.04),
         ..options(Integrator::Rk4, None, 0.03)
     };
-    let mut told = Told {
+    let mut recording = Recording {
         patience: Some(20),
-        ..Told::default()
+        ..Recording::default()
     };
-    let outcome = enclose(&scenario.to_enclose().unwrap(), &choice, &mut told);
+    let outcome = enclose(&scenario.to_enclose().unwrap(), &choice, &mut recording);
     assert!((1..10).all(|k| {
-        told.instants
+        recording
+            .instants
             .iter()
             .any(|(time, _)| *time == 0.04 * f64::from(k))
     }));
     assert_eq!(
         outcome.stopped,
         Some(Stopped::Interrupted {
-            time: told.instants.last().unwrap().0
+            time: recording.instants.last().unwrap().0
         })
     );
     assert_eq!(outcome.steps, 20);

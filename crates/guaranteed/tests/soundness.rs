@@ -5,7 +5,7 @@
 
 mod exact;
 mod models;
-mod told;
+mod recording;
 
 use dovetail_cases::{
     BEHAVIOUR_CHANGE, CAR, DAMPING_REACTION, LAUB_LOOMIS, LOTKA_VOLTERRA, MECHANICAL,
@@ -17,7 +17,7 @@ use dovetail_scenario::Scenario;
 
 use exact::{High, Hull, Trajectory};
 use models::{TWO, laub_loomis, widened};
-use told::{Told, enclosed, shared};
+use recording::{Recording, enclosed, shared};
 
 /// Sampled trajectories of each model.
 const TRAJECTORIES: usize = 100;
@@ -85,23 +85,23 @@ fn sample(boxes: &[Boxes], place: Place, dice: &mut Dice) -> Vec<(Vec<f64>, Vec<
 }
 
 /// Times to look at, and what is proved there.
-fn looks(told: &[Told], dice: &mut Dice) -> (Vec<f64>, Vec<Vec<Interval>>) {
+fn looks(recording: &[Recording], dice: &mut Dice) -> (Vec<f64>, Vec<Vec<Interval>>) {
     let mut times: Vec<f64> = Vec::new();
-    for told in told {
-        times.extend(told.instants.iter().map(|(time, _)| *time));
+    for recording in recording {
+        times.extend(recording.instants.iter().map(|(time, _)| *time));
         let within = |(from, to, _): &(f64, f64, Vec<Interval>)| {
             [(); LOOKS].map(|()| dice.within(Interval::new(*from, *to)))
         };
-        times.extend(told.tubes.iter().flat_map(within));
+        times.extend(recording.tubes.iter().flat_map(within));
     }
     times.sort_by(f64::total_cmp);
     times.dedup();
-    let bounds = times.iter().map(|&time| proved(told, time)).collect();
+    let bounds = times.iter().map(|&time| proved(recording, time)).collect();
     (times, bounds)
 }
 
 /// What several enclosures prove together.
-fn proved(told: &[Told], time: f64) -> Vec<Interval> {
+fn proved(recording: &[Recording], time: f64) -> Vec<Interval> {
     let meet = |a: Vec<Interval>, b: Vec<Interval>| {
         a.iter()
             .zip(b)
@@ -111,23 +111,24 @@ fn proved(told: &[Told], time: f64) -> Vec<Interval> {
             })
             .collect()
     };
-    told.iter()
-        .map(|told| told.at(time))
+    recording
+        .iter()
+        .map(|recording| recording.at(time))
         .reduce(meet)
         .expect("BUG: an enclosure")
 }
 
-/// Enclosures of a problem: at its own pace, and in smaller steps told on a grid that fits nothing.
-fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Told; 2] {
+/// Enclosures of a problem: at its own pace, and in smaller steps reported on a grid that fits nothing.
+fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Recording; 2] {
     let span = stop - start;
     [
         shared(None, None),
         shared(Some(span / 37.0), Some(span / 8.3)),
     ]
     .map(|options| {
-        let (_, told) = enclosed(problem, &options);
-        told.assert_complete(start, stop);
-        told
+        let (_, recording) = enclosed(problem, &options);
+        recording.assert_complete(start, stop);
+        recording
     })
 }
 
@@ -137,11 +138,11 @@ fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Told; 2] {
 /// size of a state, and 1e-12. A slip of rounding is smaller than that: the exact tests below are for those.
 fn assert_trajectories_stay_inside(scenario: &Scenario) {
     let (boxes, mut dice) = (scenario.boxes().unwrap(), Dice(7));
-    let told = enclosures(
+    let recording = enclosures(
         &scenario.to_enclose().unwrap(),
         (scenario.start_time, scenario.stop_time),
     );
-    let (times, bounds) = looks(&told, &mut dice);
+    let (times, bounds) = looks(&recording, &mut dice);
     let sizes: Vec<f64> = (0..bounds[0].len())
         .map(|state| {
             bounds
@@ -242,23 +243,23 @@ trajectories_stay_inside! {
     functions: models::functions();
 }
 
-/// What was told before bounds were given up holds, too.
+/// What was reported before bounds were given up holds, too.
 #[test]
-fn what_is_told_before_an_explosion_holds() {
+fn what_is_reported_before_an_explosion_holds() {
     let scenario = models::explosion();
-    let mut told = Told::default();
+    let mut recording = Recording::default();
     let outcome = enclose(
         &scenario.to_enclose().unwrap(),
         &shared(None, None),
-        &mut told,
+        &mut recording,
     );
     assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })));
     // The fastest trajectory, from x = 1, explodes at t = 1.
     assert!((0.8..1.0).contains(&outcome.reached), "{}", outcome.reached);
-    told.assert_complete(0.0, outcome.reached);
-    for time in looks(&[told.clone()], &mut Dice(5)).0 {
+    recording.assert_complete(0.0, outcome.reached);
+    for time in looks(&[recording.clone()], &mut Dice(5)).0 {
         for start in [0.9, 0.95, 1.0] {
-            let (x, bound) = (start / (1.0 - start * time), told.at(time)[0]);
+            let (x, bound) = (start / (1.0 - start * time), recording.at(time)[0]);
             assert!(
                 bound.widened(1e-12 * x).contains(x),
                 "t = {time}: {x} is not in {bound:?}"
@@ -267,27 +268,27 @@ fn what_is_told_before_an_explosion_holds() {
     }
 }
 
-/// Some of the times at which something is told, and some between.
-fn some_times(told: &[Told], most: usize) -> Vec<f64> {
-    let (times, _) = looks(told, &mut Dice(3));
+/// Some of the times at which something is reported, and some between.
+fn some_times(recording: &[Recording], most: usize) -> Vec<f64> {
+    let (times, _) = looks(recording, &mut Dice(3));
     let stride = times.len().div_ceil(most);
     let mut times: Vec<f64> = times.iter().rev().step_by(stride).copied().collect();
     times.reverse();
     times
 }
 
-/// The exact hull of a linear model lies inside everything that is told, and fills it but for `excess`.
+/// The exact hull of a linear model lies inside everything that is reported, and fills it but for `excess`.
 fn assert_hull_is_inside(scenario: &Scenario, excess: f64) {
-    let told = enclosures(
+    let recording = enclosures(
         &scenario.to_enclose().unwrap(),
         (scenario.start_time, scenario.stop_time),
     );
     let mut hull = Hull::new(scenario);
-    for time in some_times(&told, 16) {
+    for time in some_times(&recording, 16) {
         hull.advance(time);
-        hull.excess(&proved(&told, time));
+        hull.excess(&proved(&recording, time));
     }
-    let found = hull.excess(&told[0].instants.last().unwrap().1);
+    let found = hull.excess(&recording[0].instants.last().unwrap().1);
     assert!(
         found <= excess,
         "the boxes are beyond the hull by {found:e}"
@@ -325,8 +326,8 @@ fn random_system(seed: u64, radius: f64) -> Scenario {
         };
         let rows = [row(0), row(1)];
         let mut start = || {
-            let centre = number();
-            format!("[{:?}, {:?}]", centre - radius, centre + radius)
+            let center = number();
+            format!("[{:?}, {:?}]", center - radius, center + radius)
         };
         text += &format!(
             "[systems.{name}]\ninputs = {{ u0 = 0.0, u1 = 0.0 }}\nstates = {{ x0 = {}, x1 = {} }}\n\
@@ -391,9 +392,9 @@ fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, longest: f64) {
     let points: Vec<Boxes> = definitions.iter().map(Boxes::points).collect();
     let span = (scenario.start_time, until);
     let problem = Problem::new(&definitions, &points, &scenario.connections, span).unwrap();
-    let told = enclosures(&problem, span);
+    let recording = enclosures(&problem, span);
     let mut trajectory = Trajectory::new(scenario, longest);
-    for time in some_times(&told, 9) {
+    for time in some_times(&recording, 9) {
         trajectory.advance(time);
         let doubt = High::exactly(trajectory.doubt());
         assert!(
@@ -401,7 +402,7 @@ fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, longest: f64) {
             "BUG: the reference is not exact enough: {:e}",
             trajectory.doubt()
         );
-        for (x, bound) in trajectory.states().iter().zip(proved(&told, time)) {
+        for (x, bound) in trajectory.states().iter().zip(proved(&recording, time)) {
             let (lo, hi) = (
                 High::exactly(bound.lo) - &doubt,
                 High::exactly(bound.hi) + &doubt,
@@ -409,7 +410,7 @@ fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, longest: f64) {
             assert!(lo <= *x && *x <= hi, "t = {time}: {x} is not in {bound:?}");
         }
     }
-    let widest = told[0]
+    let widest = recording[0]
         .instants
         .last()
         .unwrap()

@@ -2,7 +2,7 @@
 
 mod exact;
 mod models;
-mod told;
+mod recording;
 
 use dovetail_cases::{ROOMS, SPRING};
 use dovetail_guaranteed::Interval;
@@ -10,7 +10,7 @@ use dovetail_scenario::Scenario;
 
 use exact::Hull;
 use models::{ONE, SEVEN, Split, TWO, laub_loomis, widened};
-use told::{enclosed, shared};
+use recording::{enclosed, shared};
 
 /// The boxes at the end.
 fn end(scenario: &Scenario) -> Vec<Interval> {

@@ -1,12 +1,12 @@
 //! Models with a trap in them: jumps inside steps, loops with several solutions, functions that look constant, states at rest.
 //! Each is either bounded rightly or not at all; silence about a jump would be a wrong proof.
 
-mod told;
+mod recording;
 
 use dovetail_guaranteed::{Outcome, Problem, Stopped, enclose};
 use dovetail_scenario::{Overrides, Scenario, SourceText};
 
-use told::{Told, shared};
+use recording::{Recording, shared};
 
 fn scenario(text: &str) -> Scenario {
     let source = SourceText {
@@ -41,10 +41,10 @@ fn problem(text: &str) -> Problem {
         .unwrap_or_else(|bad| panic!("{bad}"))
 }
 
-fn run(text: &str) -> (Outcome, Told) {
-    let mut told = Told::default();
-    let outcome = enclose(&problem(text), &shared(None, None), &mut told);
-    (outcome, told)
+fn run(text: &str) -> (Outcome, Recording) {
+    let mut recording = Recording::default();
+    let outcome = enclose(&problem(text), &shared(None, None), &mut recording);
+    (outcome, recording)
 }
 
 /// Bounds end before `time`, at which the model jumps, and say why.

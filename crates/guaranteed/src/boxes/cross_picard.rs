@@ -5,9 +5,9 @@
 //! the whole, which is the proof. (The loop of algorithm 1 prints this inclusion the other way round.) New boxes that
 //! fail are the next guess; where the paper takes them as they are, they are enlarged a little, which saves iterations.
 
-use super::crew::Crew;
 use super::picard::{INFLATION, all_within, hulls, inflated};
-use super::unit::Job;
+use super::subsystem::Job;
+use super::thread_pool::ThreadPool;
 use crate::interval::Interval;
 
 /// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in this order.
@@ -51,16 +51,16 @@ impl Default for Search {
 const ITERATIONS: usize = 3;
 
 impl Search {
-    /// Leaves the cross-Picard boxes of the step on the board and tells the iterations it took; or the state that grows
+    /// Leaves the cross-Picard boxes of the step in the shared step and returns the iterations it took; or the state that grows
     /// too fast. `previous` are the boxes of the last step.
-    pub fn run(&self, crew: &Crew, previous: &[Interval]) -> Result<usize, usize> {
+    pub fn run(&self, pool: &ThreadPool, previous: &[Interval]) -> Result<usize, usize> {
         let mut iterations = 0;
         let mut trouble = 0;
         for &(kind, limit) in self.guesses {
-            let guess = self.guess(crew, previous, kind, &mut iterations);
-            match guess.and_then(|guess| self.attempt(crew, guess, limit, &mut iterations)) {
+            let guess = self.guess(pool, previous, kind, &mut iterations);
+            match guess.and_then(|guess| self.attempt(pool, guess, limit, &mut iterations)) {
                 Ok(true) => return Ok(iterations),
-                Ok(false) => trouble = widest(&crew.board().boxes),
+                Ok(false) => trouble = widest(&pool.step().boxes),
                 Err(state) => trouble = state,
             }
         }
@@ -70,15 +70,15 @@ impl Search {
     /// The loop of algorithm 1; whether it proved boxes.
     fn attempt(
         &self,
-        crew: &Crew,
+        pool: &ThreadPool,
         mut guess: Vec<Interval>,
         limit: usize,
         iterations: &mut usize,
     ) -> Result<bool, usize> {
         for _ in 0..limit {
-            let fresh = local_boxes(crew, &guess, iterations)?;
+            let fresh = local_boxes(pool, &guess, iterations)?;
             if all_within(&fresh, &guess) {
-                self.tighten(crew, iterations);
+                self.tighten(pool, iterations);
                 return Ok(true);
             }
             guess = inflated(&fresh, self.inflation);
@@ -88,22 +88,22 @@ impl Search {
 
     fn guess(
         &self,
-        crew: &Crew,
+        pool: &ThreadPool,
         previous: &[Interval],
         kind: Guess,
         iterations: &mut usize,
     ) -> Result<Vec<Interval>, usize> {
-        let start = crew.board().start.clone();
+        let start = pool.step().start.clone();
         let previous = inflated(&hulls(previous, &start), self.inflation);
         let union = |fresh: &[Interval]| inflated(&hulls(&previous, fresh), self.inflation);
         match kind {
             Guess::Previous => Ok(previous),
-            // The boxes that the guess before led to are on the board.
-            Guess::Union => Ok(union(&hulls(&crew.board().boxes, &start))),
+            // The boxes that the guess before led to are in the shared step.
+            Guess::Union => Ok(union(&hulls(&pool.step().boxes, &start))),
             Guess::Iterated => {
                 let mut fresh = start;
                 for _ in 0..ITERATIONS {
-                    fresh = hulls(&fresh, &local_boxes(crew, &fresh, iterations)?);
+                    fresh = hulls(&fresh, &local_boxes(pool, &fresh, iterations)?);
                 }
                 Ok(inflated(&fresh, self.inflation))
             }
@@ -111,39 +111,39 @@ impl Search {
     }
 
     /// The operator is monotone: the image of proved boxes is proved, and no larger.
-    fn tighten(&self, crew: &Crew, iterations: &mut usize) {
+    fn tighten(&self, pool: &ThreadPool, iterations: &mut usize) {
         for _ in 0..self.tightening {
-            let boxes = crew.board().boxes.clone();
-            if let Ok(fresh) = local_boxes(crew, &boxes, iterations)
+            let boxes = pool.step().boxes.clone();
+            if let Ok(fresh) = local_boxes(pool, &boxes, iterations)
                 && all_within(&fresh, &boxes)
             {
-                crew.board_mut().boxes = fresh;
+                pool.step_mut().boxes = fresh;
             } else {
-                crew.board_mut().boxes = boxes;
+                pool.step_mut().boxes = boxes;
                 return;
             }
         }
     }
 }
 
-/// The Picard box of each system, with its inputs in `guess`; they are left on the board.
+/// The Picard box of each system, with its inputs in `guess`; they are left in the shared step.
 fn local_boxes(
-    crew: &Crew,
+    pool: &ThreadPool,
     guess: &[Interval],
     iterations: &mut usize,
 ) -> Result<Vec<Interval>, usize> {
-    crew.board_mut().boxes = guess.to_vec();
-    crew.perform(Job::Picard);
+    pool.step_mut().boxes = guess.to_vec();
+    pool.perform(Job::Picard);
     *iterations += 1;
     let mut fresh = guess.to_vec();
-    for unit in crew.units() {
-        let own = unit.field.own.clone();
-        match &unit.picard {
+    for subsystem in pool.subsystems() {
+        let own = subsystem.field.own.clone();
+        match &subsystem.picard {
             Ok(boxes) => fresh[own].copy_from_slice(boxes),
             Err(state) => return Err(own.start + state),
         }
     }
-    crew.board_mut().boxes.clone_from(&fresh);
+    pool.step_mut().boxes.clone_from(&fresh);
     Ok(fresh)
 }
 
@@ -162,9 +162,9 @@ mod tests {
 
     use super::*;
     use crate::api::Integrator;
-    use crate::boxes::board::Board;
-    use crate::boxes::crew::Workshop;
-    use crate::boxes::unit::{Memory, Unit};
+    use crate::boxes::shared_step::SharedStep;
+    use crate::boxes::subsystem::{StateSet, Subsystem};
+    use crate::boxes::thread_pool::SharedWork;
     use crate::problem::{Boxes, Problem};
 
     /// The double mass-spring-damper of section 5.1, all its parameters 1.
@@ -190,16 +190,18 @@ mod tests {
     /// Iterations for the first step of `size`, and the boxes.
     fn first_step(search: &Search, size: f64) -> (usize, Vec<Interval>) {
         let problem = spring();
-        let units = (0..2)
-            .map(|system| Unit::new(&problem, system, Integrator::Rk4.into(), Memory::Boxes, 0))
+        let subsystems = (0..2)
+            .map(|system| {
+                Subsystem::new(&problem, system, Integrator::Rk4.into(), StateSet::Box, 0)
+            })
             .collect();
-        let mut board = Board::new(0.0, &problem.start);
-        board.set_step(size, Vec::new());
-        let workshop = Workshop::new(units, board);
+        let mut shared = SharedStep::new(0.0, &problem.start);
+        shared.set_step(size, Vec::new());
+        let work = SharedWork::new(subsystems, shared);
         thread::scope(|scope| {
-            let crew = Crew::hire(&workshop, 1, scope);
-            let iterations = search.run(&crew, &problem.start).unwrap();
-            (iterations, crew.board().boxes.clone())
+            let pool = ThreadPool::start(&work, 1, scope);
+            let iterations = search.run(&pool, &problem.start).unwrap();
+            (iterations, pool.step().boxes.clone())
         })
     }
 

@@ -6,7 +6,7 @@
 //! diagonal `M` is not negative, hence `|e|` stays below the solution of the linear equation with `=` in the place of
 //! `≤`, from zero.
 
-use super::field::Jacobian;
+use super::field::FieldJacobian;
 use super::input::Input;
 use crate::interval::Interval;
 use crate::rounding::above;
@@ -17,7 +17,7 @@ const MOST_TERMS: usize = 80;
 
 /// How far states can be after `size` from where they are with the known inputs; `None` if no bound was found.
 pub(super) fn deviations(
-    jacobian: &Jacobian,
+    jacobian: &FieldJacobian,
     inputs: &[&Input],
     size: Interval,
 ) -> Option<Vec<f64>> {
@@ -107,8 +107,8 @@ fn forcing(row: &[Interval], inputs: &[&Input], k: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn jacobian(own: f64, foreign: f64) -> Jacobian {
-        Jacobian {
+    fn jacobian(own: f64, foreign: f64) -> FieldJacobian {
+        FieldJacobian {
             own: vec![vec![Interval::point(own)]],
             foreign: vec![vec![Interval::point(foreign)]],
         }

@@ -1,4 +1,4 @@
-//! Interval extrapolation (10) of what systems tell one another, of degree `K`.
+//! Interval extrapolation (10) of the inputs that systems exchange, of degree `K`.
 //!
 //! With Newton's form about the latest times, `u(t) = Σ_{j≤k} u[T_n … T_{n-j}] ω_j(t) + u^{(k+1)}(ξ)/(k+1)!
 //! ω_{k+1}(t)`, where `ω_j(t) = Π_{i<j} (t - T_{n-i})`. Departures from the paper:
@@ -7,7 +7,7 @@
 //!   the past steps, too.
 //! - The divided differences are taken by the system that owns the state, on its affine set; what crosses the border is
 //!   their boxes. Differences of boxes would be 15 times as wide as the boxes for `K = 3`.
-//! - Of all degrees up to `K`, and the box held, the narrowest is told.
+//! - Of all degrees up to `K`, and the box held, the narrowest is taken.
 
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ impl Past {
         self.coefficients.clear();
     }
 
-    /// What others are told of a state that stays in `tube`: `differences` are its divided differences, from order 0,
+    /// The input that others get of a state that stays in `tube`: `differences` are its divided differences, from order 0,
     /// and `coming` the coefficients throughout the step of `size`.
     pub fn input(
         &self,

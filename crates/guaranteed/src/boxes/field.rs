@@ -7,7 +7,8 @@ use dovetail_equations::{Dual, Evaluator, Leaf, leaves};
 
 use crate::interval::Interval;
 use crate::problem::Problem;
-use crate::series::{Outlook, SeriesTape};
+use crate::series::assumptions::Assumptions;
+use crate::series::tape::SeriesTape;
 
 /// `f` of one system, `x' = f(t, x, w)`: its own states `x`, and as inputs `w` those states of others that it depends
 /// on.
@@ -24,12 +25,12 @@ pub(super) struct Field {
     switches: Vec<Interval>,
     /// Whether slopes depend on conditions on time alone; then the last ones are kept.
     affine: bool,
-    kept: Option<(Vec<Interval>, Jacobian)>,
+    kept: Option<(Vec<Interval>, FieldJacobian)>,
 }
 
 /// Slopes over a box, row by row.
 #[derive(Clone, Debug)]
-pub(super) struct Jacobian {
+pub(super) struct FieldJacobian {
     /// By the system's own states.
     pub own: Vec<Vec<Interval>>,
     /// By its inputs.
@@ -91,13 +92,13 @@ impl Field {
     }
 
     /// What decides conditions, kinks and jumps while states are in `own`.
-    pub fn outlook(&mut self, tape: &SeriesTape, own: &[Interval]) -> Outlook {
+    pub fn assumptions(&mut self, tape: &SeriesTape, own: &[Interval]) -> Assumptions {
         self.rates(own);
-        tape.outlook_of(&self.values)
+        tape.assumptions_from(&self.values)
     }
 
     /// All slopes that states in `own` can have.
-    pub fn jacobian(&mut self, own: &[Interval]) -> Jacobian {
+    pub fn jacobian(&mut self, own: &[Interval]) -> FieldJacobian {
         if let Some((switches, jacobian)) = &self.kept
             && *switches == self.switches
         {
@@ -110,7 +111,7 @@ impl Field {
         jacobian
     }
 
-    fn differentiate(&mut self, own: &[Interval]) -> Jacobian {
+    fn differentiate(&mut self, own: &[Interval]) -> FieldJacobian {
         self.states[self.own.clone()].copy_from_slice(own);
         let mut states: Vec<Dual<Interval>> =
             self.states.iter().map(|&x| Dual::constant(x)).collect();
@@ -132,7 +133,7 @@ impl Field {
         let own: Vec<Vec<Interval>> = self.own.clone().map(&mut column).collect();
         let foreign: Vec<Vec<Interval>> = self.foreign.iter().map(|&state| column(state)).collect();
         let count = self.own.len();
-        Jacobian {
+        FieldJacobian {
             own: transposed(&own, count),
             foreign: transposed(&foreign, count),
         }

@@ -1,4 +1,4 @@
-//! What a system is told of a neighbour's state over a macro-step.
+//! What a system knows of a neighbor's state over a macro-step.
 //!
 //! An input is not one unknown constant from its box: it moves inside it, and a bang-bang input does more than any
 //! constant. So it is given as a known polynomial, which a Runge-Kutta scheme may integrate, and a bound of how far

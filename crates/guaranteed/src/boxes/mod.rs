@@ -4,12 +4,12 @@
 //! cited as "(n)" and by its algorithms. Each macro-step:
 //!
 //! 1. [`cross_picard`]: boxes that all states are proved to stay in, from [`picard`] boxes of single systems (algorithm
-//!    1, (7)), tightened by the [`taylor`] form (8); if there are none, the step is halved ([`pace`], algorithm 4).
-//! 2. [`extrapolation`]: what each system is told of the others, boxes held or interval polynomials (10).
-//! 3. [`unit`]: every system steps its own affine set ([`local_set`]) by a Runge-Kutta scheme ([`scheme`], (4)), adds
+//!    1, (7)), tightened by the [`taylor`] form (8); if there are none, the step is halved ([`step_size`], algorithm 4).
+//! 2. [`extrapolation`]: what each system knows of the others, boxes held or interval polynomials (10).
+//! 3. [`subsystem`]: every system steps its own affine set ([`local_set`]) by a Runge-Kutta scheme ([`scheme`], (4)), adds
 //!    the [`truncation`] error (5), and what the [`deviation`] of its inputs from the known ones can do.
 //!
-//! Only boxes cross the borders between systems ([`board`]), so the systems can be computed in parallel ([`crew`]).
+//! Only boxes cross the borders between systems ([`shared_step`]), so the systems can be computed in parallel ([`thread_pool`]).
 //!
 //! Departures: see [`cross_picard`], [`extrapolation`] and [`taylor`]; and [`deviation`], since a Runge-Kutta step that
 //! takes an input for an unknown constant proves nothing about an input that moves. Where conditions or kinks are open,
@@ -18,30 +18,30 @@
 //! extrapolation (10) is about the past of a state, and only the set knows how it is bound to the present. Bounds are
 //! much tighter for it than the paper's.
 
-mod board;
-mod crew;
 mod cross_picard;
 mod deviation;
 mod extrapolation;
 mod field;
 mod input;
 mod local_set;
-mod pace;
 mod picard;
 mod run;
 mod scheme;
+mod shared_step;
+mod step_size;
+mod subsystem;
 mod taylor;
+mod thread_pool;
 mod truncation;
-mod unit;
 
 use std::thread;
 
 use crate::api::{Integrator, Options, Outcome, Stopped, Watcher};
 use crate::problem::Problem;
-use board::Board;
-use crew::{Crew, Workshop};
-use run::Run;
-use unit::{Memory, Unit};
+use run::BoxRun;
+use shared_step::SharedStep;
+use subsystem::{StateSet, Subsystem};
+use thread_pool::{SharedWork, ThreadPool};
 
 /// Encloses every trajectory of `problem`: inputs are interval polynomials of degree `extrapolation`, or held in their
 /// boxes.
@@ -55,14 +55,17 @@ pub(crate) fn enclose(
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
     }
-    let (memory, degree) =
-        extrapolation.map_or((Memory::Boxes, 0), |degree| (Memory::Sets, degree));
-    let unit = |system| Unit::new(problem, system, integrator.into(), memory, degree);
-    let units = (0..problem.systems.len()).map(unit).collect();
-    let workshop = Workshop::new(units, Board::new(problem.start_time, &problem.start));
+    let (state_set, degree) =
+        extrapolation.map_or((StateSet::Box, 0), |degree| (StateSet::Affine, degree));
+    let subsystem = |system| Subsystem::new(problem, system, integrator.into(), state_set, degree);
+    let subsystems = (0..problem.systems.len()).map(subsystem).collect();
+    let work = SharedWork::new(
+        subsystems,
+        SharedStep::new(problem.start_time, &problem.start),
+    );
     thread::scope(|scope| {
-        let crew = Crew::hire(&workshop, options.threads, scope);
-        Run::new(problem, options, extrapolation, crew).finish(watcher)
+        let pool = ThreadPool::start(&work, options.threads, scope);
+        BoxRun::new(problem, options, extrapolation, pool).finish(watcher)
     })
 }
 

@@ -1,21 +1,21 @@
 //! The orchestrator of algorithms 2 to 4.
 
-use super::crew::Crew;
 use super::cross_picard::Search;
 use super::extrapolation::{Coefficients, Past};
-use super::pace::Pace;
 use super::picard::common;
+use super::step_size::StepSizeControl;
+use super::subsystem::Job;
 use super::taylor::{self, exchange};
-use super::unit::Job;
+use super::thread_pool::ThreadPool;
 use crate::api::{Options, Outcome, Stopped, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
 /// A run on its way.
-pub(super) struct Run<'r> {
+pub(super) struct BoxRun<'r> {
     problem: &'r Problem,
-    crew: Crew<'r>,
-    pace: Pace,
+    pool: ThreadPool<'r>,
+    step_size: StepSizeControl,
     past: Past,
     search: Search,
     /// The cross-Picard boxes of the last step.
@@ -28,17 +28,17 @@ pub(super) struct Run<'r> {
     iterations: (usize, usize, usize),
 }
 
-impl<'r> Run<'r> {
+impl<'r> BoxRun<'r> {
     pub fn new(
         problem: &'r Problem,
         options: &Options,
         extrapolation: Option<usize>,
-        crew: Crew<'r>,
+        pool: ThreadPool<'r>,
     ) -> Self {
         Self {
             problem,
-            crew,
-            pace: Pace::new(problem, options),
+            pool,
+            step_size: StepSizeControl::new(problem, options),
             past: Past::new(extrapolation, problem.start_time),
             search: Search::default(),
             previous: problem.start.clone(),
@@ -53,15 +53,15 @@ impl<'r> Run<'r> {
     pub fn finish(mut self, watcher: &mut dyn Watcher) -> Outcome {
         watcher.instant(self.problem.start_time, &self.problem.start);
         let mut stopped = None;
-        while stopped.is_none() && self.crew.board().time < self.problem.stop_time {
+        while stopped.is_none() && self.pool.step().time < self.problem.stop_time {
             stopped = self.step(watcher);
         }
-        let board = self.crew.board();
+        let shared = self.pool.step();
         Outcome {
-            reached: board.time,
+            reached: shared.time,
             steps: self.steps,
             rejected: self.rejected,
-            states: board.start.clone(),
+            states: shared.start.clone(),
             stopped,
             remarks: self.remarks(),
         }
@@ -69,17 +69,17 @@ impl<'r> Run<'r> {
 
     /// One macro-step, or one attempt at it.
     fn step(&mut self, watcher: &mut dyn Watcher) -> Option<Stopped> {
-        let time = self.crew.board().time;
-        let end = self.pace.end(time);
+        let time = self.pool.step().time;
+        let end = self.step_size.end(time);
         match self.attempt(time, end) {
             Ok(coefficients) => {
                 self.accept(coefficients);
-                let board = self.crew.board();
-                watcher.tube(time, end, &board.tubes);
-                watcher.instant(end, &board.start);
-                let worst = widest(&board.start);
-                drop(board);
-                let stuck = self.pace.is_stuck() && end < self.problem.stop_time;
+                let shared = self.pool.step();
+                watcher.tube(time, end, &shared.tubes);
+                watcher.instant(end, &shared.start);
+                let worst = widest(&shared.start);
+                drop(shared);
+                let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
                 if watcher.proceed(end) {
                     stuck.then(|| self.blown_up(worst))
                 } else {
@@ -88,29 +88,29 @@ impl<'r> Run<'r> {
             }
             Err(state) => {
                 self.rejected += 1;
-                self.pace.reject(time, end);
-                self.pace.is_stuck().then(|| self.blown_up(state))
+                self.step_size.reject(time, end);
+                self.step_size.is_stuck().then(|| self.blown_up(state))
             }
         }
     }
 
     /// Proves boxes for the step and integrates over it; or names the state for which this failed.
     fn attempt(&mut self, time: f64, end: f64) -> Result<Coefficients, usize> {
-        let switches = self.pace.switches(time, end);
+        let switches = self.step_size.switches(time, end);
         if switches != self.switches {
             self.past.restart(time);
             self.switches.clone_from(&switches);
         }
-        self.crew.board_mut().set_step(end, switches);
-        let iterations = self.search.run(&self.crew, &self.previous)?;
+        self.pool.step_mut().set_step(end, switches);
+        let iterations = self.search.run(&self.pool, &self.previous)?;
         let coefficients = self.tighten();
-        self.tell_inputs(&coefficients);
-        self.crew.perform(Job::Advance);
+        self.publish_inputs(&coefficients);
+        self.pool.perform(Job::Advance);
         let failed = self
-            .crew
-            .units()
-            .find(|unit| unit.arrival.is_none())
-            .map(|unit| unit.field.own.start);
+            .pool
+            .subsystems()
+            .find(|subsystem| subsystem.arrival.is_none())
+            .map(|subsystem| subsystem.field.own.start);
         let (fewest, most, all) = self.iterations;
         self.iterations = (
             fewest.min(iterations),
@@ -123,67 +123,67 @@ impl<'r> Run<'r> {
     /// Tightens the boxes by (8); gives the Taylor coefficients throughout the step.
     fn tighten(&self) -> Coefficients {
         let (time, span, elapsed, start, boxes) = {
-            let board = self.crew.board();
+            let shared = self.pool.step();
             (
-                board.time,
-                board.span(),
-                board.elapsed(),
-                board.start.clone(),
-                board.boxes.clone(),
+                shared.time,
+                shared.span(),
+                shared.elapsed(),
+                shared.start.clone(),
+                shared.boxes.clone(),
             )
         };
-        let at_start = exchange(&self.crew, Interval::point(time), &start, taylor::ORDER);
+        let at_start = exchange(&self.pool, Interval::point(time), &start, taylor::ORDER);
         let throughout = exchange(
-            &self.crew,
+            &self.pool,
             span,
             &boxes,
             self.past.orders().max(taylor::ORDER + 1),
         );
-        self.crew.board_mut().tubes = taylor::tightened(&boxes, &at_start, &throughout, elapsed);
+        self.pool.step_mut().tubes = taylor::tightened(&boxes, &at_start, &throughout, elapsed);
         throughout
     }
 
-    /// Puts what every state is told to be on the board.
-    fn tell_inputs(&self, coefficients: &Coefficients) {
-        let board = self.crew.board();
-        let mut inputs = Vec::with_capacity(board.start.len());
-        for unit in self.crew.units() {
-            for (i, state) in unit.field.own.clone().enumerate() {
-                let tube = board.tubes[state];
-                let mut differences = vec![board.start[state]];
-                differences.extend(unit.set.differences_of(i));
+    /// Puts what is known of every state into the shared step.
+    fn publish_inputs(&self, coefficients: &Coefficients) {
+        let shared = self.pool.step();
+        let mut inputs = Vec::with_capacity(shared.start.len());
+        for subsystem in self.pool.subsystems() {
+            for (i, state) in subsystem.field.own.clone().enumerate() {
+                let tube = shared.tubes[state];
+                let mut differences = vec![shared.start[state]];
+                differences.extend(subsystem.set.differences_of(i));
                 inputs.push(self.past.input(
                     state,
                     tube,
                     &differences,
                     coefficients,
-                    board.size.hi,
+                    shared.size.hi,
                 ));
             }
         }
-        drop(board);
-        self.crew.board_mut().inputs = inputs;
+        drop(shared);
+        self.pool.step_mut().inputs = inputs;
     }
 
     /// Goes on to the end of the step.
     fn accept(&mut self, coefficients: Coefficients) {
-        self.crew.perform(Job::Accept);
+        self.pool.perform(Job::Accept);
         let mut arrived = Vec::with_capacity(self.problem.dimension());
-        self.crew
-            .units()
-            .for_each(|unit| arrived.extend(unit.set.boxes()));
-        let mut board = self.crew.board_mut();
+        self.pool
+            .subsystems()
+            .for_each(|subsystem| arrived.extend(subsystem.set.boxes()));
+        let mut shared = self.pool.step_mut();
         // The tube holds at the end of the step, too.
-        board.start = common(&board.tubes, &arrived);
-        board.time = board.end;
-        self.previous.clone_from(&board.boxes);
-        self.past.record(board.end, coefficients);
-        self.pace.accept(board.end);
+        shared.start = common(&shared.tubes, &arrived);
+        shared.time = shared.end;
+        self.previous.clone_from(&shared.boxes);
+        self.past.record(shared.end, coefficients);
+        self.step_size.accept(shared.end);
         self.steps += 1;
     }
 
     fn blown_up(&self, state: usize) -> Stopped {
-        let (time, name) = (self.crew.board().time, self.problem.name(state));
+        let (time, name) = (self.pool.step().time, self.problem.name(state));
         let reason = format!(
             "the bounds of `{name}` grow so fast that no step can be proved any more; try smaller boxes, a smaller \
              step, extrapolation, or the method shared-symbols, which knows how systems depend on one another"

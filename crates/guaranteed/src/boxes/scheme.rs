@@ -4,7 +4,7 @@ use super::input::Input;
 use super::local_set::{Forms, LocalSet};
 use crate::api::Integrator;
 use crate::interval::Interval;
-use crate::series::{Coefficient, SeriesTape};
+use crate::series::tape::{Coefficient, SeriesTape};
 
 /// A scheme with `k_i = f(t + c_i h, x + c_i h k_{i-1})`.
 #[derive(Clone, Copy, Debug)]

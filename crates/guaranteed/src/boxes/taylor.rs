@@ -4,10 +4,10 @@
 //! a system is computed from lower ones of all states that it is coupled to, so that the systems exchange boxes once for
 //! every order.
 
-use super::crew::Crew;
 use super::extrapolation::Coefficients;
 use super::picard::common;
-use super::unit::Job;
+use super::subsystem::Job;
+use super::thread_pool::ThreadPool;
 use crate::interval::Interval;
 
 /// `N` of (8).
@@ -15,25 +15,25 @@ pub(super) const ORDER: usize = 1;
 
 /// Coefficients 0 to `orders` of all states, where they are in `states` at any of the times `at`.
 pub(super) fn exchange(
-    crew: &Crew,
+    pool: &ThreadPool,
     at: Interval,
     states: &[Interval],
     orders: usize,
 ) -> Coefficients {
     {
-        let mut board = crew.board_mut();
-        board.expansion_time = at;
-        board.coefficients = vec![states.to_vec()];
+        let mut shared = pool.step_mut();
+        shared.expansion_time = at;
+        shared.coefficients = vec![states.to_vec()];
     }
     for _ in 0..orders {
-        crew.perform(Job::Coefficient { room: orders });
+        pool.perform(Job::Coefficient { capacity: orders });
         let mut next = vec![Interval::ENTIRE; states.len()];
-        for unit in crew.units() {
-            next[unit.field.own.clone()].copy_from_slice(&unit.coefficient);
+        for subsystem in pool.subsystems() {
+            next[subsystem.field.own.clone()].copy_from_slice(&subsystem.coefficient);
         }
-        crew.board_mut().coefficients.push(next);
+        pool.step_mut().coefficients.push(next);
     }
-    std::mem::take(&mut crew.board_mut().coefficients)
+    std::mem::take(&mut pool.step_mut().coefficients)
 }
 
 /// What `boxes` and (8) have in common: `x₀ + Σ_{k≤N} x_k(x₀) [0, H]^k + x_{N+1}(r) [0, H]^{N+1}`, with coefficients

@@ -9,7 +9,7 @@ use super::input::Input;
 use super::scheme::{Registers, Scheme, Stage};
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::series::{Coefficient, SeriesTape};
+use crate::series::tape::{Coefficient, SeriesTape};
 
 /// Series over intervals only.
 pub(super) const NO_SYMBOLS: FormShape = FormShape {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::functions::Function;
 
 /// Values of the symbols, and of what stands for anonymous radii.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
         let form = move || {
             let coefficients = prop::collection::vec(-scale..scale, shape.radius() - 1);
             (-3.0..3.0, coefficients, 0.0..0.1 * scale)
-                .prop_map(|(centre, rest, radius)| [vec![centre], rest, vec![radius]].concat())
+                .prop_map(|(center, rest, radius)| [vec![center], rest, vec![radius]].concat())
         };
         let sample = (
             symbols(shape.primaries),
@@ -103,12 +104,12 @@ const FUNCTIONS: [(Function, OfNumbers); 12] = [
     (Function::Atan, f64::atan),
 ];
 
-/// Which part of the centres from -3 to 3 a function is asked on.
-fn within_domain(function: Function, centre: f64) -> f64 {
+/// Which part of the centers from -3 to 3 a function is asked on.
+fn within_domain(function: Function, center: f64) -> f64 {
     match function {
-        Function::Asin | Function::Acos => centre / 5.0,
-        Function::Log | Function::Sqrt | Function::Reciprocal => centre.abs() + 1.5,
-        _ => centre,
+        Function::Asin | Function::Acos => center / 5.0,
+        Function::Log | Function::Sqrt | Function::Reciprocal => center.abs() + 1.5,
+        _ => center,
     }
 }
 
@@ -159,9 +160,9 @@ proptest! {
     #[test]
     fn functions_hold((sample, mut a, _) in forms(0.1)) {
         let shape = sample.shape;
-        let (centre, mut out, mut scratch) = (a[0], vec![0.0; shape.width()], Vec::new());
+        let (center, mut out, mut scratch) = (a[0], vec![0.0; shape.width()], Vec::new());
         for (function, number) in FUNCTIONS {
-            a[0] = within_domain(function, centre);
+            a[0] = within_domain(function, center);
             shape.apply(function, &a, &mut out, &mut scratch);
             let value = number(sample.value(0, &a));
             // A wide form may leave the domain of an arc function: of what is not there nothing is claimed.
@@ -176,12 +177,12 @@ proptest! {
     fn expansions_are_as_tight_as_their_order((sample, mut a, _) in forms(1e-3)) {
         let shape = sample.shape;
         a[shape.radius()] = 0.0;
-        let (centre, reach) = (a[0], a[1..].iter().map(|c| c.abs()).sum::<f64>());
+        let (center, reach) = (a[0], a[1..].iter().map(|c| c.abs()).sum::<f64>());
         let (mut out, mut scratch) = (vec![0.0; shape.width()], Vec::new());
         let errors = a[shape.first_error()..shape.radius()].iter().map(|e| e.abs()).sum::<f64>();
         let products = a[1 + shape.primaries..shape.first_error()].iter().map(|q| q.abs()).sum::<f64>();
         for (function, _) in FUNCTIONS {
-            a[0] = within_domain(function, centre);
+            a[0] = within_domain(function, center);
             shape.apply(function, &a, &mut out, &mut scratch);
             let lost = match shape.quadratic {
                 true => reach.powi(3) + (errors + products) * reach,

@@ -1,17 +1,17 @@
 //! Exponentials, logarithms, inverse and hyperbolic functions, and what is piecewise constant or linear.
 //!
-//! `core-math` rounds correctly, so the neighbours of its results are bounds; results that are exact stay so.
+//! `core-math` rounds correctly, so the neighbors of its results are bounds; results that are exact stay so.
 
 use super::Interval;
 use super::rounding::{above, add_down, add_up, below};
 
 /// A function of doubles, rounded correctly.
-type Function = fn(f64) -> f64;
+type RealFunction = fn(f64) -> f64;
 
 impl Interval {
     /// The image under an increasing function, which is exact where `exact` holds.
     #[inline]
-    pub(super) fn increasing(self, function: Function, exact: impl Fn(f64) -> bool) -> Self {
+    pub(super) fn increasing(self, function: RealFunction, exact: impl Fn(f64) -> bool) -> Self {
         let low = function(self.lo);
         let high = if self.is_point() {
             low

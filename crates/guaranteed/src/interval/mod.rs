@@ -35,12 +35,12 @@ impl Interval {
     pub const ZERO: Self = Self { lo: 0.0, hi: 0.0 };
     /// One.
     pub const ONE: Self = Self { lo: 1.0, hi: 1.0 };
-    /// The number π, between neighbouring doubles.
+    /// The number π, between neighboring doubles.
     pub const PI: Self = Self {
         lo: std::f64::consts::PI,
         hi: std::f64::consts::PI.next_up(),
     };
-    /// A right angle, π/2, between neighbouring doubles.
+    /// A right angle, π/2, between neighboring doubles.
     pub const HALF_PI: Self = Self {
         lo: std::f64::consts::FRAC_PI_2,
         hi: std::f64::consts::FRAC_PI_2.next_up(),
@@ -61,9 +61,9 @@ impl Interval {
         Self::new(value, value)
     }
 
-    /// `centre ± radius`, rounded outwards.
-    pub fn around(centre: f64, radius: f64) -> Self {
-        Self::point(centre) + Self::new(-radius, radius)
+    /// `center ± radius`, rounded outwards.
+    pub fn around(center: f64, radius: f64) -> Self {
+        Self::point(center) + Self::new(-radius, radius)
     }
 
     /// Whether it is a single number.

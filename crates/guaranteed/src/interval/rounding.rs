@@ -1,7 +1,7 @@
 //! Scalar operations rounded towards one side, by error-free transforms.
 //!
 //! A floating-point sum or product comes with its exact rounding error (Dekker 1971, Knuth); a quotient or a root with the
-//! sign of its remainder. The result moves to the neighbouring double only if it lies on the wrong side of the true one,
+//! sign of its remainder. The result moves to the neighboring double only if it lies on the wrong side of the true one,
 //! so bounds are the best possible, and exact results stay exact. Where the transforms would underflow or overflow, the
 //! same is done on operands scaled by powers of two. The rounding mode of the processor is never changed.
 

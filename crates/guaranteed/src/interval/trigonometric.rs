@@ -1,7 +1,7 @@
 //! Sine, cosine, tangent and the angle of a point, for every double however large.
 //!
 //! `core-math` rounds correctly, so the *signs* of its sine and cosine at a double are those of the true ones: they name
-//! the quadrant, exactly. Two ends less than a full turn apart then tell by their quadrants which extrema lie between
+//! the quadrant, exactly. Two ends less than a full turn apart then show by their quadrants which extrema lie between
 //! them. No multiple of π is ever computed.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};

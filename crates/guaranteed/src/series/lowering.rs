@@ -1,69 +1,29 @@
 //! From a program to operations that have a recursion for their Taylor coefficients.
 //!
-//! Functions without a recursion of their own are written with others: `tan` as a quotient, `min` with `abs`, and so on.
-//! Conditions are not operations here: which branch holds on a step is found on intervals and told by the [`Outlook`].
+//! Functions without a recursion of their own are written with others: `tan` as a quotient, `min` with
+//! `abs`, and so on. Conditions are not operations here: which branch holds on a step is found on
+//! intervals and given by the [`Assumptions`].
 //!
-//! [`Outlook`]: super::Outlook
+//! [`Assumptions`]: super::assumptions::Assumptions
+
+use std::iter;
+use std::ops::Range;
 
 use dovetail_equations::{Binary, Instruction, Program, Unary};
 
+use super::operation::{
+    Angle, Arithmetic, GuardIndex, LeafKind, Operation, Piecewise, Primitive, Register, Smooth,
+};
 use crate::functions::Function;
 use crate::interval::Interval;
 
-/// A register of the lowered program.
-pub(super) type Register = usize;
+/// Powers up to this exponent are multiplied out.
+const LARGEST_EXPONENT: f64 = 1e6;
 
-/// One operation. Its result is a register of its own; some fill the register after it, too.
+/// An argument that decides something, whose range the assumptions hold, in registers of the program:
+/// values, or truth values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Operation {
-    Constant(Interval),
-    Parameter(usize),
-    Time,
-    Switch(usize),
-    State(usize),
-    Add(Register, Register),
-    Subtract(Register, Register),
-    Negate(Register),
-    Multiply(Register, Register),
-    Square(Register),
-    /// The reciprocal of the divisor's value is the register after the quotient.
-    Divide(Register, Register),
-    /// The reciprocal of twice the root is the register after it.
-    Sqrt(Register),
-    Exp(Register),
-    /// Sine, then cosine.
-    SineCosine(Register),
-    /// Hyperbolic sine, then cosine.
-    HyperbolicSineCosine(Register),
-    /// `tanh`, then `1 − tanh²`.
-    Tanh(Register),
-    /// A function whose derivative is ±1 over another register; the reciprocal of that one's value is the register after.
-    Primitive {
-        function: Function,
-        argument: Register,
-        over: Register,
-        sign: f64,
-    },
-    /// The angle of `(x, y)`, unless the outlook has them meet the cut; `over` is `x² + y²`, the reciprocal of its value the
-    /// register after.
-    Angle {
-        y: Register,
-        x: Register,
-        over: Register,
-        watched: usize,
-    },
-    Abs(Register, usize),
-    /// `sign`, `floor` or `ceil`: a constant where it is decided.
-    Step(Unary, Register, usize),
-    /// One of two, decided by the condition that the outlook tells.
-    Select(Register, Register, usize),
-    /// Filled together with the register before.
-    Companion,
-}
-
-/// What an outlook has to tell a range of, in registers of the program: values, or truth values.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Watched {
+pub(super) enum Guard {
     Register(usize),
     Difference(usize, usize),
     Quotient(usize, usize),
@@ -77,9 +37,9 @@ pub(super) struct Lowered {
     pub operations: Vec<Operation>,
     /// The register of each result.
     pub results: Vec<Register>,
-    pub watched: Vec<Watched>,
+    pub guards: Vec<Guard>,
     /// For each of them, whether it depends on states.
-    pub watched_states: Vec<bool>,
+    pub guard_states: Vec<bool>,
     /// The register of each register of the program; truth values have none.
     pub places: Vec<Option<Register>>,
     /// For each register of the program, whether it depends on states.
@@ -90,47 +50,27 @@ pub(super) struct Lowered {
 
 /// Lowers a program, for these parameters.
 pub(super) fn lower(program: &Program, parameters: &[Interval]) -> Lowered {
-    let count = program.registers();
-    let mut lowering = Lowered {
-        places: vec![None; count],
-        stateful: vec![false; count],
-        integers: vec![None; count],
-        ..Lowered::default()
-    };
-    let layout = program.layout();
-    layout
-        .states
-        .clone()
-        .for_each(|register| lowering.stateful[register] = true);
-    for (register, range) in layout.parameters.clone().zip(parameters) {
-        lowering.integers[register] = whole(*range);
-    }
+    let mut lowering = Lowered::new(program, parameters);
     lowering.place_leaves(program);
     for (register, instruction) in program.instructions() {
-        lowering.stateful[register] = operands(instruction)
-            .iter()
-            .any(|&operand| lowering.stateful[operand as usize]);
+        lowering.stateful[register] = lowering.depends_on_states(instruction);
         lowering.places[register] = lowering.instruction(instruction);
     }
-    lowering.results = program
-        .result_registers()
-        .iter()
-        .map(|&r| lowering.number(r))
-        .collect();
+    let results = program.result_registers().iter();
+    lowering.results = results.map(|&r| lowering.number(r)).collect();
     lowering
 }
 
 /// Which registers are operands or results.
 fn used(program: &Program) -> Vec<bool> {
     let mut used = vec![false; program.registers()];
-    program
-        .result_registers()
-        .iter()
-        .for_each(|&register| used[register] = true);
+    for &register in program.result_registers() {
+        used[register] = true;
+    }
     for (_, instruction) in program.instructions() {
-        operands(instruction)
-            .iter()
-            .for_each(|&register| used[register as usize] = true);
+        for register in operands(instruction) {
+            used[register as usize] = true;
+        }
     }
     used
 }
@@ -138,11 +78,9 @@ fn used(program: &Program) -> Vec<bool> {
 /// The operands of an instruction, some of them twice.
 fn operands(instruction: Instruction) -> [u32; 3] {
     match instruction {
-        Instruction::Add(a, b)
-        | Instruction::Subtract(a, b)
-        | Instruction::Multiply(a, b)
-        | Instruction::Divide(a, b)
-        | Instruction::Binary(_, a, b) => [a, b, b],
+        Instruction::Add(a, b) | Instruction::Subtract(a, b) => [a, b, b],
+        Instruction::Multiply(a, b) | Instruction::Divide(a, b) => [a, b, b],
+        Instruction::Binary(_, a, b) => [a, b, b],
         Instruction::Unary(_, a) | Instruction::PowerInteger(a, _) => [a; 3],
         Instruction::Select(a, b, c) => [a, b, c],
     }
@@ -151,45 +89,77 @@ fn operands(instruction: Instruction) -> [u32; 3] {
 /// The whole number that an interval is, if it is one that powers are multiplied out for.
 fn whole(range: Interval) -> Option<i32> {
     let value = range.lo;
-    (range.is_point() && value.fract() == 0.0 && value.abs() <= 1e6).then_some(value as i32)
+    let whole = range.is_point() && value.fract() == 0.0;
+    (whole && value.abs() <= LARGEST_EXPONENT).then_some(value as i32)
 }
 
+/// The leaves of a program, each with its register.
+fn leaves(program: &Program) -> impl Iterator<Item = (usize, LeafKind)> {
+    let layout = program.layout();
+    let values = program.constants().iter().map(|&v| Interval::point(v));
+    let constants = values.map(LeafKind::Constant).enumerate();
+    constants
+        .chain(numbered(&layout.parameters, LeafKind::Parameter))
+        .chain(iter::once((layout.time, LeafKind::Time)))
+        .chain(numbered(&layout.switches, LeafKind::Switch))
+        .chain(numbered(&layout.states, LeafKind::State))
+}
+
+/// The leaves of one kind, in registers one after the other.
+fn numbered(
+    registers: &Range<usize>,
+    leaf: fn(usize) -> LeafKind,
+) -> impl Iterator<Item = (usize, LeafKind)> + use<> {
+    let registers = registers.clone().enumerate();
+    registers.map(move |(index, register)| (register, leaf(index)))
+}
+
+/// Before there are operations.
 impl Lowered {
-    fn place_leaves(&mut self, program: &Program) {
+    fn new(program: &Program, parameters: &[Interval]) -> Self {
+        let count = program.registers();
         let layout = program.layout();
-        let constants = program
-            .constants()
-            .iter()
-            .map(|&value| Operation::Constant(Interval::point(value)));
-        let leaves = constants
-            .enumerate()
-            .chain(
-                layout
-                    .parameters
-                    .clone()
-                    .enumerate()
-                    .map(|(index, r)| (r, Operation::Parameter(index))),
-            )
-            .chain([(layout.time, Operation::Time)])
-            .chain(
-                layout
-                    .switches
-                    .clone()
-                    .enumerate()
-                    .map(|(index, r)| (r, Operation::Switch(index))),
-            )
-            .chain(
-                layout
-                    .states
-                    .clone()
-                    .enumerate()
-                    .map(|(index, r)| (r, Operation::State(index))),
-            );
-        // A system's program has room for the variables of all systems before it, and uses few of them.
-        let used = used(program);
-        for (register, leaf) in leaves.filter(|(register, _)| used[*register]) {
-            self.places[register] = Some(self.push(leaf));
+        let mut lowered = Self {
+            places: vec![None; count],
+            stateful: vec![false; count],
+            integers: vec![None; count],
+            ..Self::default()
+        };
+        lowered.stateful[layout.states.clone()].fill(true);
+        for (register, range) in layout.parameters.clone().zip(parameters) {
+            lowered.integers[register] = whole(*range);
         }
+        lowered
+    }
+
+    /// A system's program has registers for the variables of all systems before it, and uses few of
+    /// them.
+    fn place_leaves(&mut self, program: &Program) {
+        let used = used(program);
+        for (register, leaf) in leaves(program) {
+            if used[register] {
+                self.places[register] = Some(self.push(Operation::Leaf(leaf)));
+            }
+        }
+    }
+
+    fn depends_on_states(&self, instruction: Instruction) -> bool {
+        let mut operands = operands(instruction).into_iter();
+        operands.any(|operand| self.stateful[operand as usize])
+    }
+}
+
+/// Operations.
+impl Lowered {
+    /// The states that are used, each with its register.
+    pub fn states(&self) -> Vec<(usize, Register)> {
+        let mut states = Vec::new();
+        for (register, operation) in self.operations.iter().enumerate() {
+            if let Operation::Leaf(LeafKind::State(state)) = *operation {
+                states.push((state, register));
+            }
+        }
+        states
     }
 
     fn push(&mut self, operation: Operation) -> Register {
@@ -204,19 +174,61 @@ impl Lowered {
     }
 
     fn constant(&mut self, value: Interval) -> Register {
-        self.push(Operation::Constant(value))
+        self.push(Operation::Leaf(LeafKind::Constant(value)))
     }
 
-    fn watch(&mut self, watched: Watched) -> usize {
-        let stateful = match watched {
-            Watched::Register(a) => self.stateful[a],
-            Watched::Difference(a, b) | Watched::Quotient(a, b) | Watched::Angle(a, b) => {
+    fn arithmetic(&mut self, operation: Arithmetic) -> Register {
+        self.push(Operation::Arithmetic(operation))
+    }
+
+    fn add(&mut self, a: Register, b: Register) -> Register {
+        self.arithmetic(Arithmetic::Add(a, b))
+    }
+
+    fn subtract(&mut self, a: Register, b: Register) -> Register {
+        self.arithmetic(Arithmetic::Subtract(a, b))
+    }
+
+    fn multiply(&mut self, a: Register, b: Register) -> Register {
+        self.arithmetic(Arithmetic::Multiply(a, b))
+    }
+
+    fn square(&mut self, a: Register) -> Register {
+        self.arithmetic(Arithmetic::Square(a))
+    }
+
+    fn divide(&mut self, a: Register, b: Register) -> Register {
+        self.pair(Operation::Arithmetic(Arithmetic::Divide(a, b)))
+    }
+
+    fn smooth(&mut self, operation: Smooth) -> Register {
+        self.pair(Operation::Smooth(operation))
+    }
+
+    fn exponential(&mut self, a: Register) -> Register {
+        self.push(Operation::Smooth(Smooth::Exp(a)))
+    }
+
+    fn step(&mut self, operation: Unary, a: Register, guard: Guard) -> Register {
+        let guard = self.guard(guard);
+        self.push(Operation::Piecewise(Piecewise::Step(operation, a, guard)))
+    }
+
+    fn abs(&mut self, a: Register, guard: Guard) -> Register {
+        let guard = self.guard(guard);
+        self.push(Operation::Piecewise(Piecewise::Abs(a, guard)))
+    }
+
+    fn guard(&mut self, guard: Guard) -> GuardIndex {
+        let stateful = match guard {
+            Guard::Register(a) => self.stateful[a],
+            Guard::Difference(a, b) | Guard::Quotient(a, b) | Guard::Angle(a, b) => {
                 self.stateful[a] || self.stateful[b]
             }
         };
-        self.watched_states.push(stateful);
-        self.watched.push(watched);
-        self.watched.len() - 1
+        self.guard_states.push(stateful);
+        self.guards.push(guard);
+        self.guards.len() - 1
     }
 
     /// The register of a number of the program.
@@ -224,192 +236,233 @@ impl Lowered {
         self.places[register].expect("BUG: a condition is used as a number")
     }
 
+    /// The register of an operand of an instruction.
+    fn operand(&self, register: u32) -> Register {
+        self.number(register as usize)
+    }
+
+    /// The registers of two operands, unless they are conditions.
+    fn both(&self, a: usize, b: usize) -> Option<(Register, Register)> {
+        Some((self.places[a]?, self.places[b]?))
+    }
+}
+
+/// Instructions.
+impl Lowered {
+    /// `None` for conditions.
     fn instruction(&mut self, instruction: Instruction) -> Option<Register> {
-        let of = |lowered: &Self, r: u32| lowered.number(r as usize);
-        Some(match instruction {
-            Instruction::Add(a, b) => self.push(Operation::Add(of(self, a), of(self, b))),
-            Instruction::Subtract(a, b) => self.push(Operation::Subtract(of(self, a), of(self, b))),
-            Instruction::Multiply(a, b) if a == b => self.push(Operation::Square(of(self, a))),
-            Instruction::Multiply(a, b) => self.push(Operation::Multiply(of(self, a), of(self, b))),
-            Instruction::Divide(a, b) => self.pair(Operation::Divide(of(self, a), of(self, b))),
+        let register = match instruction {
             Instruction::Unary(Unary::Not, _) => return None,
-            Instruction::Unary(operation, a) => self.unary(operation, a as usize),
             Instruction::Binary(operation, a, b) => {
                 return self.binary(operation, a as usize, b as usize);
             }
-            Instruction::PowerInteger(a, exponent) => self.power_integer(of(self, a), exponent),
-            Instruction::Select(condition, a, b) => {
-                // A choice between conditions is a condition itself.
-                let (Some(a), Some(b)) = (self.places[a as usize], self.places[b as usize]) else {
-                    return None;
-                };
-                let watched = self.watch(Watched::Register(condition as usize));
-                self.push(Operation::Select(a, b, watched))
-            }
-        })
+            Instruction::Select(condition, a, b) => return self.select(condition, a, b),
+            Instruction::Add(a, b) => self.add(self.operand(a), self.operand(b)),
+            Instruction::Subtract(a, b) => self.subtract(self.operand(a), self.operand(b)),
+            Instruction::Multiply(a, b) if a == b => self.square(self.operand(a)),
+            Instruction::Multiply(a, b) => self.multiply(self.operand(a), self.operand(b)),
+            Instruction::Divide(a, b) => self.divide(self.operand(a), self.operand(b)),
+            Instruction::Unary(operation, a) => self.unary(operation, a as usize),
+            Instruction::PowerInteger(a, exponent) => self.power_integer(self.operand(a), exponent),
+        };
+        Some(register)
     }
 
+    /// A choice between conditions is a condition itself.
+    fn select(&mut self, condition: u32, a: u32, b: u32) -> Option<Register> {
+        let (a, b) = self.both(a as usize, b as usize)?;
+        let guard = self.guard(Guard::Register(condition as usize));
+        let select = Piecewise::Select(a, b, guard);
+        Some(self.push(Operation::Piecewise(select)))
+    }
+}
+
+/// Functions of one argument.
+impl Lowered {
     fn unary(&mut self, operation: Unary, register: usize) -> Register {
         let a = self.number(register);
         match operation {
-            Unary::Negate => self.push(Operation::Negate(a)),
-            Unary::Sin => self.pair(Operation::SineCosine(a)),
-            Unary::Cos => self.pair(Operation::SineCosine(a)) + 1,
-            Unary::Tan => {
-                let sine = self.pair(Operation::SineCosine(a));
-                self.pair(Operation::Divide(sine, sine + 1))
-            }
+            Unary::Negate => self.arithmetic(Arithmetic::Negate(a)),
+            Unary::Sin => self.smooth(Smooth::SineCosine(a)),
+            Unary::Cos => self.smooth(Smooth::SineCosine(a)) + 1,
+            Unary::Tan => self.tangent(a),
             Unary::Asin => self.arc(Function::Asin, a, 1.0),
             Unary::Acos => self.arc(Function::Acos, a, -1.0),
-            Unary::Atan => {
-                let (square, one) = (
-                    self.push(Operation::Square(a)),
-                    self.constant(Interval::ONE),
-                );
-                let over = self.push(Operation::Add(one, square));
-                self.pair(Operation::Primitive {
-                    function: Function::Atan,
-                    argument: a,
-                    over,
-                    sign: 1.0,
-                })
-            }
-            Unary::Sinh => self.pair(Operation::HyperbolicSineCosine(a)),
-            Unary::Cosh => self.pair(Operation::HyperbolicSineCosine(a)) + 1,
-            Unary::Tanh => self.pair(Operation::Tanh(a)),
-            Unary::Exp => self.push(Operation::Exp(a)),
+            Unary::Atan => self.arc_tangent(a),
+            Unary::Sinh => self.smooth(Smooth::HyperbolicSineCosine(a)),
+            Unary::Cosh => self.smooth(Smooth::HyperbolicSineCosine(a)) + 1,
+            Unary::Tanh => self.smooth(Smooth::Tanh(a)),
+            Unary::Exp => self.exponential(a),
             Unary::Log => self.log(a),
-            Unary::Log10 => {
-                let log = self.log(a);
-                let scale = self.constant(Interval::ONE / Interval::point(10.0).log());
-                self.push(Operation::Multiply(scale, log))
-            }
-            Unary::Sqrt => self.pair(Operation::Sqrt(a)),
-            Unary::Abs => {
-                let watched = self.watch(Watched::Register(register));
-                self.push(Operation::Abs(a, watched))
-            }
+            Unary::Log10 => self.decimal_log(a),
+            Unary::Sqrt => self.smooth(Smooth::Sqrt(a)),
+            Unary::Abs => self.abs(a, Guard::Register(register)),
             Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Not => {
-                let watched = self.watch(Watched::Register(register));
-                self.push(Operation::Step(operation, a, watched))
+                self.step(operation, a, Guard::Register(register))
             }
         }
     }
 
+    fn tangent(&mut self, a: Register) -> Register {
+        let sine = self.smooth(Smooth::SineCosine(a));
+        self.divide(sine, sine + 1)
+    }
+
+    fn primitive(&mut self, function: Function, argument: Register, over: Register) -> Register {
+        self.signed_primitive(function, argument, over, 1.0)
+    }
+
+    fn signed_primitive(
+        &mut self,
+        function: Function,
+        argument: Register,
+        over: Register,
+        sign: f64,
+    ) -> Register {
+        self.smooth(Smooth::Primitive(Primitive {
+            function,
+            argument,
+            over,
+            sign,
+        }))
+    }
+
     fn log(&mut self, a: Register) -> Register {
-        self.pair(Operation::Primitive {
-            function: Function::Log,
-            argument: a,
-            over: a,
-            sign: 1.0,
-        })
+        self.primitive(Function::Log, a, a)
+    }
+
+    fn decimal_log(&mut self, a: Register) -> Register {
+        let log = self.log(a);
+        let scale = self.constant(Interval::ONE / Interval::point(10.0).log());
+        self.multiply(scale, log)
+    }
+
+    /// Its derivative is 1 over `1 + a²`.
+    fn arc_tangent(&mut self, a: Register) -> Register {
+        let square = self.square(a);
+        let one = self.constant(Interval::ONE);
+        let over = self.add(one, square);
+        self.primitive(Function::Atan, a, over)
     }
 
     /// An arc sine or cosine: its derivative is ±1 over `√(1 − a²)`.
     fn arc(&mut self, function: Function, a: Register, sign: f64) -> Register {
-        let (square, one) = (
-            self.push(Operation::Square(a)),
-            self.constant(Interval::ONE),
-        );
-        let rest = self.push(Operation::Subtract(one, square));
-        let over = self.pair(Operation::Sqrt(rest));
-        self.pair(Operation::Primitive {
-            function,
-            argument: a,
-            over,
-            sign,
-        })
+        let square = self.square(a);
+        let one = self.constant(Interval::ONE);
+        let rest = self.subtract(one, square);
+        let over = self.smooth(Smooth::Sqrt(rest));
+        self.signed_primitive(function, a, over, sign)
     }
+}
 
+/// Functions of two arguments, which come as registers of the program.
+impl Lowered {
     fn binary(&mut self, operation: Binary, left: usize, right: usize) -> Option<Register> {
-        let (Some(a), Some(b)) = (self.places[left], self.places[right]) else {
-            return None;
+        let (a, b) = self.both(left, right)?;
+        let register = match operation {
+            Binary::Add => self.add(a, b),
+            Binary::Subtract => self.subtract(a, b),
+            Binary::Multiply => self.multiply(a, b),
+            Binary::Divide => self.divide(a, b),
+            Binary::Power => self.power(a, b, self.integers[right]),
+            Binary::Atan2 => self.angle((a, left), (b, right)),
+            Binary::Min => self.minimum((a, left), (b, right)),
+            Binary::Max => self.maximum((a, left), (b, right)),
+            Binary::Modulo => self.modulo((a, left), (b, right)),
+            Binary::Less | Binary::LessEqual | Binary::Equal => return None,
+            Binary::And | Binary::Or => return None,
         };
-        Some(match operation {
-            Binary::Add => self.push(Operation::Add(a, b)),
-            Binary::Subtract => self.push(Operation::Subtract(a, b)),
-            Binary::Multiply => self.push(Operation::Multiply(a, b)),
-            Binary::Divide => self.pair(Operation::Divide(a, b)),
-            Binary::Power if self.integers[right].is_some() => {
-                let exponent = self.integers[right].unwrap_or(0);
-                self.power_integer(a, exponent)
-            }
-            Binary::Power => {
-                let log = self.log(a);
-                let product = self.push(Operation::Multiply(b, log));
-                self.push(Operation::Exp(product))
-            }
-            Binary::Atan2 => {
-                let (y, x) = (
-                    self.push(Operation::Square(a)),
-                    self.push(Operation::Square(b)),
-                );
-                let over = self.push(Operation::Add(x, y));
-                let watched = self.watch(Watched::Angle(left, right));
-                self.pair(Operation::Angle {
-                    y: a,
-                    x: b,
-                    over,
-                    watched,
-                })
-            }
-            Binary::Min | Binary::Max => self.extreme(operation, (a, left), (b, right)),
-            Binary::Modulo => {
-                let watched = self.watch(Watched::Quotient(left, right));
-                let quotient = self.pair(Operation::Divide(a, b));
-                let whole = self.push(Operation::Step(Unary::Floor, quotient, watched));
-                let part = self.push(Operation::Multiply(b, whole));
-                self.push(Operation::Subtract(a, part))
-            }
-            Binary::Less | Binary::LessEqual | Binary::Equal | Binary::And | Binary::Or => {
-                return None;
-            }
-        })
+        Some(register)
     }
 
-    /// `(a + b ∓ |a − b|) / 2`.
-    fn extreme(
+    fn angle(&mut self, y: (Register, usize), x: (Register, usize)) -> Register {
+        let y_squared = self.square(y.0);
+        let x_squared = self.square(x.0);
+        let over = self.add(x_squared, y_squared);
+        let guard = self.guard(Guard::Angle(y.1, x.1));
+        self.smooth(Smooth::Angle(Angle {
+            y: y.0,
+            x: x.0,
+            over,
+            guard,
+        }))
+    }
+
+    /// `a − b ⌊a / b⌋`.
+    fn modulo(&mut self, a: (Register, usize), b: (Register, usize)) -> Register {
+        let quotient = self.divide(a.0, b.0);
+        let whole = self.step(Unary::Floor, quotient, Guard::Quotient(a.1, b.1));
+        let part = self.multiply(b.0, whole);
+        self.subtract(a.0, part)
+    }
+
+    /// `(a + b − |a − b|) / 2`.
+    fn minimum(&mut self, a: (Register, usize), b: (Register, usize)) -> Register {
+        let (distance, sum) = self.distance_and_sum(a, b);
+        let twice = self.subtract(sum, distance);
+        self.half(twice)
+    }
+
+    /// `(a + b + |a − b|) / 2`.
+    fn maximum(&mut self, a: (Register, usize), b: (Register, usize)) -> Register {
+        let (distance, sum) = self.distance_and_sum(a, b);
+        let twice = self.add(sum, distance);
+        self.half(twice)
+    }
+
+    fn distance_and_sum(
         &mut self,
-        operation: Binary,
         a: (Register, usize),
         b: (Register, usize),
-    ) -> Register {
-        let difference = self.push(Operation::Subtract(a.0, b.0));
-        let watched = self.watch(Watched::Difference(a.1, b.1));
-        let distance = self.push(Operation::Abs(difference, watched));
-        let sum = self.push(Operation::Add(a.0, b.0));
-        let twice = match operation {
-            Binary::Min => self.push(Operation::Subtract(sum, distance)),
-            _ => self.push(Operation::Add(sum, distance)),
-        };
-        let half = self.constant(Interval::point(0.5));
-        self.push(Operation::Multiply(half, twice))
+    ) -> (Register, Register) {
+        let difference = self.subtract(a.0, b.0);
+        let distance = self.abs(difference, Guard::Difference(a.1, b.1));
+        (distance, self.add(a.0, b.0))
     }
 
-    /// By squaring; one over it for a negative exponent.
-    fn power_integer(&mut self, a: Register, exponent: i32) -> Register {
-        let mut rest = exponent.unsigned_abs();
-        let (mut power, mut square) = (None, a);
-        while rest > 0 {
-            if rest % 2 == 1 {
-                power = Some(match power {
-                    None => square,
-                    Some(power) => self.push(Operation::Multiply(power, square)),
-                });
-            }
-            rest /= 2;
-            if rest > 0 {
-                square = self.push(Operation::Square(square));
-            }
+    fn half(&mut self, twice: Register) -> Register {
+        let half = self.constant(Interval::point(0.5));
+        self.multiply(half, twice)
+    }
+}
+
+/// Powers.
+impl Lowered {
+    fn power(&mut self, base: Register, exponent: Register, whole: Option<i32>) -> Register {
+        if let Some(whole) = whole {
+            return self.power_integer(base, whole);
         }
-        let power = match power {
-            Some(power) => power,
-            None => self.constant(Interval::ONE),
-        };
+        let log = self.log(base);
+        let product = self.multiply(exponent, log);
+        self.exponential(product)
+    }
+
+    /// One over the power for a negative exponent.
+    fn power_integer(&mut self, base: Register, exponent: i32) -> Register {
+        let power = self.power_by_squaring(base, exponent.unsigned_abs());
         if exponent > 0 {
             return power;
         }
         let one = self.constant(Interval::ONE);
-        self.pair(Operation::Divide(one, power))
+        self.divide(one, power)
+    }
+
+    fn power_by_squaring(&mut self, base: Register, exponent: u32) -> Register {
+        let mut rest = exponent;
+        let mut power = None;
+        let mut square = base;
+        while rest > 0 {
+            if rest % 2 == 1 {
+                power = Some(match power {
+                    None => square,
+                    Some(power) => self.multiply(power, square),
+                });
+            }
+            rest /= 2;
+            if rest > 0 {
+                square = self.square(square);
+            }
+        }
+        power.unwrap_or_else(|| self.constant(Interval::ONE))
     }
 }

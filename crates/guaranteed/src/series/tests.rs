@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use dovetail_equations::{Evaluator, Model, Source};
+use dovetail_equations::{Evaluator, Model, Program, Source};
 use proptest::prelude::*;
 
-use super::*;
+use super::assumptions::Assumptions;
+use super::tape::{Coefficient, SeriesTape};
+use crate::forms::FormShape;
+use crate::interval::Interval;
 
 /// How many coefficients are looked at.
 const ORDERS: usize = 9;
@@ -25,18 +28,18 @@ fn program(expression: &str) -> Program {
 }
 
 /// What the ranges of `x` and `y` decide.
-fn outlook(program: &Arc<Program>, tape: &SeriesTape, ranges: &[Interval; 2]) -> Outlook {
+fn assumptions(program: &Arc<Program>, tape: &SeriesTape, ranges: &[Interval; 2]) -> Assumptions {
     let mut evaluator = Evaluator::new(Arc::clone(program), &Interval::ZERO, &[]);
     evaluator.set_states(ranges);
     evaluator.run(&mut [Interval::ZERO]);
-    tape.outlook_of(&evaluator)
+    tape.assumptions_from(&evaluator)
 }
 
 /// The coefficients of an expression on intervals, for `x` and `y` with these coefficients.
 fn series(expression: &str, x: &[f64], y: &[f64]) -> Vec<Interval> {
     let program = Arc::new(program(expression));
     let mut tape = SeriesTape::new(&program, &[], None);
-    let outlook = outlook(
+    let assumptions = assumptions(
         &program,
         &tape,
         &[Interval::point(x[0]), Interval::point(y[0])],
@@ -51,7 +54,7 @@ fn series(expression: &str, x: &[f64], y: &[f64]) -> Vec<Interval> {
         Interval::ZERO,
         &[],
     );
-    tape.set_outlook(&outlook);
+    tape.set_assumptions(&assumptions);
     let at = |series: &[f64], k: usize| Interval::point(series.get(k).copied().unwrap_or(0.0));
     let coefficient = |tape: &mut SeriesTape, k: usize| {
         tape.set_state_intervals(k, |state| at([x, y][state], k));
@@ -273,9 +276,9 @@ proptest! {
         quadratic in any::<bool>(),
     ) {
         let shape = FormShape { primaries: 1, quadratic, errors: 1 };
-        let form = |centre: f64, primary: f64, error: f64| {
+        let form = |center: f64, primary: f64, error: f64| {
             let mut form = vec![0.0; shape.width()];
-            (form[0], form[1], form[shape.first_error()]) = (centre, primary, error);
+            (form[0], form[1], form[shape.first_error()]) = (center, primary, error);
             form
         };
         let (x, y) = ([form(x0, 0.05, 0.01), form(slope, 0.0, 0.0)], [form(y0, -0.02, 0.03), form(0.2, 0.01, 0.0)]);
@@ -288,9 +291,9 @@ proptest! {
         for expression in EXPRESSIONS {
             let program = Arc::new(program(expression));
             let mut tape = SeriesTape::new(&program, &[], Some(&[]));
-            let outlook = outlook(&program, &tape, &[shape.range(&x[0]), shape.range(&y[0])]);
+            let assumptions = assumptions(&program, &tape, &[shape.range(&x[0]), shape.range(&y[0])]);
             tape.begin(shape, ORDERS, Interval::ZERO, &[]);
-            tape.set_outlook(&outlook);
+            tape.set_assumptions(&assumptions);
             let expected = series(expression, &x_numbers, &y_numbers);
             for (k, expected) in expected.into_iter().enumerate() {
                 tape.set_states(k, |state| [&x, &y][state].get(k).unwrap_or(&nothing));

@@ -4,45 +4,49 @@
 //! corner of the box stays below all, the one from the upper corner above. Both are trajectories of the model themselves, so that
 //! the bounds are exact but for rounding. The sign is checked over the tube between the two, step by step.
 
-use super::run::{Beginning, Failure};
-use super::single::Single;
-use super::walk::{Stepper, walk};
+use super::flowpipe::{Flowpipe, StartBoxes};
+use super::single::SingleSet;
+use super::stepper::{Failure, Stepper};
+use super::time_loop::run_time_loop;
 use crate::api::{Options, Outcome, Stopped, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
+/// What is remarked of such a run.
+const REMARK: &str = "cooperative: bounded by the runs from the lower and the upper corner";
+
 /// Bounds by two point runs, if the model is cooperative wherever it gets.
 ///
-/// What is told is kept back until that is sure: a model that turns out otherwise has told nothing.
+/// Reports are buffered until that is sure: for a model that turns out otherwise nothing has been
+/// reported.
 pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
     watcher: &mut dyn Watcher,
 ) -> Option<Outcome> {
-    let mut pair = Pair::new(problem)?;
-    let mut kept = Kept {
+    let mut pair = CooperativePair::new(problem)?;
+    let mut buffered = BufferedRows {
         rows: Vec::new(),
         watcher,
     };
-    let mut outcome = walk(problem, options, &mut pair, &mut kept);
-    if pair.disordered || matches!(outcome.stopped, Some(Stopped::BlownUp { .. })) {
+    let mut outcome = run_time_loop(problem, options, &mut pair, &mut buffered);
+    let blown_up = matches!(outcome.stopped, Some(Stopped::BlownUp { .. }));
+    if pair.disordered || blown_up {
         return None;
     }
-    kept.tell();
-    outcome
-        .remarks
-        .push("cooperative: bounded by the runs from the lower and the upper corner".to_owned());
+    buffered.report();
+    outcome.remarks.push(REMARK.to_owned());
     Some(outcome)
 }
 
-/// Rows that are not told yet: beginning, end and boxes.
-struct Kept<'w> {
+/// Rows that are not reported yet: beginning, end and boxes.
+struct BufferedRows<'w> {
     rows: Vec<(f64, f64, Vec<Interval>)>,
     watcher: &'w mut dyn Watcher,
 }
 
-impl Kept<'_> {
-    fn tell(self) {
+impl BufferedRows<'_> {
+    fn report(self) {
         for (from, to, states) in self.rows {
             if from == to {
                 self.watcher.instant(from, &states);
@@ -53,7 +57,7 @@ impl Kept<'_> {
     }
 }
 
-impl Watcher for Kept<'_> {
+impl Watcher for BufferedRows<'_> {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.rows.push((time, time, states.to_vec()));
     }
@@ -72,12 +76,12 @@ impl Watcher for Kept<'_> {
 }
 
 /// The runs from the lower and from the upper corner.
-struct Pair<'p> {
+struct CooperativePair<'p> {
     problem: &'p Problem,
-    lower: Single<'p>,
-    upper: Single<'p>,
+    lower: SingleSet<'p>,
+    upper: SingleSet<'p>,
     /// A run with all boxes, which is asked for signs and not moved.
-    whole: Single<'p>,
+    whole: SingleSet<'p>,
     /// The end of the prepared step.
     time: f64,
     /// Whether the order is known to hold until switches change: that of an affine problem depends on nothing else.
@@ -86,55 +90,26 @@ struct Pair<'p> {
     disordered: bool,
 }
 
-impl<'p> Pair<'p> {
+impl<'p> CooperativePair<'p> {
     /// The runs, if there is something to bound and the order holds at the start.
     fn new(problem: &'p Problem) -> Option<Self> {
-        let open = problem
-            .start
-            .iter()
-            .chain(&problem.parameters)
-            .any(|range| !range.is_point());
-        if !open || problem.loops.is_some() {
+        let start = StartBoxes::of(problem);
+        if start.open() == 0 || problem.loops.is_some() {
             return None;
         }
-        let whole = Beginning {
-            states: problem.start.clone(),
-            parameters: problem.parameters.clone(),
+        let mut whole = SingleSet::new(problem, &start);
+        let corners = corners_at_start(problem, whole.flowpipe())?;
+        let run = |states: fn(&Interval) -> f64, parameters: Vec<Interval>| {
+            let start = StartBoxes {
+                states: points(&problem.start, states),
+                parameters,
+            };
+            SingleSet::new(problem, &start)
         };
-        let mut whole = Single::new(problem, &whole);
-        let switches: Vec<Interval> = problem
-            .thresholds()
-            .iter()
-            .map(|threshold| threshold.throughout(problem.start_time, problem.start_time))
-            .collect();
-        let (time, start) = (Interval::point(problem.start_time), &problem.start);
-        whole.run().enter(problem.start_time, &switches).ok()?;
-        if !whole.run().is_ordered(time, start) {
-            return None;
-        }
-        let (low, high) = corners(
-            &whole.run().parameter_signs(time, start),
-            &problem.parameters,
-        )?;
-        let ends = |pick: fn(&Interval) -> f64| {
-            start
-                .iter()
-                .map(|range| Interval::point(pick(range)))
-                .collect()
-        };
-        let lower = Beginning {
-            states: ends(|range| range.lo),
-            parameters: low,
-        };
-        let upper = Beginning {
-            states: ends(|range| range.hi),
-            parameters: high,
-        };
-        let (lower, upper) = (Single::new(problem, &lower), Single::new(problem, &upper));
         Some(Self {
             problem,
-            lower,
-            upper,
+            lower: run(|range| range.lo, corners.lower),
+            upper: run(|range| range.hi, corners.upper),
             whole,
             time: problem.start_time,
             settled: false,
@@ -149,53 +124,82 @@ impl<'p> Pair<'p> {
         }
         let tube = self.tube(self.time, until);
         let span = Interval::new(self.time, until);
-        let whole = self.whole.run();
-        let ordered = whole.is_ordered(span, &tube) && {
-            let corners = corners(
-                &whole.parameter_signs(span, &tube),
-                &self.problem.parameters,
-            );
-            corners.is_some_and(|(low, _)| low == self.lower.run().parameters())
-        };
-        let uncertain = self
-            .problem
-            .parameters
-            .iter()
-            .any(|range| !range.is_point());
-        self.settled = ordered && self.problem.affine && !uncertain;
+        let corners = ordered_corners(self.whole.flowpipe(), span, &tube);
+        let lower = self.lower.flowpipe().parameters();
+        let ordered = corners.is_some_and(|corners| corners.lower == lower);
+        let certain = !self.problem.has_uncertain_parameters();
+        self.settled = ordered && self.problem.affine && certain;
         ordered
     }
 }
 
-/// The parameters of the lower and of the upper run, if every uncertain one acts on all states in one direction.
-fn corners(
-    signs: &[(usize, Interval)],
-    parameters: &[Interval],
-) -> Option<(Vec<Interval>, Vec<Interval>)> {
-    let (mut low, mut high) = (parameters.to_vec(), parameters.to_vec());
-    for &(index, effect) in signs {
-        let (lo, hi) = (
-            Interval::point(parameters[index].lo),
-            Interval::point(parameters[index].hi),
-        );
-        (low[index], high[index]) = match effect {
-            effect if effect.lo >= 0.0 => (lo, hi),
-            effect if effect.hi <= 0.0 => (hi, lo),
-            _ => return None,
-        };
-    }
-    Some((low, high))
+/// The corners of the parameters, if the order holds at the start.
+fn corners_at_start(problem: &Problem, whole: &mut Flowpipe<'_>) -> Option<Corners> {
+    let start = problem.start_time;
+    let thresholds = problem.thresholds();
+    let switches: Vec<Interval> = thresholds
+        .iter()
+        .map(|threshold| threshold.throughout(start, start))
+        .collect();
+    whole.enter(start, &switches).ok()?;
+    ordered_corners(whole, Interval::point(start), &problem.start)
 }
 
-fn between(lower: Vec<Interval>, upper: Vec<Interval>) -> Vec<Interval> {
-    lower
+/// The corners of the parameters, if the order holds over a box and a span of time.
+fn ordered_corners(
+    whole: &mut Flowpipe<'_>,
+    span: Interval,
+    boxes: &[Interval],
+) -> Option<Corners> {
+    if !whole.is_ordered(span, boxes) {
+        return None;
+    }
+    let signs = whole.parameter_signs(span, boxes);
+    Corners::of(&signs, &whole.problem.parameters)
+}
+
+/// One number of each box.
+fn points(boxes: &[Interval], pick: fn(&Interval) -> f64) -> Vec<Interval> {
+    boxes
         .iter()
-        .zip(&upper)
-        .map(|(lower, upper)| lower.hull(*upper))
+        .map(|range| Interval::point(pick(range)))
         .collect()
 }
 
-impl Stepper for Pair<'_> {
+/// The parameters of the lower and of the upper run.
+struct Corners {
+    lower: Vec<Interval>,
+    upper: Vec<Interval>,
+}
+
+impl Corners {
+    /// If every uncertain parameter acts on all states in one direction.
+    fn of(signs: &[(usize, Interval)], parameters: &[Interval]) -> Option<Self> {
+        let mut lower = parameters.to_vec();
+        let mut upper = parameters.to_vec();
+        for &(index, effect) in signs {
+            let least = Interval::point(parameters[index].lo);
+            let greatest = Interval::point(parameters[index].hi);
+            if effect.lo >= 0.0 {
+                lower[index] = least;
+                upper[index] = greatest;
+            } else if effect.hi <= 0.0 {
+                lower[index] = greatest;
+                upper[index] = least;
+            } else {
+                return None;
+            }
+        }
+        Some(Self { lower, upper })
+    }
+}
+
+fn between(lower: Vec<Interval>, upper: Vec<Interval>) -> Vec<Interval> {
+    let pairs = lower.iter().zip(&upper);
+    pairs.map(|(lower, upper)| lower.hull(*upper)).collect()
+}
+
+impl Stepper for CooperativePair<'_> {
     fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
         self.settled = false;
         self.whole.enter(time, switches)?;
@@ -205,10 +209,9 @@ impl Stepper for Pair<'_> {
 
     fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, Failure> {
         self.time = time;
-        Ok(self
-            .lower
-            .propose(time, freeze_until)?
-            .min(self.upper.propose(time, freeze_until)?))
+        let lower = self.lower.propose(time, freeze_until)?;
+        let upper = self.upper.propose(time, freeze_until)?;
+        Ok(lower.min(upper))
     }
 
     fn prove(&mut self, until: f64) -> Result<(), Failure> {

@@ -1,11 +1,17 @@
 //! How fast an error can grow: the majorant of the Jacobian, and the bound it gives.
 
-use std::sync::Arc;
-
-use dovetail_equations::{Dual, Evaluator, Program};
-
+use super::jacobian::Row;
 use crate::interval::Interval;
-use crate::rounding::above;
+use crate::rounding::{above, add_above};
+
+/// Iterations of the power method: the rate only guides the choice of steps.
+const POWER_ITERATIONS: usize = 40;
+
+/// No weight is smaller than this part of the largest.
+const LEAST_WEIGHT: f64 = 1e-9;
+
+/// The series of an exponential is given up after so many terms.
+const MOST_TERMS: usize = 200;
 
 /// For each state, the states it depends on and bounds of the rates, nonnegative: `M⁺`.
 #[derive(Clone, Debug, Default)]
@@ -15,91 +21,84 @@ pub(crate) struct Majorant {
 }
 
 impl Majorant {
-    /// Of a Jacobian, row by row as `(column, range)`.
-    pub fn of(rows: &[Vec<(usize, Interval)>]) -> Self {
+    /// Of a Jacobian.
+    pub fn of(rows: &[Row]) -> Self {
+        let rows = rows.iter().enumerate();
         Self {
-            rows: majorant_of(rows),
+            rows: rows.map(|(state, row)| majorant_row(state, row)).collect(),
         }
     }
 
     /// `M⁺ v`, rounded up.
     fn applied(&self, v: &[f64]) -> Vec<f64> {
-        self.rows
-            .iter()
-            .map(|row| above(row.iter().map(|&(j, m)| m * v[j]).sum::<f64>()))
-            .collect()
+        self.product(v).into_iter().map(above).collect()
     }
 
-    /// Improves an estimate of the Perron vector, `M⁺ w = λ w`, and returns one of `λ`: units in which all states grow alike.
+    /// `M⁺ v`, to nearest.
+    fn product(&self, v: &[f64]) -> Vec<f64> {
+        let product = |row: &Vec<(usize, f64)>| row.iter().map(|&(j, m)| m * v[j]).sum();
+        self.rows.iter().map(product).collect()
+    }
+
+    /// The largest sum of a row, to nearest.
+    fn norm(&self) -> f64 {
+        let sum = |row: &Vec<(usize, f64)>| row.iter().map(|&(_, m)| m).sum::<f64>();
+        self.rows.iter().map(sum).fold(0.0, f64::max)
+    }
+}
+
+/// The power method.
+impl Majorant {
+    /// Improves an estimate of the Perron vector, `M⁺ w = λ w`, and returns one of `λ`: units in which
+    /// all states grow alike.
     pub fn balance(&self, weights: &mut Vec<f64>) -> f64 {
         if weights.len() != self.rows.len() {
             weights.clear();
             weights.resize(self.rows.len(), 1.0);
         }
-        for _ in 0..40 {
+        for _ in 0..POWER_ITERATIONS {
             let next = self.product(weights);
-            let (size, largest) = (maximum(&next), maximum(weights));
+            let size = maximum(&next);
             if !(size > 0.0 && size.is_finite()) {
                 return size;
             }
+            let largest = maximum(weights);
             // The mean of old and new, which does not alternate.
-            weights
-                .iter_mut()
-                .zip(&next)
-                .for_each(|(w, n)| *w = *w / largest + n / size);
+            for (w, n) in weights.iter_mut().zip(&next) {
+                *w = *w / largest + n / size;
+            }
         }
-        let floor = 1e-9 * maximum(weights);
-        weights.iter_mut().for_each(|w| *w = w.max(floor));
-        let rates = self.product(weights);
-        maximum(
-            &rates
-                .iter()
-                .zip(weights.iter())
-                .map(|(r, w)| r / w)
-                .collect::<Vec<_>>(),
-        )
+        self.largest_rate(weights)
     }
 
-    fn product(&self, v: &[f64]) -> Vec<f64> {
-        self.rows
-            .iter()
-            .map(|row| row.iter().map(|&(j, m)| m * v[j]).sum())
-            .collect()
+    /// The largest of `(M⁺ w) / w`, for weights that are not too different.
+    fn largest_rate(&self, weights: &mut [f64]) -> f64 {
+        let floor = LEAST_WEIGHT * maximum(weights);
+        for w in weights.iter_mut() {
+            *w = w.max(floor);
+        }
+        let products = self.product(weights);
+        let rates = products.iter().zip(weights.iter()).map(|(p, w)| p / w);
+        rates.fold(0.0, f64::max)
     }
+}
 
+/// The bound of an error.
+impl Majorant {
     /// A bound of `exp(M⁺ h) d` for `d ≥ 0`; infinite where the series does not converge soon.
     pub fn grown(&self, h: f64, d: &[f64]) -> Vec<f64> {
-        const MOST_TERMS: usize = 200;
-        let norm = above(
-            self.rows
-                .iter()
-                .map(|row| row.iter().map(|&(_, m)| m).sum::<f64>())
-                .fold(0.0, f64::max)
-                * h,
-        );
+        let norm = above(self.norm() * h);
         let mut sum = d.to_vec();
         let mut term = d.to_vec();
         for k in 1..MOST_TERMS {
-            term = self
-                .applied(&term)
-                .iter()
-                .map(|t| above(t * h / k as f64))
-                .collect();
-            sum.iter_mut()
-                .zip(&term)
-                .for_each(|(s, t)| *s = above(*s + t));
-            let largest = term.iter().copied().fold(0.0, f64::max);
+            term = self.next_term(&term, h, k);
+            add_above(&mut sum, &term);
+            let largest = maximum(&term);
             if !largest.is_finite() {
                 break;
             }
             let ratio = norm / (k as f64 + 1.0);
-            let smallest = sum
-                .iter()
-                .copied()
-                .filter(|s| *s > 0.0)
-                .fold(f64::INFINITY, f64::min);
-            // Sums of nothing but underflow are as good as zero.
-            if ratio < 0.5 && largest <= (1e-12 * smallest).max(1e-280) {
+            if ratio < 0.5 && is_negligible(largest, &sum) {
                 // The rest is at most a geometric series in the maximum norm.
                 let rest = above(2.0 * largest * ratio);
                 return sum.iter().map(|s| above(s + rest)).collect();
@@ -107,149 +106,34 @@ impl Majorant {
         }
         vec![f64::INFINITY; d.len()]
     }
+
+    /// Term `k` of the series from the one before.
+    fn next_term(&self, term: &[f64], h: f64, k: usize) -> Vec<f64> {
+        let products = self.applied(term);
+        products.iter().map(|t| above(t * h / k as f64)).collect()
+    }
+}
+
+/// Whether a term no longer counts. Sums of nothing but underflow are as good as zero.
+fn is_negligible(term: f64, sums: &[f64]) -> bool {
+    let positive = sums.iter().copied().filter(|s| *s > 0.0);
+    let smallest = positive.fold(f64::INFINITY, f64::min);
+    term <= (1e-12 * smallest).max(1e-280)
 }
 
 fn maximum(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-/// Derivatives of all systems on intervals.
-pub(crate) struct Jacobian {
-    systems: Vec<SystemJacobian>,
-    parameters: Vec<Dual<Interval>>,
-}
-
-struct SystemJacobian {
-    evaluator: Evaluator<Dual<Interval>>,
-    /// The states that the program depends on.
-    leaves: Vec<usize>,
-    results: Vec<Dual<Interval>>,
-    states: Vec<Dual<Interval>>,
-}
-
-impl Jacobian {
-    pub fn new(
-        programs: &[Arc<Program>],
-        leaves: &[Vec<usize>],
-        parameters: &[Interval],
-        dimension: usize,
-    ) -> Self {
-        let parameters: Vec<Dual<Interval>> =
-            parameters.iter().map(|&p| Dual::constant(p)).collect();
-        let system = |(program, leaves): (&Arc<Program>, &Vec<usize>)| SystemJacobian {
-            evaluator: Evaluator::new(
-                Arc::clone(program),
-                &Dual::constant(Interval::ZERO),
-                &parameters,
-            ),
-            leaves: leaves.clone(),
-            results: vec![Dual::constant(Interval::ZERO); program.results()],
-            states: vec![Dual::constant(Interval::ZERO); dimension],
-        };
-        let systems = programs.iter().zip(leaves).map(system).collect();
-        Self {
-            systems,
-            parameters,
-        }
-    }
-
-    /// The entries over a box, row by row as `(column, range)`.
-    pub fn over(
-        &mut self,
-        time: Interval,
-        switches: &[Interval],
-        states: &[Interval],
-    ) -> Vec<Vec<(usize, Interval)>> {
-        let switches: Vec<Dual<Interval>> = switches.iter().map(|&s| Dual::constant(s)).collect();
-        let mut rows = Vec::new();
-        for system in &mut self.systems {
-            system.evaluator.set_time(&Dual::constant(time));
-            system.evaluator.set_switches(&switches);
-            system
-                .states
-                .iter_mut()
-                .zip(states)
-                .for_each(|(dual, &x)| *dual = Dual::constant(x));
-            let first = rows.len();
-            rows.resize(first + system.results.len(), Vec::new());
-            for &leaf in &system.leaves {
-                system.states[leaf].derivative = Interval::ONE;
-                system.evaluator.set_states(&system.states);
-                system.evaluator.run(&mut system.results);
-                system.states[leaf].derivative = Interval::ZERO;
-                for (row, result) in rows[first..].iter_mut().zip(&system.results) {
-                    if result.derivative != Interval::ZERO {
-                        row.push((leaf, result.derivative));
-                    }
-                }
-            }
-        }
-        rows
-    }
-
-    /// How the derivatives of all states vary with each parameter that is not a point: the hull of its effects.
-    pub fn by_parameters(
-        &mut self,
-        time: Interval,
-        switches: &[Interval],
-        states: &[Interval],
-        parameters: &[Interval],
-    ) -> Vec<(usize, Interval)> {
-        let constant = |values: &[Interval]| {
-            values
-                .iter()
-                .map(|&v| Dual::constant(v))
-                .collect::<Vec<_>>()
-        };
-        let (switches, states, mut varied) =
-            (constant(switches), constant(states), constant(parameters));
-        let open: Vec<usize> = (0..parameters.len())
-            .filter(|&i| !parameters[i].is_point())
-            .collect();
-        let mut effects: Vec<(usize, Interval)> =
-            open.iter().map(|&index| (index, Interval::ZERO)).collect();
-        for system in self.systems.iter_mut().filter(|_| !open.is_empty()) {
-            system.evaluator.set_time(&Dual::constant(time));
-            system.evaluator.set_switches(&switches);
-            system.evaluator.set_states(&states);
-            for (index, effect) in &mut effects {
-                varied[*index].derivative = Interval::ONE;
-                system.evaluator.set_parameters(&varied);
-                system.evaluator.run(&mut system.results);
-                varied[*index].derivative = Interval::ZERO;
-                *effect = system
-                    .results
-                    .iter()
-                    .fold(*effect, |hull, result| hull.hull(result.derivative));
-            }
-            system.evaluator.set_parameters(&self.parameters);
-        }
-        effects
-    }
-
-    /// The majorant over a box.
-    pub fn majorant(
-        &mut self,
-        time: Interval,
-        switches: &[Interval],
-        states: &[Interval],
-    ) -> Majorant {
-        Majorant::of(&self.over(time, switches, states))
-    }
-}
-
-fn majorant_of(rows: &[Vec<(usize, Interval)>]) -> Vec<Vec<(usize, f64)>> {
-    let bound = |i: usize, j: usize, range: Interval| {
-        if i == j {
-            range.hi.max(0.0)
+fn majorant_row(state: usize, row: &Row) -> Vec<(usize, f64)> {
+    let bound = |&(other, range): &(usize, Interval)| {
+        if other == state {
+            (other, range.hi.max(0.0))
         } else {
-            range.magnitude()
+            (other, range.magnitude())
         }
     };
-    let row = |(i, row): (usize, &Vec<(usize, Interval)>)| {
-        row.iter().map(|&(j, r)| (j, bound(i, j, r))).collect()
-    };
-    rows.iter().enumerate().map(row).collect()
+    row.iter().map(bound).collect()
 }
 
 #[cfg(test)]

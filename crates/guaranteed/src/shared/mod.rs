@@ -4,18 +4,22 @@
 //! exchange Taylor coefficients as affine forms, order by order, and what cannot be expressed is one number for each state.
 
 mod building;
-mod closing;
 mod cooperative;
+mod field;
+mod flowpipe;
+mod jacobian;
 mod linear;
+mod loop_unknowns;
 mod majorant;
 mod outputs;
+mod polynomial;
 mod proof;
 mod reading;
 mod reduction;
-mod run;
 mod set;
 mod single;
-mod walk;
+mod stepper;
+mod time_loop;
 
 use crate::api::{Options, Outcome, Watcher};
 use crate::problem::Problem;

@@ -1,6 +1,6 @@
-//! What is told on the way: instants and tubes, at macro-steps or on a grid.
+//! What is reported on the way: instants and tubes, at macro-steps or on a grid.
 
-use super::walk::Stepper;
+use super::stepper::Stepper;
 use crate::api::{Options, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -15,10 +15,12 @@ pub(super) struct Outputs<'w> {
     start: f64,
     stop: f64,
     interval: Option<f64>,
-    /// How many instants of the grid have been told.
-    told: usize,
-    /// The tube since the last instant told, with its beginning.
-    since: (f64, Option<Vec<Interval>>),
+    /// How many instants of the grid have been reported.
+    reported: usize,
+    /// The last instant reported.
+    tube_start: f64,
+    /// The tube since then.
+    tube: Option<Vec<Interval>>,
 }
 
 impl<'w> Outputs<'w> {
@@ -29,8 +31,9 @@ impl<'w> Outputs<'w> {
             start: problem.start_time,
             stop: problem.stop_time,
             interval: options.output_interval,
-            told: 0,
-            since: (problem.start_time, None),
+            reported: 0,
+            tube_start: problem.start_time,
+            tube: None,
         }
     }
 
@@ -42,10 +45,10 @@ impl<'w> Outputs<'w> {
         self.watcher.instant(self.start, boxes);
     }
 
-    /// The next instant to tell after the last one.
+    /// The next instant to report after the last one.
     fn next(&self) -> Option<f64> {
         let interval = self.interval?;
-        let next = self.start + (self.told + 1) as f64 * interval;
+        let next = self.start + (self.reported + 1) as f64 * interval;
         Some(if next > self.stop - 1e-9 * interval {
             self.stop
         } else {
@@ -53,20 +56,23 @@ impl<'w> Outputs<'w> {
         })
     }
 
+    /// The next instant to report, if it is in the part of a step after `reached`.
+    fn next_within(&self, reached: f64, until: f64) -> Option<f64> {
+        self.next().filter(|&next| next <= until && next > reached)
+    }
+
     /// A proved step.
     pub fn step(&mut self, from: f64, until: f64, stepper: &mut dyn Stepper) {
         let mut reached = from;
-        while let Some(next) = self.next().filter(|&next| next <= until && next > reached) {
+        while let Some(next) = self.next_within(reached, until) {
             self.gather(reached, next, stepper);
-            let boxes = stepper.boxes_at(next);
-            self.tell(next, &boxes[..self.visible]);
+            self.report(next, &stepper.boxes_at(next));
             reached = next;
         }
         if reached < until {
             self.gather(reached, until, stepper);
             if self.interval.is_none() {
-                let boxes = stepper.boxes_at(until);
-                self.tell(until, &boxes[..self.visible]);
+                self.report(until, &stepper.boxes_at(until));
             }
         }
     }
@@ -74,23 +80,23 @@ impl<'w> Outputs<'w> {
     /// A span on which switches were open.
     pub fn crossed(&mut self, from: f64, until: f64, tube: &[Interval], boxes: &[Interval]) {
         let mut reached = from;
-        while let Some(next) = self.next().filter(|&next| next <= until && next > reached) {
+        while let Some(next) = self.next_within(reached, until) {
             self.join(tube);
-            self.tell(next, &tube[..self.visible]);
+            self.report(next, tube);
             reached = next;
         }
         if reached < until {
             self.join(tube);
             if self.interval.is_none() {
-                self.tell(until, &boxes[..self.visible]);
+                self.report(until, boxes);
             }
         }
     }
 
-    /// The end, early or not: tells what has not been told up to `reached`.
+    /// The end, early or not: reports what has not been reported up to `reached`.
     pub fn finish(&mut self, reached: f64, boxes: &[Interval]) {
-        if reached > self.since.0 {
-            self.tell(reached, &boxes[..self.visible]);
+        if reached > self.tube_start {
+            self.report(reached, boxes);
         }
     }
 
@@ -99,37 +105,38 @@ impl<'w> Outputs<'w> {
         if !self.watcher.wants_tubes() {
             return;
         }
-        let at = |part: usize| {
-            if part == PARTS {
+        let mut start = from;
+        for part in 1..=PARTS {
+            let end = if part == PARTS {
                 to
             } else {
                 from + (to - from) * part as f64 / PARTS as f64
+            };
+            if start < end {
+                self.join(&stepper.tube(start, end));
             }
-        };
-        for part in 0..PARTS {
-            if at(part) < at(part + 1) {
-                let tube = stepper.tube(at(part), at(part + 1));
-                self.join(&tube);
-            }
+            start = end;
         }
     }
 
     fn join(&mut self, tube: &[Interval]) {
-        match &mut self.since.1 {
-            Some(all) => all
-                .iter_mut()
-                .zip(tube)
-                .for_each(|(all, part)| *all = all.hull(*part)),
-            None => self.since.1 = Some(tube.to_vec()),
+        let Some(all) = &mut self.tube else {
+            self.tube = Some(tube.to_vec());
+            return;
+        };
+        for (all, part) in all.iter_mut().zip(tube) {
+            *all = all.hull(*part);
         }
     }
 
-    fn tell(&mut self, time: f64, boxes: &[Interval]) {
-        if let Some(tube) = self.since.1.take() {
-            self.watcher.tube(self.since.0, time, &tube[..self.visible]);
+    /// Reports the tube gathered so far, and the boxes at its end.
+    fn report(&mut self, time: f64, boxes: &[Interval]) {
+        let visible = ..self.visible;
+        if let Some(tube) = self.tube.take() {
+            self.watcher.tube(self.tube_start, time, &tube[visible]);
         }
-        self.watcher.instant(time, boxes);
-        self.since.0 = time;
-        self.told += 1;
+        self.watcher.instant(time, &boxes[visible]);
+        self.tube_start = time;
+        self.reported += 1;
     }
 }

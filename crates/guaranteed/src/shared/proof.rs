@@ -1,131 +1,186 @@
 //! The proof of a step: how far solutions can be from the polynomial that was built for it.
 
-use super::run::{Failure, MOST_ORDER, Proved, Run};
+use super::flowpipe::{Flowpipe, Proved};
+use super::stepper::Failure;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::rounding::above;
-use crate::series::{Coefficient, Outlook};
+use crate::series::assumptions::Assumptions;
+use crate::series::tape::Coefficient;
 
-impl Run<'_> {
-    /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than `tolerances` say.
+/// How often a step is built again with what it really meets.
+const MOST_REPETITIONS: usize = 6;
+
+/// How often an error is guessed.
+const MOST_ERROR_GUESSES: usize = 8;
+
+/// How often a Picard box is guessed.
+const MOST_BOX_GUESSES: usize = 30;
+
+/// A kink is crossed in steps that are at most this part of the run.
+const LONGEST_STEP_OVER_A_KINK: f64 = 1e-3;
+
+/// By how much a guess of an error is larger than what the last one led to.
+const ERROR_INFLATION: f64 = 1.5;
+
+/// A step that is to be proved.
+struct StepSpan {
+    until: f64,
+    /// At least its length.
+    length: f64,
+    /// All times elapsed since its start.
+    elapsed: Interval,
+    /// All its instants.
+    instants: Interval,
+}
+
+impl StepSpan {
+    fn new(from: f64, until: f64) -> Self {
+        let length = (Interval::point(until) - Interval::point(from)).hi;
+        Self {
+            until,
+            length,
+            elapsed: Interval::new(0.0, length),
+            instants: Interval::new(from, until),
+        }
+    }
+}
+
+/// A bound of the distance between `p` and every solution, and the tube that holds both.
+struct ErrorBound {
+    error: Vec<f64>,
+    tube: Vec<Interval>,
+}
+
+/// A box that solutions do not leave during a step, and the slopes in it.
+struct PicardBox {
+    boxes: Vec<Interval>,
+    slopes: Vec<Interval>,
+}
+
+impl Flowpipe<'_> {
+    /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than
+    /// `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
-        let assumed: Vec<Outlook> = self
-            .forms
-            .iter()
-            .map(|tape| tape.outlook().clone())
-            .collect();
-        let order = self.order;
-        self.try_to_prove(until, tolerances).inspect_err(|_| {
+        let assumed: Vec<Assumptions> = self.field.assumptions().cloned().collect();
+        let step = StepSpan::new(self.time, until);
+        self.try_to_prove(&step, tolerances).inspect_err(|_| {
             // A shorter step is tried next, with what was assumed at first.
-            if self
-                .forms
-                .iter()
-                .zip(&assumed)
-                .any(|(tape, assumed)| tape.outlook() != assumed)
-            {
-                let _ = self.build(&assumed, |k, _| k == order);
+            if self.field.assumptions().ne(&assumed) {
+                let _ = self.rebuild(&assumed);
             }
         })
     }
 
-    fn try_to_prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
-        const MOST_REPETITIONS: usize = 6;
-        let mut unsure = 0;
-        let step = Interval::point(until) - Interval::point(self.time);
-        let elapsed = Interval::new(0.0, step.hi);
-        let span = Interval::new(self.time, until);
+    fn try_to_prove(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<(), Failure> {
+        let mut undecided = 0;
         for _ in 0..MOST_REPETITIONS {
-            let polynomial: Vec<Interval> = (0..self.dimension())
-                .map(|s| self.span_of(s, elapsed))
-                .collect();
-            let defect = self.integrated_defect(step.hi, elapsed, tolerances)?;
-            let (error, tube) = self.error_bound(span, step.hi, &polynomial, &defect)?;
-            // Conditions of an affine problem depend on switches alone.
-            let found = if self.problem.affine {
-                Vec::new()
-            } else {
-                self.outlooks(span, &tube)
-            };
-            let mut assumed = self.forms.iter().map(|tape| tape.outlook()).zip(&found);
-            let Some(system) = assumed.position(|(assumed, found)| !assumed.covers(found)) else {
-                self.proved = Some(Proved { until, error });
+            let bound = self.error_bound(step, tolerances)?;
+            let found = self.found_in(step, &bound.tube);
+            let Some(system) = self.first_uncovered(&found) else {
+                self.proved = Some(Proved {
+                    until: step.until,
+                    error: bound.error,
+                });
                 return Ok(());
             };
-            unsure = system;
-            // A kink is crossed in a short step: the line that stands for it is as good as the step is short.
-            let opened = self.forms[system].outlook().opens(&found[system]);
-            let duration = self.problem.stop_time - self.problem.start_time;
-            if opened && step.hi > 1e-3 * duration {
-                return Err(Failure::Coarse {
-                    state: self.problem.systems[system].start,
-                });
-            }
+            self.check_kink(system, &found[system], step.length)?;
             // Once more, with what the step really meets, and a margin.
-            let wider: Vec<Outlook> = found.iter().map(Outlook::widened).collect();
-            let order = self.order;
-            self.build(&wider, |k, _| k == order)?;
+            let wider: Vec<Assumptions> = found.iter().map(Assumptions::widened).collect();
+            self.rebuild(&wider)?;
+            undecided = system;
         }
-        Err(Failure::Undecided { system: unsure })
+        Err(Failure::Undecided { system: undecided })
     }
 
-    /// The box of `p` of a state on a span of the step.
-    pub(super) fn span_of(&self, state: usize, elapsed: Interval) -> Interval {
-        self.ranges_of(state)
-            .iter()
-            .rev()
-            .fold(Interval::ZERO, |sum, range| sum * elapsed + *range)
+    /// What a tube decides. Conditions of an affine problem depend on switches alone.
+    fn found_in(&mut self, step: &StepSpan, tube: &[Interval]) -> Vec<Assumptions> {
+        if self.problem.affine {
+            Vec::new()
+        } else {
+            self.field.assumptions_over(step.instants, tube)
+        }
     }
 
+    /// The first system that meets more than was assumed.
+    fn first_uncovered(&self, found: &[Assumptions]) -> Option<usize> {
+        let mut systems = self.field.assumptions().zip(found);
+        systems.position(|(assumed, found)| !assumed.covers(found))
+    }
+
+    /// A kink is crossed in a short step: the line that stands for it is as good as the step is short.
+    fn check_kink(&self, system: usize, found: &Assumptions, length: f64) -> Result<(), Failure> {
+        let opened = self.field.forms[system].assumptions().opens(found);
+        if opened && length > LONGEST_STEP_OVER_A_KINK * self.problem.duration() {
+            return Err(Failure::Coarse {
+                state: self.problem.systems[system].start,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Defects.
+impl Flowpipe<'_> {
     /// For each state, the integral of the defect over the step.
     fn integrated_defect(
         &mut self,
-        step: f64,
-        elapsed: Interval,
+        step: &StepSpan,
         tolerances: &[f64],
     ) -> Result<Vec<f64>, Failure> {
-        let order = self.order;
         let top = if self.problem.affine {
-            self.top.clone()
+            self.polynomial.top.clone()
         } else {
-            self.lagrange(elapsed)
+            self.lagrange(step.elapsed)
         };
-        let truncation = step.powi(order as i32 + 1) / (order + 1) as f64;
+        self.check_truncation(&top, step.length, tolerances)?;
+        let states = top.iter().enumerate();
+        Ok(states
+            .map(|(state, &top)| self.integrated_defect_of(state, top, step.length))
+            .collect())
+    }
+
+    fn check_truncation(
+        &self,
+        top: &[f64],
+        length: f64,
+        tolerances: &[f64],
+    ) -> Result<(), Failure> {
+        let order = self.polynomial.order;
+        let truncation = length.powi(order as i32 + 1) / (order + 1) as f64;
         let coarse =
             |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
-        if let Some(state) = top.iter().zip(tolerances).position(coarse) {
-            return Err(Failure::Coarse { state });
+        match top.iter().zip(tolerances).position(coarse) {
+            Some(state) => Err(Failure::Coarse { state }),
+            None => Ok(()),
         }
-        let integrated = |(state, top): (usize, &f64)| {
-            // Horner from the highest order: Σ defect_k h^{k+1} / (k + 1)
-            let mut sum = top / (order + 1) as f64;
-            for k in (0..order).rev() {
-                sum = sum * step + self.defects[state * (MOST_ORDER + 1) + k] / (k + 1) as f64;
-            }
-            above(sum * step)
-        };
-        Ok(top.iter().enumerate().map(integrated).collect())
+    }
+
+    /// Horner from the highest order: `Σ defect_k h^{k+1} / (k + 1)`.
+    fn integrated_defect_of(&self, state: usize, top: f64, length: f64) -> f64 {
+        let mut sum = top / (self.polynomial.order + 1) as f64;
+        let defects = self.polynomial.defects_of(state).iter().enumerate();
+        for (k, defect) in defects.rev() {
+            sum = sum * length + defect / (k + 1) as f64;
+        }
+        above(sum * length)
     }
 
     /// The last coefficient of `f(p)` at every instant of the step: its Lagrange remainder.
     fn lagrange(&mut self, elapsed: Interval) -> Vec<f64> {
-        let order = self.order;
+        let order = self.polynomial.order;
         let about: Vec<Vec<Interval>> = (0..self.dimension())
-            .map(|state| shifted(self.ranges_of(state), elapsed))
+            .map(|state| shifted(self.polynomial.ranges_of(state), elapsed))
             .collect();
-        let plain = FormShape {
-            primaries: 0,
-            quadratic: false,
-            errors: 0,
-        };
         let time = Interval::point(self.time) + elapsed;
         let mut top = vec![0.0; self.dimension()];
-        for (system, tape) in self.intervals.iter_mut().enumerate() {
-            tape.begin(plain, order + 1, time, &self.switches);
-            tape.set_outlook(self.forms[system].outlook());
-            (0..=order).for_each(|k| {
+        for (system, tape) in self.field.intervals.iter_mut().enumerate() {
+            tape.begin(FormShape::NO_SYMBOLS, order + 1, time, &self.field.switches);
+            tape.set_assumptions(self.field.forms[system].assumptions());
+            for k in 0..=order {
                 tape.set_state_intervals(k, |state| about[state][k]);
                 tape.compute(k);
-            });
+            }
             for (index, state) in self.problem.systems[system].clone().enumerate() {
                 if let Coefficient::Plain(range) = tape.result(index, order) {
                     top[state] = range.magnitude();
@@ -134,104 +189,108 @@ impl Run<'_> {
         }
         top
     }
+}
 
-    /// A bound of the distance between `p` and every solution, and the tube that holds both.
-    fn error_bound(
-        &mut self,
-        span: Interval,
-        step: f64,
-        polynomial: &[Interval],
-        defect: &[f64],
-    ) -> Result<(Vec<f64>, Vec<Interval>), Failure> {
-        const MOST_GUESSES: usize = 8;
-        let widened = |guess: &[f64]| -> Vec<Interval> {
-            polynomial
-                .iter()
-                .zip(guess)
-                .map(|(p, &e)| p.widened(e))
-                .collect()
-        };
-        let finite = |error: Vec<f64>| match error.iter().position(|e| !e.is_finite()) {
-            Some(state) => Err(Failure::NoInclusion { state }),
-            None => Ok(error),
-        };
+/// Errors.
+impl Flowpipe<'_> {
+    fn error_bound(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<ErrorBound, Failure> {
+        let polynomial = self.polynomial.spans(step.elapsed);
+        let defect = self.integrated_defect(step, tolerances)?;
         if self.problem.affine {
-            let error = finite(self.majorant_now().grown(step, defect))?;
-            let tube = widened(&error);
-            return Ok((error, tube));
+            let error = finite(self.majorant_now().grown(step.length, &defect))?;
+            let tube = widened(&polynomial, &error);
+            return Ok(ErrorBound { error, tube });
         }
-        let mut guess: Vec<f64> = defect.iter().map(|d| above(1.5 * d)).collect();
-        for _ in 0..MOST_GUESSES {
-            let tube = widened(&guess);
-            let majorant = self.jacobian.majorant(span, &self.switches, &tube);
-            let error = finite(majorant.grown(step, defect))?;
-            if error.iter().zip(&guess).all(|(e, g)| e < g) {
-                return Ok((error, tube));
-            }
-            // A little more than what came out.
-            guess = error.iter().map(|e| above(1.5 * e)).collect();
-        }
-        let worst = (0..defect.len())
-            .max_by(|&a, &b| defect[a].total_cmp(&defect[b]))
-            .unwrap_or(0);
-        Err(Failure::NoInclusion { state: worst })
+        self.guessed_error_bound(step, &polynomial, &defect)
     }
 
-    /// Moves to `until` while switches are open, on a rectangular Picard box, and tells it.
+    /// Where the majorant depends on the tube, which depends on the error.
+    fn guessed_error_bound(
+        &mut self,
+        step: &StepSpan,
+        polynomial: &[Interval],
+        defect: &[f64],
+    ) -> Result<ErrorBound, Failure> {
+        let mut guess = inflated(defect);
+        for _ in 0..MOST_ERROR_GUESSES {
+            let tube = widened(polynomial, &guess);
+            let majorant = self.field.majorant_over(step.instants, &tube);
+            let error = finite(majorant.grown(step.length, defect))?;
+            if error.iter().zip(&guess).all(|(e, g)| e < g) {
+                return Ok(ErrorBound { error, tube });
+            }
+            guess = inflated(&error);
+        }
+        let worst = (0..defect.len()).max_by(|&a, &b| defect[a].total_cmp(&defect[b]));
+        Err(Failure::NoInclusion {
+            state: worst.unwrap_or(0),
+        })
+    }
+}
+
+/// A little more.
+fn inflated(errors: &[f64]) -> Vec<f64> {
+    errors.iter().map(|e| above(ERROR_INFLATION * e)).collect()
+}
+
+fn widened(boxes: &[Interval], margins: &[f64]) -> Vec<Interval> {
+    let pairs = boxes.iter().zip(margins);
+    pairs
+        .map(|(range, &margin)| range.widened(margin))
+        .collect()
+}
+
+fn finite(error: Vec<f64>) -> Result<Vec<f64>, Failure> {
+    match error.iter().position(|e| !e.is_finite()) {
+        Some(state) => Err(Failure::NoInclusion { state }),
+        None => Ok(error),
+    }
+}
+
+/// Open switches.
+impl Flowpipe<'_> {
+    /// Moves to `until` while switches are open, on a rectangular Picard box, which it returns.
     pub fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
-        const MOST_GUESSES: usize = 30;
-        if self
-            .problem
-            .loops
-            .as_ref()
-            .is_some_and(|loops| loops.switched)
-        {
+        let loops = self.problem.loops.as_ref();
+        if loops.is_some_and(|loops| loops.switched) {
             return Err(Failure::SwitchedLoop); // unknowns would jump, nobody knows when
         }
         self.set_switches(switches);
-        let span = Interval::new(self.time, until);
-        let elapsed = Interval::new(
-            0.0,
-            (Interval::point(until) - Interval::point(self.time)).hi,
-        );
-        let boxes = self.set.boxes();
-        let mut guess = boxes.clone();
+        let step = StepSpan::new(self.time, until);
+        let picard = self.picard_box(&step)?;
+        let moved = |slope: &Interval| (step.elapsed * *slope).magnitude();
+        let radii: Vec<f64> = picard.slopes.iter().map(moved).collect();
+        self.time = until;
+        self.set.widen(&radii);
+        Ok(picard.boxes)
+    }
+
+    fn picard_box(&mut self, step: &StepSpan) -> Result<PicardBox, Failure> {
+        let start = self.set.boxes();
+        let mut guess = start.clone();
         let mut escaped = 0;
-        for _ in 0..MOST_GUESSES {
-            let slopes = self.slopes(span, &guess);
+        for _ in 0..MOST_BOX_GUESSES {
+            let slopes = self.field.slopes(step.instants, &guess);
             if let Some(state) = slopes.iter().position(|slope| !slope.is_finite()) {
                 return Err(Failure::Unbounded { state });
             }
-            let picard: Vec<Interval> = boxes
-                .iter()
-                .zip(&slopes)
-                .map(|(x, slope)| *x + elapsed * *slope)
+            let reached = start.iter().zip(&slopes);
+            let boxes: Vec<Interval> = reached
+                .map(|(x, slope)| *x + step.elapsed * *slope)
                 .collect();
-            if picard
-                .iter()
-                .zip(&guess)
-                .all(|(new, guess)| new.inside(*guess))
-            {
-                let radii: Vec<f64> = slopes
-                    .iter()
-                    .map(|slope| (elapsed * *slope).magnitude())
-                    .collect();
-                self.time = until;
-                self.set.widen(&radii);
-                return Ok(picard);
-            }
-            escaped = picard
-                .iter()
-                .zip(&guess)
-                .position(|(new, guess)| !new.inside(*guess))
-                .unwrap_or(0);
-            guess = picard
-                .iter()
-                .map(|b| b.widened(0.1 * b.width() + 1e-12 * b.magnitude() + 1e-300))
-                .collect();
+            let mut pairs = boxes.iter().zip(&guess);
+            let Some(state) = pairs.position(|(new, guess)| !new.inside(*guess)) else {
+                return Ok(PicardBox { boxes, slopes });
+            };
+            escaped = state;
+            guess = boxes.iter().map(slightly_wider).collect();
         }
         Err(Failure::NoInclusion { state: escaped })
     }
+}
+
+fn slightly_wider(range: &Interval) -> Interval {
+    range.widened(0.1 * range.width() + 1e-12 * range.magnitude() + 1e-300)
 }
 
 /// The coefficients of a polynomial about every instant `τ` of a span: `Σ_{i ≥ j} binomial(i, j) c_i τ^{i−j}`.

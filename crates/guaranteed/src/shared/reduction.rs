@@ -2,87 +2,103 @@
 
 use nalgebra::DMatrix;
 
-use crate::rounding::{UNIT, above};
+use crate::rounding::{UNIT, above, add_above};
 
 /// Error symbols as columns, one row for each state.
 pub(crate) type Columns = DMatrix<f64>;
 
-/// Encloses `columns · η` in a parallelepiped along orthogonal directions, the longest columns first (Lohner). The result has as
-/// many columns as rows. Directions are orthogonal where states are measured in `units`, which are powers of two.
+/// Encloses `columns · η` in a parallelepiped along orthogonal directions, the longest columns first
+/// (Lohner). The result has as many columns as rows. Directions are orthogonal where states are
+/// measured in `units`, which are powers of two.
 pub(crate) fn orthogonal(columns: &Columns, units: &[f64]) -> Columns {
     // Exact: the units are powers of two.
-    let scaled = DMatrix::from_fn(columns.nrows(), columns.ncols(), |i, j| {
-        columns[(i, j)] / units[i]
-    });
-    let reduced = orthogonal_in_units(&scaled);
-    DMatrix::from_fn(reduced.nrows(), reduced.ncols(), |i, j| {
-        reduced[(i, j)] * units[i]
-    })
+    let mut scaled = columns.clone();
+    for (i, mut row) in scaled.row_iter_mut().enumerate() {
+        row.iter_mut().for_each(|entry| *entry /= units[i]);
+    }
+    let mut reduced = orthogonal_in_units(&scaled).unwrap_or_else(|| along_axes(&scaled));
+    for (i, mut row) in reduced.row_iter_mut().enumerate() {
+        row.iter_mut().for_each(|entry| *entry *= units[i]);
+    }
+    reduced
 }
 
-fn orthogonal_in_units(columns: &Columns) -> Columns {
-    let (rows, count) = columns.shape();
-    let mut order: Vec<usize> = (0..count).collect();
-    let length = |j: usize| columns.column(j).norm_squared();
-    order.sort_by(|&a, &b| length(b).total_cmp(&length(a)).then(a.cmp(&b)));
-    let sorted = DMatrix::from_fn(rows, count, |i, j| columns[(i, order[j])]);
-    let basis = sorted.qr().q();
+/// `None` if no orthogonal directions are found.
+fn orthogonal_in_units(columns: &Columns) -> Option<Columns> {
+    let basis = longest_first(columns).qr().q();
+    let rows = columns.nrows();
     if basis.ncols() < rows || basis.iter().any(|v| !v.is_finite()) {
-        return along_axes(columns);
+        return None;
     }
     let transposed = basis.transpose();
     let coordinates = &transposed * columns;
+    let inverse = Inverse::of(&basis, &transposed)?;
+    let mut reach: Vec<f64> = (0..rows).map(|i| row_reach(&coordinates, i)).collect();
     let residue = residues(columns, &basis, &coordinates);
-    let Some(inverse) = Inverse::of(&basis, &transposed) else {
-        return along_axes(columns);
-    };
-    let mut reach: Vec<f64> = (0..rows)
-        .map(|i| above(coordinates.row(i).iter().map(|v| v.abs()).sum()))
-        .collect();
-    add(&mut reach, &inverse.applied(&residue));
+    add_above(&mut reach, &inverse.applied(&residue));
     // The products below are rounded; what that may lose is added before.
-    let rounding: Vec<f64> = (0..rows)
-        .map(|k| {
-            above(
-                2.0 * UNIT
-                    * (0..rows)
-                        .map(|i| basis[(k, i)].abs() * reach[i])
-                        .sum::<f64>(),
-            )
-        })
-        .collect();
-    add(&mut reach, &inverse.applied(&rounding));
-    DMatrix::from_fn(rows, rows, |k, i| basis[(k, i)] * reach[i])
+    let rounding = product_rounding(&basis, &reach);
+    add_above(&mut reach, &inverse.applied(&rounding));
+    Some(DMatrix::from_fn(rows, rows, |k, i| {
+        basis[(k, i)] * reach[i]
+    }))
+}
+
+fn longest_first(columns: &Columns) -> Columns {
+    let length = |j: usize| columns.column(j).norm_squared();
+    let mut order: Vec<usize> = (0..columns.ncols()).collect();
+    order.sort_by(|&a, &b| length(b).total_cmp(&length(a)).then(a.cmp(&b)));
+    DMatrix::from_fn(columns.nrows(), columns.ncols(), |i, j| {
+        columns[(i, order[j])]
+    })
+}
+
+/// A bound of what is lost where the products of a basis and of these reaches are rounded.
+fn product_rounding(basis: &DMatrix<f64>, reach: &[f64]) -> Vec<f64> {
+    let sum = |k: usize| {
+        let entries = basis.row(k);
+        let terms = entries.iter().zip(reach).map(|(v, r)| v.abs() * r);
+        terms.sum::<f64>()
+    };
+    (0..basis.nrows())
+        .map(|k| above(2.0 * UNIT * sum(k)))
+        .collect()
+}
+
+/// How far one coordinate of `columns · η` can be from zero.
+fn row_reach(columns: &Columns, row: usize) -> f64 {
+    above(columns.row(row).iter().map(|v| v.abs()).sum())
 }
 
 /// The box around `columns · η`.
 fn along_axes(columns: &Columns) -> Columns {
-    let reach = |i: usize| above(columns.row(i).iter().map(|v| v.abs()).sum());
-    DMatrix::from_fn(columns.nrows(), columns.nrows(), |i, j| {
-        if i == j { reach(i) } else { 0.0 }
-    })
-}
-
-fn add(sums: &mut [f64], more: &[f64]) {
-    sums.iter_mut()
-        .zip(more)
-        .for_each(|(sum, more)| *sum = above(*sum + more));
+    let rows = columns.nrows();
+    let mut axes = DMatrix::zeros(rows, rows);
+    for i in 0..rows {
+        axes[(i, i)] = row_reach(columns, i);
+    }
+    axes
 }
 
 /// For each row, how far `columns · η` can be from `basis · coordinates · η`.
 fn residues(columns: &Columns, basis: &DMatrix<f64>, coordinates: &DMatrix<f64>) -> Vec<f64> {
     let difference = columns - basis * coordinates;
     let sizes = basis.abs() * coordinates.abs();
-    let unit = UNIT * (columns.nrows() as f64 + 4.0);
-    let bound = |i: usize| {
-        (0..columns.ncols())
-            .map(|j| difference[(i, j)].abs() + unit * (sizes[(i, j)] + columns[(i, j)].abs()))
-            .sum::<f64>()
+    let unit = product_unit(columns.nrows());
+    let entry = |i: usize, j: usize| {
+        difference[(i, j)].abs() + unit * (sizes[(i, j)] + columns[(i, j)].abs())
     };
+    let bound = |i: usize| (0..columns.ncols()).map(|j| entry(i, j)).sum::<f64>();
     (0..columns.nrows()).map(|i| above(bound(i))).collect()
 }
 
-/// A bound of the inverse of a nearly orthogonal matrix `Q`: `|Q⁻¹ v| ≤ |Qᵀ| v + θ/(1 − θ) max(|Qᵀ| v)`, `θ = ‖I − Qᵀ Q‖`.
+/// The relative error of a scalar product of so many terms.
+fn product_unit(terms: usize) -> f64 {
+    UNIT * (terms as f64 + 4.0)
+}
+
+/// A bound of the inverse of a nearly orthogonal matrix `Q`: `|Q⁻¹ v| ≤ |Qᵀ| v + θ/(1 − θ) max(|Qᵀ| v)`,
+/// `θ = ‖I − Qᵀ Q‖`.
 struct Inverse {
     transposed: DMatrix<f64>,
     excess: f64,
@@ -90,34 +106,20 @@ struct Inverse {
 
 impl Inverse {
     fn of(basis: &DMatrix<f64>, transposed: &DMatrix<f64>) -> Option<Self> {
-        let rows = basis.nrows();
-        let product = transposed * basis;
-        let sizes = transposed.abs() * basis.abs();
-        let unit = UNIT * (rows as f64 + 4.0);
-        let row = |i: usize| {
-            (0..rows)
-                .map(|j| {
-                    (product[(i, j)] - f64::from(u8::from(i == j))).abs()
-                        + unit * (sizes[(i, j)] + 1.0)
-                })
-                .sum::<f64>()
-        };
-        let theta = above((0..rows).map(row).fold(0.0, f64::max));
+        let theta = distance_from_identity(basis, transposed);
         (theta < 0.5).then(|| Self {
             transposed: transposed.abs(),
             excess: above(theta / (1.0 - theta)),
         })
     }
 
-    fn applied(&self, box_: &[f64]) -> Vec<f64> {
-        let rows = self.transposed.nrows();
-        let direct: Vec<f64> = (0..rows)
-            .map(|i| {
-                (0..rows)
-                    .map(|k| self.transposed[(i, k)] * box_[k])
-                    .sum::<f64>()
-            })
-            .collect();
+    fn applied(&self, radii: &[f64]) -> Vec<f64> {
+        let product = |i: usize| {
+            let row = self.transposed.row(i);
+            let terms = row.iter().zip(radii).map(|(v, r)| v * r);
+            terms.sum::<f64>()
+        };
+        let direct: Vec<f64> = (0..radii.len()).map(product).collect();
         let largest = direct.iter().copied().fold(0.0, f64::max);
         direct
             .iter()
@@ -126,7 +128,22 @@ impl Inverse {
     }
 }
 
-/// Keeps the columns that are farthest from a box and puts the others into one (Girard): `limit` columns at most.
+/// A bound of `‖I − Qᵀ Q‖`.
+fn distance_from_identity(basis: &DMatrix<f64>, transposed: &DMatrix<f64>) -> f64 {
+    let rows = basis.nrows();
+    let product = transposed * basis;
+    let sizes = transposed.abs() * basis.abs();
+    let unit = product_unit(rows);
+    let entry = |i: usize, j: usize| {
+        let identity = f64::from(u8::from(i == j));
+        (product[(i, j)] - identity).abs() + unit * (sizes[(i, j)] + 1.0)
+    };
+    let row = |i: usize| (0..rows).map(|j| entry(i, j)).sum::<f64>();
+    above((0..rows).map(row).fold(0.0, f64::max))
+}
+
+/// Keeps the columns that are farthest from a box and puts the others into one (Girard): `limit`
+/// columns at most.
 ///
 /// `scale` weighs the states against one another.
 pub(crate) fn girard(columns: &Columns, limit: usize, scale: &[f64]) -> Columns {
@@ -135,28 +152,33 @@ pub(crate) fn girard(columns: &Columns, limit: usize, scale: &[f64]) -> Columns 
         return columns.clone();
     }
     let kept = limit.saturating_sub(rows);
-    let mut order: Vec<usize> = (0..count).collect();
-    let badness: Vec<f64> = (0..count)
-        .map(|j| {
-            let sizes = columns
-                .column(j)
-                .iter()
-                .zip(scale)
-                .map(|(v, s)| v.abs() / s)
-                .collect::<Vec<_>>();
-            sizes.iter().sum::<f64>() - sizes.iter().copied().fold(0.0, f64::max)
-        })
-        .collect();
-    order.sort_by(|&a, &b| badness[b].total_cmp(&badness[a]).then(a.cmp(&b)));
+    let order = farthest_from_a_box_first(columns, scale);
     let (keep, merge) = order.split_at(kept);
     let mut result = DMatrix::zeros(rows, kept + rows);
     for (to, &from) in keep.iter().enumerate() {
         result.set_column(to, &columns.column(from));
     }
     for i in 0..rows {
-        result[(i, kept + i)] = above(merge.iter().map(|&j| columns[(i, j)].abs()).sum());
+        let merged = merge.iter().map(|&j| columns[(i, j)].abs());
+        result[(i, kept + i)] = above(merged.sum());
     }
     result
+}
+
+fn farthest_from_a_box_first(columns: &Columns, scale: &[f64]) -> Vec<usize> {
+    let distances: Vec<f64> = (0..columns.ncols())
+        .map(|j| distance_from_a_box(columns, j, scale))
+        .collect();
+    let mut order: Vec<usize> = (0..columns.ncols()).collect();
+    order.sort_by(|&a, &b| distances[b].total_cmp(&distances[a]).then(a.cmp(&b)));
+    order
+}
+
+/// The sum of a column's entries but for the largest: zero along an axis.
+fn distance_from_a_box(columns: &Columns, column: usize, scale: &[f64]) -> f64 {
+    let entries = columns.column(column);
+    let sizes = || entries.iter().zip(scale).map(|(v, s)| v.abs() / s);
+    sizes().sum::<f64>() - sizes().fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -206,7 +228,7 @@ mod tests {
     fn few_columns_and_a_box_enclose_the_set() {
         let fewer = girard(&example(), 4, &[1.0; 3]);
         assert_eq!(fewer.ncols(), 4);
-        // The longest column is kept as it is.
+        // The longest column is buffered as it is.
         assert!((0..4).any(|j| fewer.column(j) == example().column(0)));
         for i in 0..3 {
             let reach = |columns: &Columns| columns.row(i).iter().map(|v| v.abs()).sum::<f64>();

@@ -6,9 +6,10 @@ use super::majorant::Majorant;
 use super::reduction;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::rounding::above;
+use crate::problem::Problem;
 
-/// Up to so many states error symbols of several steps are kept before they are reduced: every reduction loses a little.
+/// Up to so many states error symbols of several steps are kept before they are reduced: every
+/// reduction loses a little.
 const MOST_STATES_WITH_MANY_SYMBOLS: usize = 40;
 
 /// The states of all systems as forms, one after the other.
@@ -25,18 +26,15 @@ pub(super) struct Set {
 impl Set {
     /// A symbol for every box that is not a point; states beyond the boxes are zero.
     pub fn new(
-        dimension: usize,
+        problem: &Problem,
         boxes: &[Interval],
         symbols: &[Option<usize>],
         shape: FormShape,
-        affine: bool,
     ) -> Self {
+        let dimension = problem.dimension();
         let mut forms = vec![0.0; dimension * shape.width()];
-        for ((form, range), symbol) in forms
-            .chunks_exact_mut(shape.width())
-            .zip(boxes)
-            .zip(symbols)
-        {
+        let named = boxes.iter().zip(symbols);
+        for (form, (range, symbol)) in forms.chunks_exact_mut(shape.width()).zip(named) {
             form[0] = range.middle();
             if let Some(symbol) = symbol {
                 form[1 + symbol] = range.radius();
@@ -45,7 +43,7 @@ impl Set {
         Self {
             shape,
             forms,
-            affine,
+            affine: problem.affine,
             units: vec![1.0; dimension],
             weights: Vec::new(),
         }
@@ -61,55 +59,76 @@ impl Set {
 
     /// The boxes of all states.
     pub fn boxes(&self) -> Vec<Interval> {
-        self.iter().map(|form| self.shape.range(form)).collect()
+        self.shape.ranges(&self.forms)
     }
 
     /// Measures states in units in which they grow alike; returns how fast.
     pub fn balance(&mut self, majorant: &Majorant) -> f64 {
         let rate = majorant.balance(&mut self.weights);
-        self.units = self
-            .weights
-            .iter()
-            .map(|w| power_of_two(w.log2().round()))
-            .collect();
+        let exponents = self.weights.iter().map(|weight| weight.log2().round());
+        self.units = exponents.map(power_of_two).collect();
         rate
     }
 
     /// Adds boxes of these radii.
     pub fn widen(&mut self, radii: &[f64]) {
         let shape = self.shape;
-        for (form, more) in self.forms.chunks_exact_mut(shape.width()).zip(radii) {
-            form[shape.radius()] = above(form[shape.radius()] + more);
+        let forms = self.forms.chunks_exact_mut(shape.width());
+        for (form, &more) in forms.zip(radii) {
+            shape.widen(form, more);
         }
         self.absorb();
     }
+}
 
+/// Error symbols.
+impl Set {
     /// Makes radii error symbols, and keeps their number in bounds.
     pub fn absorb(&mut self) {
-        let (shape, dimension) = (self.shape, self.dimension());
-        let (width, first) = (shape.width(), shape.first_error());
-        let open: Vec<(usize, f64)> = self
-            .iter()
-            .map(|form| form[shape.radius()])
+        let columns = self.reduced(self.error_columns());
+        self.replace_errors(&columns);
+    }
+
+    /// The states with a radius, each with it.
+    fn open_radii(&self) -> Vec<(usize, f64)> {
+        let radii = self.iter().map(|form| form[self.shape.radius()]);
+        radii
             .enumerate()
             .filter(|(_, radius)| *radius != 0.0)
-            .collect();
-        let mut columns = DMatrix::zeros(dimension, shape.errors + open.len());
-        for (i, form) in self.iter().enumerate() {
-            (0..shape.errors).for_each(|j| columns[(i, j)] = form[first + j]);
+            .collect()
+    }
+
+    /// The coefficients of error symbols, and of one more for every radius.
+    fn error_columns(&self) -> DMatrix<f64> {
+        let known = self.shape.errors;
+        let first = self.shape.first_error();
+        let open = self.open_radii();
+        let mut columns = DMatrix::zeros(self.dimension(), known + open.len());
+        for (state, form) in self.iter().enumerate() {
+            for symbol in 0..known {
+                columns[(state, symbol)] = form[first + symbol];
+            }
         }
-        for (j, &(i, radius)) in open.iter().enumerate() {
-            columns[(i, shape.errors + j)] = radius;
+        for (new, &(state, radius)) in open.iter().enumerate() {
+            columns[(state, known + new)] = radius;
         }
-        let columns = self.reduced(columns);
+        columns
+    }
+
+    /// Puts `columns` in the place of error symbols and radii.
+    fn replace_errors(&mut self, columns: &DMatrix<f64>) {
+        let first = self.shape.first_error();
         let next = FormShape {
             errors: columns.ncols(),
-            ..shape
+            ..self.shape
         };
-        let mut forms = vec![0.0; dimension * next.width()];
-        for (i, form) in forms.chunks_exact_mut(next.width()).enumerate() {
-            form[..first].copy_from_slice(&self.forms[i * width..i * width + first]);
-            (0..columns.ncols()).for_each(|j| form[first + j] = columns[(i, j)]);
+        let mut forms = vec![0.0; self.dimension() * next.width()];
+        let pairs = forms.chunks_exact_mut(next.width()).zip(self.iter());
+        for (state, (form, before)) in pairs.enumerate() {
+            form[..first].copy_from_slice(&before[..first]);
+            for symbol in 0..columns.ncols() {
+                form[first + symbol] = columns[(state, symbol)];
+            }
         }
         self.forms = forms;
         self.shape = next;
@@ -117,23 +136,18 @@ impl Set {
 
     /// All symbols at once, never system by system.
     fn reduced(&self, columns: DMatrix<f64>) -> DMatrix<f64> {
-        let (dimension, count) = columns.shape();
+        let dimension = columns.nrows();
         let many = dimension <= MOST_STATES_WITH_MANY_SYMBOLS;
-        if self.affine {
-            let limit = if many { 4 * dimension } else { dimension };
-            return if count > limit {
-                reduction::orthogonal(&columns, &self.units)
-            } else {
-                columns
-            };
-        }
-        let (limit, target) = if many {
-            (12 * dimension, 10 * dimension)
-        } else {
-            (3 * dimension, 2 * dimension)
+        let (limit, target) = match (self.affine, many) {
+            (true, true) => (4 * dimension, dimension),
+            (true, false) => (dimension, dimension),
+            (false, true) => (12 * dimension, 10 * dimension),
+            (false, false) => (3 * dimension, 2 * dimension),
         };
-        if count <= limit {
+        if columns.ncols() <= limit {
             columns
+        } else if self.affine {
+            reduction::orthogonal(&columns, &self.units)
         } else {
             reduction::girard(&columns, target, &self.units)
         }

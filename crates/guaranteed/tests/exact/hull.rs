@@ -1,4 +1,4 @@
-//! The exact hull of a linear system with switching times: `centre ± |exp(At)| r`.
+//! The exact hull of a linear system with switching times: `center ± |exp(At)| r`.
 
 use dovetail_guaranteed::Interval;
 use dovetail_scenario::Scenario;
@@ -81,13 +81,13 @@ impl Hull {
     pub fn bounds(&self) -> Vec<(High, High)> {
         let (n, zero) = (self.start.len(), High::exactly(0.0));
         let bound = |row: &Vec<High>| {
-            let (mut centre, mut radius) = (row[n].clone(), zero.clone());
+            let (mut center, mut radius) = (row[n].clone(), zero.clone());
             for (entry, range) in row.iter().zip(&self.start) {
                 let (lo, hi) = (High::exactly(range.lo), High::exactly(range.hi));
-                centre = centre + &(entry * &(&lo + &hi).half());
+                center = center + &(entry * &(&lo + &hi).half());
                 radius = radius + &(entry.abs() * &(&hi - &lo).half());
             }
-            (&centre - &radius, &centre + &radius)
+            (&center - &radius, &center + &radius)
         };
         self.flow[..n].iter().map(bound).collect()
     }

@@ -75,7 +75,7 @@ pub const TWO: Split<'static> = &[&[1, 2, 5], &[3, 4, 6, 7]];
 /// Every equation on its own.
 pub const SEVEN: Split<'static> = &[&[1], &[2], &[3], &[4], &[5], &[6], &[7]];
 
-/// The enzyme model of Laub and Loomis from a box of this radius, split as told.
+/// The enzyme model of Laub and Loomis from a box of this radius, split like this.
 pub fn laub_loomis(radius: f64, split: Split<'_>, until: f64) -> Scenario {
     const START: [f64; 7] = [1.2, 1.05, 1.5, 2.4, 1.0, 0.1, 0.45];
     const RATES: [(&str, &[usize]); 7] = [

@@ -11,14 +11,14 @@ const SMALLEST: f64 = 1e-12;
 /// After as many successes the size is doubled.
 const SUCCESSES: usize = 4;
 /// So many steps in a row must get on by at least this part of the run.
-const PATIENCE: (usize, f64) = (5000, 1e-5);
+const PROGRESS: (usize, f64) = (5000, 1e-5);
 
 /// The choice of macro-steps.
-pub(super) struct Pace {
+pub(super) struct StepSizeControl {
     thresholds: Vec<Threshold>,
     /// Times that a step must end at: switching times and the end of the run.
     cuts: Vec<f64>,
-    /// Start, distance and number of the next of the instants to be told.
+    /// Start, distance and number of the next of the instants to be reported.
     grid: Option<(f64, f64, usize)>,
     largest: f64,
     size: f64,
@@ -27,11 +27,11 @@ pub(super) struct Pace {
     index: usize,
     successes: usize,
     run: f64,
-    /// The last time at which patience was renewed, and steps since.
-    renewed: (f64, usize),
+    /// The time at which enough progress was last seen, and steps since.
+    last_progress: (f64, usize),
 }
 
-impl Pace {
+impl StepSizeControl {
     pub fn new(problem: &Problem, options: &Options) -> Self {
         let (start, stop) = (problem.start_time, problem.stop_time);
         let thresholds = problem.thresholds();
@@ -55,7 +55,7 @@ impl Pace {
             index: 0,
             successes: 0,
             run,
-            renewed: (start, 0),
+            last_progress: (start, 0),
         }
     }
 
@@ -105,9 +105,9 @@ impl Pace {
         if grows || !regular {
             self.begin_at(end);
         }
-        self.renewed.1 += 1;
-        if end - self.renewed.0 > PATIENCE.1 * self.run {
-            self.renewed = (end, 0);
+        self.last_progress.1 += 1;
+        if end - self.last_progress.0 > PROGRESS.1 * self.run {
+            self.last_progress = (end, 0);
         }
     }
 
@@ -125,7 +125,7 @@ impl Pace {
 
     /// Whether there is no point in going on.
     pub fn is_stuck(&self) -> bool {
-        let creeps = self.size < self.largest && self.renewed.1 > PATIENCE.0;
+        let creeps = self.size < self.largest && self.last_progress.1 > PROGRESS.0;
         creeps || self.size < SMALLEST * self.run
     }
 }
@@ -134,8 +134,8 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(cuts: &[f64], grid: Option<f64>) -> Pace {
-        Pace {
+    fn control(cuts: &[f64], grid: Option<f64>) -> StepSizeControl {
+        StepSizeControl {
             thresholds: Vec::new(),
             cuts: cuts.to_vec(),
             grid: grid.map(|interval| (0.0, interval, 1)),
@@ -145,15 +145,15 @@ mod tests {
             index: 0,
             successes: 0,
             run: 1.0,
-            renewed: (0.0, 0),
+            last_progress: (0.0, 0),
         }
     }
 
-    fn ends(pace: &mut Pace) -> Vec<f64> {
+    fn ends(control: &mut StepSizeControl) -> Vec<f64> {
         let mut ends = vec![0.0];
         while ends[ends.len() - 1] < 1.0 {
-            let end = pace.end(ends[ends.len() - 1]);
-            pace.accept(end);
+            let end = control.end(ends[ends.len() - 1]);
+            control.accept(end);
             ends.push(end);
         }
         ends
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn steps_end_at_multiples_and_at_cuts() {
-        let found = ends(&mut pace(&[0.25, 1.0], None));
+        let found = ends(&mut control(&[0.25, 1.0], None));
         let expected = [
             0.0, 0.1, 0.2, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.0,
         ];
@@ -178,21 +178,21 @@ mod tests {
 
     #[test]
     fn steps_end_on_the_grid() {
-        let found = ends(&mut pace(&[1.0], Some(0.5)));
+        let found = ends(&mut control(&[1.0], Some(0.5)));
         assert!(found.contains(&0.5) && found.len() == 11, "{found:?}");
     }
 
     #[test]
     fn sizes_are_halved_and_recover() {
-        let mut pace = pace(&[1.0], None);
-        pace.reject(0.0, 0.1);
-        assert_eq!(pace.end(0.0), 0.05);
+        let mut control = control(&[1.0], None);
+        control.reject(0.0, 0.1);
+        assert_eq!(control.end(0.0), 0.05);
         for _ in 0..SUCCESSES {
-            let end = pace.end(pace.anchor + pace.index as f64 * pace.size);
-            pace.accept(end);
+            let end = control.end(control.anchor + control.index as f64 * control.size);
+            control.accept(end);
         }
-        assert_eq!((pace.size, pace.is_stuck()), (0.1, false));
-        pace.reject(0.5, 0.5 + 1e-12);
-        assert!(pace.is_stuck());
+        assert_eq!((control.size, control.is_stuck()), (0.1, false));
+        control.reject(0.5, 0.5 + 1e-12);
+        assert!(control.is_stuck());
     }
 }

@@ -1,24 +1,25 @@
-//! A simulation unit: one system with its own affine set. It sees of others what is on the board.
+//! A simulation unit of the paper: one system with its own affine set. It sees of others what is in
+//! the shared step.
 
-use super::board::Board;
 use super::deviation::deviations;
 use super::field::Field;
 use super::input::Input;
 use super::local_set::{Forms, LocalSet};
 use super::picard::{hulls, picard_box};
 use super::scheme::{Registers, Scheme, numerical_step};
+use super::shared_step::SharedStep;
 use super::truncation::{NO_SYMBOLS, Step, results};
 use crate::interval::Interval;
 use crate::problem::Problem;
-use crate::series::SeriesTape;
+use crate::series::tape::SeriesTape;
 
 /// What all systems do at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
-    /// Find the Picard box while the inputs are in the boxes on the board.
+    /// Find the Picard box while the inputs are in the boxes of the shared step.
     Picard,
-    /// Compute the Taylor coefficient that follows those on the board, of which `room` are wanted.
-    Coefficient { room: usize },
+    /// Compute the Taylor coefficient that follows those in the shared step, of which `capacity` are wanted.
+    Coefficient { capacity: usize },
     /// Integrate over the step.
     Advance,
     /// Keep what the integration gave.
@@ -27,17 +28,17 @@ pub(super) enum Job {
 
 /// What a system knows of its own states at the start of a macro-step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Memory {
+pub(super) enum StateSet {
     /// Their box, `[x_{i,n}]` of algorithm 2.
-    Boxes,
+    Box,
     /// Their affine set, with the symbols of past steps.
-    Sets,
+    Affine,
 }
 
 /// `δ_i` of the paper, with its Picard operator.
-pub(super) struct Unit {
+pub(super) struct Subsystem {
     pub field: Field,
-    memory: Memory,
+    state_set: StateSet,
     scheme: Scheme,
     /// Whether derivatives are affine in all states.
     affine: bool,
@@ -55,12 +56,12 @@ pub(super) struct Unit {
     pub arrival: Option<Forms>,
 }
 
-impl Unit {
+impl Subsystem {
     pub fn new(
         problem: &Problem,
         system: usize,
         scheme: Scheme,
-        memory: Memory,
+        state_set: StateSet,
         degree: usize,
     ) -> Self {
         let field = Field::new(problem, system);
@@ -73,7 +74,7 @@ impl Unit {
         };
         let (series, forms) = (tape(None), tape(Some(&symbols)));
         Self {
-            memory,
+            state_set,
             affine: problem.affine,
             scheme,
             series,
@@ -87,22 +88,22 @@ impl Unit {
         }
     }
 
-    pub fn perform(&mut self, job: Job, board: &Board) {
+    pub fn perform(&mut self, job: Job, shared: &SharedStep) {
         match job {
-            Job::Picard => self.find_picard_box(board),
-            Job::Coefficient { room } => self.find_coefficient(board, room),
+            Job::Picard => self.find_picard_box(shared),
+            Job::Coefficient { capacity } => self.find_coefficient(shared, capacity),
             Job::Advance => {
-                if self.memory == Memory::Boxes {
-                    self.set.restart(self.own(&board.start));
+                if self.state_set == StateSet::Box {
+                    self.set.restart(self.own(&shared.start));
                 }
-                self.arrival = self.advance(board);
+                self.arrival = self.advance(shared);
             }
             Job::Accept => {
                 let arrival = self
                     .arrival
                     .take()
                     .expect("BUG: a step without arrival is accepted");
-                self.set.adopt(arrival, board.end);
+                self.set.adopt(arrival, shared.end);
             }
         }
     }
@@ -120,20 +121,20 @@ impl Unit {
     }
 
     /// `𝒫^H` of algorithm 1.
-    fn find_picard_box(&mut self, board: &Board) {
-        let inputs = self.foreign(&board.boxes);
-        self.field.place(board.span(), &board.switches, &inputs);
-        let (start, guess) = (self.own(&board.start), self.own(&board.boxes));
-        self.picard = picard_box(&mut self.field, start, board.elapsed(), guess);
+    fn find_picard_box(&mut self, shared: &SharedStep) {
+        let inputs = self.foreign(&shared.boxes);
+        self.field.place(shared.span(), &shared.switches, &inputs);
+        let (start, guess) = (self.own(&shared.start), self.own(&shared.boxes));
+        self.picard = picard_box(&mut self.field, start, shared.elapsed(), guess);
     }
 
     /// Coefficient `k + 1` of the own states from coefficients up to `k` of all: nothing is known where they are not
     /// smooth.
-    fn find_coefficient(&mut self, board: &Board, room: usize) {
-        let k = board.coefficients.len() - 1;
-        let known = &board.coefficients[k];
+    fn find_coefficient(&mut self, shared: &SharedStep, capacity: usize) {
+        let k = shared.coefficients.len() - 1;
+        let known = &shared.coefficients[k];
         if k == 0 {
-            self.begin_series(board, room);
+            self.begin_series(shared, capacity);
         }
         let (tape, registers) = &mut self.series;
         let (own, foreign) = (&self.field.own, &self.field.foreign);
@@ -160,49 +161,52 @@ impl Unit {
             .collect();
     }
 
-    fn begin_series(&mut self, board: &Board, room: usize) {
-        let states = &board.coefficients[0];
+    fn begin_series(&mut self, shared: &SharedStep, capacity: usize) {
+        let states = &shared.coefficients[0];
         let (own, inputs) = (self.own(states).to_vec(), self.foreign(states));
         self.field
-            .place(board.expansion_time, &board.switches, &inputs);
-        self.smooth = board.is_decided() && self.look_ahead(&own);
-        self.series
-            .0
-            .begin(NO_SYMBOLS, room, board.expansion_time, &board.switches);
+            .place(shared.expansion_time, &shared.switches, &inputs);
+        self.smooth = shared.is_decided() && self.assume_over(&own);
+        self.series.0.begin(
+            NO_SYMBOLS,
+            capacity,
+            shared.expansion_time,
+            &shared.switches,
+        );
     }
 
-    /// Tells the tapes what decides conditions and kinks in a box; whether everything is decided.
-    fn look_ahead(&mut self, own: &[Interval]) -> bool {
+    /// Sets for the tapes what decides conditions and kinks in a box; whether everything is decided.
+    fn assume_over(&mut self, own: &[Interval]) -> bool {
         let (series, forms) = (&mut self.series.0, &mut self.forms.0);
-        if !series.needs_outlook() {
+        if !series.needs_assumptions() {
             return true;
         }
-        let outlook = self.field.outlook(series, own);
-        series.set_outlook(&outlook);
-        forms.set_outlook(&outlook);
+        let assumptions = self.field.assumptions(series, own);
+        series.set_assumptions(&assumptions);
+        forms.set_assumptions(&assumptions);
         let open = |range: &Interval| range.contains(0.0) && *range != Interval::ZERO;
-        !series.is_undecided() && !outlook.ranges.iter().any(open)
+        !series.is_undecided() && !assumptions.ranges.iter().any(open)
     }
 
     /// The set at the end of the step, by the better of two ways; `None` if both fail.
-    fn advance(&mut self, board: &Board) -> Option<Forms> {
+    fn advance(&mut self, shared: &SharedStep) -> Option<Forms> {
         let inputs: Vec<&Input> = self
             .field
             .foreign
             .iter()
-            .map(|&state| &board.inputs[state])
+            .map(|&state| &shared.inputs[state])
             .collect();
         // The polynomials may leave the tubes, so the box has to be one for both.
         let told: Vec<Interval> = inputs
             .iter()
-            .map(|input| input.coefficient(0, board.elapsed()))
+            .map(|input| input.coefficient(0, shared.elapsed()))
             .collect();
-        let ranges = hulls(&self.foreign(&board.tubes), &told);
-        self.field.place(board.span(), &board.switches, &ranges);
-        let (start, guess) = (self.own(&board.start), self.own(&board.boxes));
-        let picard = picard_box(&mut self.field, start, board.elapsed(), guess).ok()?;
-        let rough = self.rectangle_step(board, &picard);
-        match self.runge_kutta_step(board, &inputs, &picard) {
+        let ranges = hulls(&self.foreign(&shared.tubes), &told);
+        self.field.place(shared.span(), &shared.switches, &ranges);
+        let (start, guess) = (self.own(&shared.start), self.own(&shared.boxes));
+        let picard = picard_box(&mut self.field, start, shared.elapsed(), guess).ok()?;
+        let rough = self.rectangle_step(shared, &picard);
+        match self.runge_kutta_step(shared, &inputs, &picard) {
             Some(sharp) if self.total_width(&sharp) <= self.total_width(&rough) => Some(sharp),
             _ => Some(rough).filter(|rough| self.total_width(rough).is_finite()),
         }
@@ -216,32 +220,32 @@ impl Unit {
     }
 
     /// `x + H f(r, w)`: needs no derivatives, so it crosses kinks and switches that are undecided.
-    fn rectangle_step(&mut self, board: &Board, picard: &[Interval]) -> Forms {
+    fn rectangle_step(&mut self, shared: &SharedStep, picard: &[Interval]) -> Forms {
         let rates = self.field.rates(picard);
         let shape = self.set.shape;
         let mut forms = self.set.states.clone();
         forms
             .iter_mut()
             .zip(rates)
-            .for_each(|(form, rate)| shape.add_constant(form, board.size * rate));
+            .for_each(|(form, rate)| shape.add_constant(form, shared.size * rate));
         forms
     }
 
     /// The scheme with the known inputs, its truncation error (5), and what the deviation of the inputs can do.
     fn runge_kutta_step(
         &mut self,
-        board: &Board,
+        shared: &SharedStep,
         inputs: &[&Input],
         picard: &[Interval],
     ) -> Option<Forms> {
-        let start = self.own(&board.start);
-        if !board.is_decided() || !self.is_smooth_for_stages(board, start, picard) {
+        let start = self.own(&shared.start);
+        if !shared.is_decided() || !self.is_smooth_for_stages(shared, start, picard) {
             return None;
         }
         let jacobian = self.field.jacobian(picard);
-        let deviations = deviations(&jacobian, inputs, board.size)?;
+        let deviations = deviations(&jacobian, inputs, shared.size)?;
         let (scheme, time, size, switches) =
-            (self.scheme, board.time, board.size, &board.switches[..]);
+            (self.scheme, shared.time, shared.size, &shared.switches[..]);
         let affine = self.affine;
         let step = Step {
             scheme,
@@ -267,11 +271,11 @@ impl Unit {
     /// Whether no condition or kink is open where the solution goes, or any stage of the scheme.
     fn is_smooth_for_stages(
         &mut self,
-        board: &Board,
+        shared: &SharedStep,
         start: &[Interval],
         picard: &[Interval],
     ) -> bool {
-        if !self.series.0.needs_outlook() {
+        if !self.series.0.needs_assumptions() {
             return true;
         }
         let mut reached = picard.to_vec();
@@ -281,11 +285,11 @@ impl Unit {
             stage = start
                 .iter()
                 .zip(slopes)
-                .map(|(&x, slope)| x + board.elapsed() * slope)
+                .map(|(&x, slope)| x + shared.elapsed() * slope)
                 .collect();
             reached = hulls(&reached, &stage);
         }
-        self.look_ahead(&reached)
+        self.assume_over(&reached)
     }
 }
 

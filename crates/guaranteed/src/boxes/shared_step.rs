@@ -5,7 +5,7 @@ use crate::interval::Interval;
 
 /// What all systems see of a macro-step `[T, T + H]`. States are those of all systems, stacked.
 #[derive(Clone, Debug)]
-pub(super) struct Board {
+pub(super) struct SharedStep {
     /// `T`.
     pub time: f64,
     /// `T + H`.
@@ -24,11 +24,11 @@ pub(super) struct Board {
     pub expansion_time: Interval,
     /// Taylor coefficients of all states there, as far as they are known.
     pub coefficients: Vec<Vec<Interval>>,
-    /// What each state is told to be over the step.
+    /// What is known of each state, as an input of others, over the step.
     pub inputs: Vec<Input>,
 }
 
-impl Board {
+impl SharedStep {
     pub fn new(time: f64, start: &[Interval]) -> Self {
         Self {
             time,

@@ -1,18 +1,18 @@
-//! Everything that an enclosure tells, and what of it holds at a time.
+//! Everything that an enclosure reports, and what of it holds at a time.
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
 use dovetail_guaranteed::{Interval, Method, Options, Outcome, Problem, Watcher, enclose};
 
-/// What was told.
+/// What was reported.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct Recording {
     steps: usize,
     pub instants: Vec<(f64, Vec<Interval>)>,
     pub tubes: Vec<(f64, f64, Vec<Interval>)>,
 }
 
-impl Watcher for Told {
+impl Watcher for Recording {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.instants.push((time, states.to_vec()));
     }
@@ -28,8 +28,8 @@ impl Watcher for Told {
     }
 }
 
-impl Told {
-    /// Fails unless tubes follow one another from `start` to `stop` and an instant is told between each two of them.
+impl Recording {
+    /// Fails unless tubes follow one another from `start` to `stop` and an instant is reported between each two of them.
     pub fn assert_complete(&self, start: f64, stop: f64) {
         let ends = || std::iter::once(start).chain(self.tubes.iter().map(|(_, to, _)| *to));
         assert!(
@@ -66,7 +66,10 @@ impl Told {
             both.collect()
         };
         let mut boxes = instants.chain(tubes);
-        let first = boxes.next().expect("nothing is told of this time").clone();
+        let first = boxes
+            .next()
+            .expect("nothing is recording of this time")
+            .clone();
         boxes.fold(first, meet)
     }
 }
@@ -82,9 +85,9 @@ pub fn shared(step: Option<f64>, output_interval: Option<f64>) -> Options {
 }
 
 /// Encloses to the end.
-pub fn enclosed(problem: &Problem, options: &Options) -> (Outcome, Told) {
-    let mut told = Told::default();
-    let outcome = enclose(problem, options, &mut told);
+pub fn enclosed(problem: &Problem, options: &Options) -> (Outcome, Recording) {
+    let mut recording = Recording::default();
+    let outcome = enclose(problem, options, &mut recording);
     assert_eq!(outcome.stopped, None);
-    (outcome, told)
+    (outcome, recording)
 }
