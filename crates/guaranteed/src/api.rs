@@ -11,7 +11,8 @@ pub enum Method {
     Boxes {
         /// The scheme of every system.
         integrator: Integrator,
-        /// The degree of the interval polynomials through past boxes; `None` holds the inputs in their boxes.
+        /// The degree of the interval polynomials through past boxes; `None` holds the inputs in
+        /// their boxes.
         extrapolation: Option<usize>,
     },
 }
@@ -32,7 +33,8 @@ pub struct Options {
     pub method: Method,
     /// The largest macro-step; `None` lets the method choose.
     pub step: Option<f64>,
-    /// Instants to report in between, as multiples of this from the start; `None` reports the ends of macro-steps.
+    /// Instants to report in between, as multiples of this from the start; `None` reports the ends
+    /// of macro-steps.
     pub output_interval: Option<f64>,
     /// Threads that the systems of [`Method::Boxes`] are shared among.
     pub threads: usize,

@@ -4,7 +4,8 @@
 //! A form is a slice of numbers: center, coefficients of the *primary* symbols ε (initial boxes and
 //! uncertain parameters), coefficients of their products where the form is of second order,
 //! coefficients of the *error* symbols η, and last a radius. It stands for all
-//! `center + Σ gᵢ εᵢ + Σ qᵢⱼ εᵢ εⱼ + Σ eᵢ ηᵢ + [-radius, radius]`. Rounding errors go into the radius.
+//! `center + Σ gᵢ εᵢ + Σ qᵢⱼ εᵢ εⱼ + Σ eᵢ ηᵢ + [-radius, radius]`. Rounding errors go into the
+//! radius.
 
 pub(crate) mod linear;
 mod product;
@@ -63,8 +64,8 @@ impl FormShape {
         self.radius() + 1
     }
 
-    /// Where the products of each primary symbol are, counted from 1: with itself and with those after
-    /// it.
+    /// Where the products of each primary symbol are, counted from 1: with itself and with those
+    /// after it.
     fn product_rows(self) -> impl Iterator<Item = (usize, Range<usize>)> {
         let mut start = self.first_product();
         (1..=self.primaries).map(move |symbol| {

@@ -1,4 +1,5 @@
-//! Guaranteed co-simulation: boxes that contain every trajectory of a coupled model, proved, rounding included.
+//! Guaranteed co-simulation: boxes that contain every trajectory of a coupled model, proved,
+//! rounding included.
 
 mod api;
 mod boxes;

@@ -1,7 +1,8 @@
 //! Loops through feedthrough, closed before anything is integrated.
 //!
-//! The unknowns `v` of the loops solve `r(t, x, v) = 0`. Where `r` is affine in them they are eliminated symbolically. Where
-//! it is not, they become states: along a solution `v' = −r_v⁻¹ (r_t + r_x f)`, and `r = 0` holds for ever if it does once.
+//! The unknowns `v` of the loops solve `r(t, x, v) = 0`. Where `r` is affine in them they are
+//! eliminated symbolically. Where it is not, they become states: along a solution `v' = −r_v⁻¹ (r_t
+//! + r_x f)`, and `r = 0` holds for ever if it does once.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -61,9 +62,9 @@ pub(crate) fn eliminate(
     let nonlinear = elimination.any_meets(nodes, LeafKinds::UNKNOWNS);
     refuse_jumps(&coupled, nonlinear)?;
     if nonlinear {
-        elimination.as_states(&coupled, jacobian)
+        elimination.into_states(&coupled, jacobian)
     } else {
-        elimination.substituted(&coupled, jacobian)
+        elimination.into_substituted(&coupled, jacobian)
     }
 }
 
@@ -172,7 +173,7 @@ fn moving(values: &[Symbol], rates: &[Symbol]) -> Vec<Dual<Symbol>> {
 /// The two ways to close loops.
 impl LoopElimination {
     /// Affine loops: their solution is substituted for the unknowns.
-    fn substituted(
+    fn into_substituted(
         self,
         coupled: &Coupled,
         jacobian: Vec<Vec<Symbol>>,
@@ -189,7 +190,7 @@ impl LoopElimination {
     }
 
     /// Others: the unknowns become states, after those of the model.
-    fn as_states(
+    fn into_states(
         self,
         coupled: &Coupled,
         jacobian: Vec<Vec<Symbol>>,

@@ -38,15 +38,16 @@ impl Boxes {
 
 /// A coupled model with its initial boxes and uncertain parameters.
 ///
-/// What feeds an input is substituted for it, so that a system's derivatives depend on its own states and on those states
-/// of its neighbors that it is coupled to.
+/// What feeds an input is substituted for it, so that a system's derivatives depend on its own
+/// states and on those states of its neighbors that it is coupled to.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// All expressions.
     pub(crate) graph: Graph,
     /// The derivatives of each system's states as a program; its leaves are the states of all.
     pub(crate) programs: Vec<Arc<Program>>,
-    /// The derivative of each state; beyond the model's states, those of unknowns of nonlinear loops.
+    /// The derivative of each state; beyond the model's states, those of unknowns of nonlinear
+    /// loops.
     pub(crate) derivatives: Vec<NodeId>,
     /// The states of each system; the unknowns of loops, if there are, are one system more.
     pub(crate) systems: Vec<Range<usize>>,
@@ -60,7 +61,8 @@ pub struct Problem {
     pub(crate) stop_time: f64,
     /// Nonlinear loops.
     pub(crate) loops: Option<Loops>,
-    /// Whether every derivative is affine in the states, with coefficients that depend on parameters and switches only.
+    /// Whether every derivative is affine in the states, with coefficients that depend on
+    /// parameters and switches only.
     pub(crate) affine: bool,
 }
 
@@ -235,7 +237,8 @@ impl Threshold {
         Self::changing(Interval::point(f64::MAX), value, value)
     }
 
-    /// The condition throughout `from..to`, where no threshold lies strictly between or the answer is both.
+    /// The condition throughout `from..to`, where no threshold lies strictly between or the answer
+    /// is both.
     pub fn throughout(&self, from: f64, to: f64) -> Interval {
         if to <= self.time.lo {
             self.before

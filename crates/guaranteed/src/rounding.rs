@@ -1,7 +1,7 @@
 //! Constants of rigorous rounding for sums that are not worth an interval each.
 //!
-//! Radii are sums and products of nonnegative numbers, computed to nearest; the result is then enlarged once, by more than all
-//! roundings and underflows on the way could have taken away.
+//! Radii are sums and products of nonnegative numbers, computed to nearest; the result is then
+//! enlarged once, by more than all roundings and underflows on the way could have taken away.
 
 /// Half the distance from 1 to the next double: the largest relative error of one operation.
 pub(crate) const UNIT: f64 = if cfg!(feature = "broken-rounding") {
@@ -39,7 +39,8 @@ pub(crate) fn below(sum: f64) -> f64 {
     }
 }
 
-/// An upper bound of a nonnegative sum of so many terms that was computed to nearest: tighter where there are few.
+/// An upper bound of a nonnegative sum of so many terms that was computed to nearest: tighter where
+/// there are few.
 #[inline]
 pub(crate) fn above_terms(sum: f64, terms: usize) -> f64 {
     if cfg!(feature = "broken-rounding") {

@@ -1,4 +1,5 @@
-//! The paper's method on its examples: the numbers it shows, and that no trajectory leaves its boxes.
+//! The paper's method on its examples: the numbers it shows, and that no trajectory leaves its
+//! boxes.
 
 use dovetail_cases::{ALL, LOTKA_VOLTERRA, PUMP_AND_TANK, ROOMS, SPRING, connections, model};
 use dovetail_equations::Monolithic;
@@ -106,7 +107,8 @@ fn assert_trajectories_stay_inside(scenario: &Scenario, recording: &Recording, s
     for sample in 0..samples {
         let mut definitions = scenario.definitions().unwrap();
         for (definition, boxes) in definitions.iter_mut().zip(&boxes) {
-            // The first two are from the lowest and the highest corner: the exact hull, where systems are cooperative.
+            // The first two are from the lowest and the highest corner: the exact hull, where
+            // systems are cooperative.
             let corner = |x: Interval| [x.lo, x.hi].get(sample).copied();
             definition.states = boxes
                 .states

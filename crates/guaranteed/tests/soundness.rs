@@ -1,7 +1,9 @@
-//! Nothing leaves its bounds: sampled trajectories, exact hulls of linear systems, and trajectories to fifty digits.
+//! Nothing leaves its bounds: sampled trajectories, exact hulls of linear systems, and trajectories
+//! to fifty digits.
 //!
-//! A violation is a bug of the first order. What catches a slip of rounding is compared without allowance: hulls of linear
-//! systems and single trajectories of smooth ones, in numbers of many digits.
+//! A violation is a bug of the first order. What catches a slip of rounding is compared without
+//! allowance: hulls of linear systems and single trajectories of smooth ones, in numbers of many
+//! digits.
 
 mod exact;
 mod models;
@@ -118,7 +120,8 @@ fn proved(recording: &[Recording], time: f64) -> Vec<Interval> {
         .expect("BUG: an enclosure")
 }
 
-/// Enclosures of a problem: at its own pace, and in smaller steps reported on a grid that fits nothing.
+/// Enclosures of a problem: at its own pace, and in smaller steps reported on a grid that fits
+/// nothing.
 fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Recording; 2] {
     let span = stop - start;
     [
@@ -132,10 +135,12 @@ fn enclosures(problem: &Problem, (start, stop): (f64, f64)) -> [Recording; 2] {
     })
 }
 
-/// Sampled trajectories, computed at 1e-13, stay inside; and they fill the boxes to some part, at the end.
+/// Sampled trajectories, computed at 1e-13, stay inside; and they fill the boxes to some part, at
+/// the end.
 ///
-/// The reference has an error of its own: 1e-13 at each of its steps, of which there may be hundreds. It is allowed 1e-11 of the
-/// size of a state, and 1e-12. A slip of rounding is smaller than that: the exact tests below are for those.
+/// The reference has an error of its own: 1e-13 at each of its steps, of which there may be
+/// hundreds. It is allowed 1e-11 of the size of a state, and 1e-12. A slip of rounding is smaller
+/// than that: the exact tests below are for those.
 fn assert_trajectories_stay_inside(scenario: &Scenario) {
     let (boxes, mut dice) = (scenario.boxes().unwrap(), Dice(7));
     let recording = enclosures(
@@ -277,7 +282,8 @@ fn some_times(recording: &[Recording], most: usize) -> Vec<f64> {
     times
 }
 
-/// The exact hull of a linear model lies inside everything that is reported, and fills it but for `excess`.
+/// The exact hull of a linear model lies inside everything that is reported, and fills it but for
+/// `excess`.
 fn assert_hull_is_inside(scenario: &Scenario, excess: f64) {
     let recording = enclosures(
         &scenario.to_enclose().unwrap(),
@@ -385,8 +391,9 @@ fn exact_hulls_are_inside_where_rounding_is_all_there_is() {
     }
 }
 
-/// A trajectory to many digits, in steps of at most `longest`, lies inside what is proved from the middle of all boxes, with no
-/// allowance but its own doubt; and the bounds from there are as narrow as double precision allows.
+/// A trajectory to many digits, in steps of at most `longest`, lies inside what is proved from the
+/// middle of all boxes, with no allowance but its own doubt; and the bounds from there are as
+/// narrow as double precision allows.
 fn assert_trajectory_is_inside(scenario: &Scenario, until: f64, longest: f64) {
     let definitions = scenario.definitions().unwrap();
     let points: Vec<Boxes> = definitions.iter().map(Boxes::points).collect();

@@ -1,4 +1,5 @@
-//! How tight the bounds are: as narrow as double precision allows on linear systems, and the same however a model is split.
+//! How tight the bounds are: as narrow as double precision allows on linear systems, and the same
+//! however a model is split.
 
 mod exact;
 mod models;
@@ -92,7 +93,8 @@ fn states_of(split: Split<'_>, radius: f64) -> Vec<Interval> {
         .collect()
 }
 
-/// Exchanging the coefficients of coupling variables order by order loses nothing: only the order of sums differs.
+/// Exchanging the coefficients of coupling variables order by order loses nothing: only the order
+/// of sums differs.
 #[test]
 fn bounds_do_not_depend_on_how_a_model_is_split() {
     for radius in [0.0, 0.01] {

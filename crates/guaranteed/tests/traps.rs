@@ -1,5 +1,6 @@
-//! Models with a trap in them: jumps inside steps, loops with several solutions, functions that look constant, states at rest.
-//! Each is either bounded rightly or not at all; silence about a jump would be a wrong proof.
+//! Models with a trap in them: jumps inside steps, loops with several solutions, functions that
+//! look constant, states at rest. Each is either bounded rightly or not at all; silence about a
+//! jump would be a wrong proof.
 
 mod recording;
 
@@ -23,7 +24,8 @@ fn single(stop: f64, declarations: &str, equations: &str) -> String {
     )
 }
 
-/// A loop through `a.o = feedthrough` of `u` and `b.o = back` of `w`, with `x' = slope` and `z' = w`.
+/// A loop through `a.o = feedthrough` of `u` and `b.o = back` of `w`, with `x' = slope` and `z' =
+/// w`.
 fn looped(stop: f64, (x, slope): (f64, &str), guess: f64, feedthrough: &str, back: &str) -> String {
     format!(
         "[model]\nstop-time = {stop}\n\
@@ -59,7 +61,8 @@ fn stops_before(text: &str, time: f64) {
     );
 }
 
-/// Everything is bounded, and the last state ends between these two numbers, which enclose its true range closely.
+/// Everything is bounded, and the last state ends between these two numbers, which enclose its true
+/// range closely.
 fn ends_with(text: &str, lo: f64, hi: f64) {
     let (outcome, _) = run(text);
     assert_eq!(outcome.stopped, None);
@@ -150,7 +153,8 @@ fn loops_with_jumps_are_refused() {
 
 #[test]
 fn a_loop_stays_on_its_branch_when_an_unrelated_switch_changes() {
-    // u³ − 3 u = x has three solutions; the middle one is followed through a switch that hardly changes anything.
+    // u³ − 3 u = x has three solutions; the middle one is followed through a switch that hardly
+    // changes anything.
     let switched = looped(
         3.7,
         (-1.8, "1 + (if time < 3.6 then 0 else 1e-9)"),
@@ -173,7 +177,8 @@ fn a_function_of_time_with_an_uncertain_parameter_is_not_taken_as_constant() {
     let equations = "der(x) = -1e-3 * y + 0.9e-7 * tanh(1000 * (time - p))\nder(y) = 1e-3 * x";
     let declarations = "parameters = { p = [1.5, 1.5001] }\nstates = { x = [-1, 1], y = [-1, 1] }";
     let (outcome, _) = run(&single(3.0, declarations, equations));
-    // Without the forcing x = cos(w t) x0 − sin(w t) y0 at w = 1e-3; the forcing adds 0.9e-7 (3 − 2 p) on top.
+    // Without the forcing x = cos(w t) x0 − sin(w t) y0 at w = 1e-3; the forcing adds 0.9e-7 (3 − 2
+    // p) on top.
     let hull = (3e-3f64).cos() + (3e-3f64).sin();
     let x = outcome.states[0];
     assert!(
@@ -197,7 +202,8 @@ fn squares_of_tiny_symbols_do_not_vanish() {
 
 #[test]
 fn both_ends_of_an_uncertain_parameter_decide_whether_order_is_kept() {
-    // The slope of x in y is 1 − p exp(−y): positive for the least p, of either sign for the largest.
+    // The slope of x in y is 1 − p exp(−y): positive for the least p, of either sign for the
+    // largest.
     let declarations = "parameters = { p = [0.5, 3] }\nstates = { x = 0, y = [1.2, 2.8] }";
     let (outcome, _) = run(&single(
         3.0,

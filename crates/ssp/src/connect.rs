@@ -1,7 +1,8 @@
-//! Connections as they are written to edges of the graph. Which way values flow the kinds of the connectors say.
+//! Connections as they are written to edges of the graph. Which way values flow the kinds of the
+//! connectors say.
 
 use crate::error::{Place, SspError, known};
-use crate::flatten::{Flattener, Member};
+use crate::flattener::{Flattener, Member};
 use crate::graph::{Edge, Node, owner_of};
 use crate::ssd::{ConnectionElement, End};
 use crate::structure::{Connector, DataType, Kind};
@@ -136,7 +137,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// A connector of the system that the connection is in: what flows in from outside is a source here.
+    /// A connector of the system that the connection is in: what flows in from outside is a source
+    /// here.
     fn own(&self, scope: usize, end: &End, place: &Place) -> Result<(Handle, Role), SspError> {
         let found = self.scopes[scope].connectors.get(&end.connector).copied();
         let (node, kind) = found.ok_or_else(|| self.no_connector(scope, end, place))?;

@@ -159,7 +159,8 @@ pub(crate) struct Typing {
     pub dimensions: Vec<Dimension>,
 }
 
-/// The type of a connector or an entry: the first child that is one. A later `Clock` only names a clock.
+/// The type of a connector or an entry: the first child that is one. A later `Clock` only names a
+/// clock.
 pub(crate) fn typing(
     reader: &mut Reader,
     declarations: &Declarations,

@@ -3,20 +3,11 @@
 use std::collections::HashMap;
 
 use crate::error::{Place, SspError, known};
-use crate::flatten::{Flattener, Located, Member};
+use crate::flattener::{DictionaryReference, Flattener, Located, Member};
 use crate::graph::{Edge, Node, Owner};
 use crate::library::Site;
 use crate::ssd::{Element, System};
 use crate::structure::{Connector, Kind};
-
-/// A reference to a signal dictionary.
-pub(crate) struct DictionaryReference {
-    pub path: String,
-    pub dictionary: usize,
-    pub connectors: HashMap<String, Connector>,
-    /// Nodes by the name of the connector and the direction of the values, which may be both.
-    pub nodes: HashMap<(String, bool), usize>,
-}
 
 impl Flattener<'_> {
     /// Makes the dictionaries of a system known to the references in it.
@@ -92,7 +83,8 @@ impl Flattener<'_> {
         Ok(Member::Dictionary(self.references.len() - 1))
     }
 
-    /// The node of a reference's connector, for values into the dictionary or out of it. It is made when it is used.
+    /// The node of a reference's connector, for values into the dictionary or out of it. It is made
+    /// when it is used.
     pub fn reference_node(
         &mut self,
         index: usize,

@@ -1,95 +1,20 @@
 //! Systems of all levels, in all files, down to components, and their connections to one graph.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use crate::binding::Binding;
-use crate::dictionary::DictionaryReference;
 use crate::error::{Place, SspError};
-use crate::graph::{Graph, Node, Owner, owner_of};
-use crate::library::Library;
+use crate::flattener::{Bound, Flattener, Located, Member, Scope};
+use crate::graph::{Node, Owner, owner_of};
+use crate::library::{Library, Unpack};
 use crate::parameters::Parameters;
 use crate::route::connections;
 use crate::source::Folder;
 use crate::ssd::{Content, DEEPEST, Description, Element};
-use crate::structure::{Component, Connector, Kind, Structure};
-use crate::{Unpack, component};
+use crate::structure::{Component, Connector, Structure};
 
 /// More elements than this come of packages that multiply each other.
 const MOST_ELEMENTS: usize = 100_000;
-
-/// A system with its place in the hierarchy.
-pub(crate) struct Scope {
-    pub path: String,
-    /// The system's own name, which some tools write where nothing should stand.
-    pub name: String,
-    pub connectors: HashMap<String, (usize, Kind)>,
-    pub elements: HashMap<String, Member>,
-}
-
-/// What an element has become.
-#[derive(Clone, Copy)]
-pub(crate) enum Member {
-    Component(usize),
-    System(usize),
-    Dictionary(usize),
-}
-
-/// An element with parameter bindings.
-pub(crate) struct Bound {
-    pub member: Member,
-    description: Rc<Description>,
-    system: usize,
-    element: Option<usize>,
-    pub folder: Folder,
-    /// The file of a component.
-    pub source: Option<PathBuf>,
-}
-
-impl Bound {
-    pub fn bindings(&self) -> &[Binding] {
-        let system = &self.description.systems[self.system];
-        self.element.map_or(&system.bindings, |element| {
-            &system.elements[element].bindings
-        })
-    }
-}
-
-/// A file and where it is.
-#[derive(Clone)]
-pub(crate) struct Located {
-    pub file: PathBuf,
-    pub folder: Folder,
-    pub description: Rc<Description>,
-}
-
-impl Located {
-    /// The root system, which is read last.
-    pub fn root(&self) -> usize {
-        self.description.systems.len() - 1
-    }
-}
-
-pub(crate) struct Flattener<'u> {
-    pub library: Library<'u>,
-    pub graph: Graph,
-    pub scopes: Vec<Scope>,
-    pub components: Vec<Component>,
-    /// Nodes of the connectors of each component, and their kinds.
-    pub connectors: Vec<HashMap<String, usize>>,
-    pub kinds: Vec<HashMap<String, Kind>>,
-    pub references: Vec<DictionaryReference>,
-    /// Nodes of the entries of each dictionary.
-    pub dictionaries: Vec<HashMap<String, usize>>,
-    /// Dictionaries by name, of the systems around.
-    pub visible: Vec<HashMap<String, usize>>,
-    bound: Vec<Bound>,
-    names: HashSet<String>,
-    /// The systems around.
-    stack: Vec<(PathBuf, usize)>,
-    elements: usize,
-}
 
 pub(crate) fn read<'u>(
     ssd: &Path,
@@ -104,21 +29,7 @@ pub(crate) fn read<'u>(
         folder,
         description,
     };
-    let mut flattener = Flattener {
-        library,
-        graph: Graph::default(),
-        scopes: Vec::new(),
-        components: Vec::new(),
-        connectors: Vec::new(),
-        kinds: Vec::new(),
-        references: Vec::new(),
-        dictionaries: Vec::new(),
-        visible: Vec::new(),
-        bound: Vec::new(),
-        names: HashSet::new(),
-        stack: Vec::new(),
-        elements: 0,
-    };
+    let mut flattener = Flattener::new(library);
     let place = at.description.systems[at.root()].place.clone();
     flattener.system(&at, at.root(), "", &place)?;
     flattener.finish(&at.description)
@@ -282,7 +193,7 @@ impl Flattener<'_> {
                 &element.place,
             )?)),
             Content::Component { .. } => {
-                let (member, source) = component::instantiate(self, at, &path, element)?;
+                let (member, source) = self.instantiate(at, &path, element)?;
                 if !element.bindings.is_empty() {
                     self.bind(at, (index.0, Some(index.1)), member, source);
                 }

@@ -1,4 +1,5 @@
-//! The connectors of all levels as nodes, and what connects them as edges in the direction of the values.
+//! The connectors of all levels as nodes, and what connects them as edges in the direction of the
+//! values.
 
 use std::collections::HashMap;
 
@@ -102,7 +103,8 @@ impl Graph {
         self.nodes.len() - 1
     }
 
-    /// Adds an edge. What is fed twice has no value; only the very same connection may come twice, and is not added.
+    /// Adds an edge. What is fed twice has no value; only the very same connection may come twice,
+    /// and is not added.
     pub fn connect(&mut self, edge: Edge) -> Result<bool, SspError> {
         let target = &self.nodes[edge.to];
         let same = self.feeding.get(&(edge.to, edge.to_indices.clone()));

@@ -1,9 +1,10 @@
 //! System structures of SSP 1.0 and 2.0, read down to components, parameters and connections.
 //!
-//! [`read`] takes the folder of an unpacked `.ssp`, or any folder with an `.ssd` in it, and returns what there is to
-//! simulate: nested systems, signal dictionaries and other packages are gone, and every connection runs from the
-//! variable of one component to that of another, with all that happens to the values between them. Values of parameters
-//! have found their components; which of them a unit has a variable for only the unit knows.
+//! [`read`] takes the folder of an unpacked `.ssp`, or any folder with an `.ssd` in it, and returns
+//! what there is to simulate: nested systems, signal dictionaries and other packages are gone, and
+//! every connection runs from the variable of one component to that of another, with all that
+//! happens to the values between them. Values of parameters have found their components; which of
+//! them a unit has a variable for only the unit knows.
 
 mod binding;
 mod component;
@@ -12,6 +13,7 @@ mod declarations;
 mod dictionary;
 mod error;
 mod flatten;
+mod flattener;
 mod graph;
 mod library;
 mod parameters;
@@ -28,9 +30,10 @@ mod value;
 mod warnings;
 mod xml;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use error::{Place, SspError};
+pub use library::{DEFAULT_SSD, Unpack};
 pub use structure::{
     Component, Connection, Connector, DataType, Dimension, Endpoint, Experiment, Implementation,
     Kind, Parameter, Structure,
@@ -39,15 +42,11 @@ pub use transform::{Map, Route, Step, Transform};
 pub use unit::{BASE_UNITS, BaseUnit, UnitDef, UnitMismatch};
 pub use value::{Enumeration, EnumerationItem, ParameterValue};
 
-/// The default system structure of a package.
-pub const DEFAULT_SSD: &str = "SystemStructure.ssd";
-
-/// Unpacks an archive, a nested `.ssp` or an FMU with parameters inside, and returns its folder; or says why it cannot.
-pub type Unpack<'a> = dyn FnMut(&Path) -> Result<PathBuf, String> + 'a;
-
-/// Reads the system structure `ssd` of the package in the folder `root`. No reference may leave that folder.
+/// Reads the system structure `ssd` of the package in the folder `root`. No reference may leave
+/// that folder.
 ///
-/// A package may have several, [`DEFAULT_SSD`] and variants of it beside. `unpack` is asked at most once for each archive.
+/// A package may have several, [`DEFAULT_SSD`] and variants of it beside. `unpack` is asked at most
+/// once for each archive.
 pub fn read(ssd: &Path, root: &Path, unpack: &mut Unpack<'_>) -> Result<Structure, SspError> {
     flatten::read(ssd, root, unpack)
 }

@@ -14,7 +14,14 @@ use crate::ssv::SetParameter;
 use crate::structure::Connector;
 use crate::warnings::Warnings;
 use crate::xml::Reader;
-use crate::{Unpack, ssb, ssd, ssm, ssv};
+use crate::{ssb, ssd, ssm, ssv};
+
+/// The default system structure of a package.
+pub const DEFAULT_SSD: &str = "SystemStructure.ssd";
+
+/// Unpacks an archive, a nested `.ssp` or an FMU with parameters inside, and returns its folder; or
+/// says why it cannot.
+pub type Unpack<'a> = dyn FnMut(&Path) -> Result<PathBuf, String> + 'a;
 
 /// A file that takes more than this is no system structure.
 const LARGEST: u64 = 1 << 30;
@@ -163,7 +170,8 @@ impl<'u> Library<'u> {
         Ok(Loaded::File(content))
     }
 
-    /// A file beside a component, which is what RFC 3986 makes of the URI, or else inside it, which is what SSP means.
+    /// A file beside a component, which is what RFC 3986 makes of the URI, or else inside it, which
+    /// is what SSP means.
     fn inside(
         &mut self,
         component: &Path,

@@ -1,12 +1,13 @@
 //! Where the values of parameter sets end up.
 //!
-//! Bindings are applied from the innermost outwards, and those of one element in their order; a later value replaces an
-//! earlier one. So the outer take precedence over the inner, and the later over the earlier, as SSP has it.
+//! Bindings are applied from the innermost outwards, and those of one element in their order; a
+//! later value replaces an earlier one. So the outer take precedence over the inner, and the later
+//! over the earlier, as SSP has it.
 
 use std::collections::HashMap;
 
 use crate::error::{Place, SspError};
-use crate::flatten::{Bound, Member, Scope};
+use crate::flattener::{Bound, Member, Scope};
 use crate::graph::{Graph, Owner};
 use crate::library::{Library, Site};
 use crate::route::{Leg, Symbol, compile};
@@ -80,8 +81,8 @@ impl<'a> Parameters<'a> {
         Ok(())
     }
 
-    /// Gives a value to all that `name` can mean; returns whether there is any. Names contain dots, so that several
-    /// elements may be meant, and then all of them are.
+    /// Gives a value to all that `name` can mean; returns whether there is any. Names contain dots,
+    /// so that several elements may be meant, and then all of them are.
     fn assign(
         &mut self,
         member: Member,
@@ -256,7 +257,8 @@ fn mapped<'a>(
     let mut targets: HashMap<&str, &Place> = HashMap::new();
     let mut assignments = Vec::new();
     for entry in mapping {
-        // The prefix comes before the mapping; files that forget it there are understood all the same.
+        // The prefix comes before the mapping; files that forget it there are understood all the
+        // same.
         let bare = || parameters.get(format!("{prefix}{}", entry.source).as_str());
         let Some(parameter) = parameters.get(entry.source.as_str()).or_else(bare) else {
             if entry.source.is_empty() {

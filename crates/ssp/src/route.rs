@@ -1,4 +1,5 @@
-//! From the inputs of components back to the outputs that feed them, through the connectors of all systems between.
+//! From the inputs of components back to the outputs that feed them, through the connectors of all
+//! systems between.
 
 use std::mem::take;
 
@@ -51,7 +52,8 @@ fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Resul
             let Some((wanted, fed)) = elements(&graph.edges[index], &position)? else {
                 continue;
             };
-            // Only arrays that are fed element by element have more than one. The last takes the list along.
+            // Only arrays that are fed element by element have more than one. The last takes the
+            // list along.
             let mut passed = if number == 0 {
                 take(&mut position.passed)
             } else {
@@ -190,7 +192,8 @@ impl<'a> Symbol<'a> {
     }
 }
 
-/// The route along `legs`; an error names the leg. Without `start` the value is in the unit of where it goes first.
+/// The route along `legs`; an error names the leg. Without `start` the value is in the unit of
+/// where it goes first.
 ///
 /// On each leg a conversion comes before the transformation, as SSP has it.
 pub(crate) fn compile<'a>(
@@ -218,8 +221,8 @@ pub(crate) fn compile<'a>(
     Ok(route)
 }
 
-/// The units at all connectors of a path. A system's connector without one has that of the connector *inside* the
-/// system that it is connected to.
+/// The units at all connectors of a path. A system's connector without one has that of the
+/// connector *inside* the system that it is connected to.
 fn units<'a>(start: Option<Symbol<'a>>, legs: &[Leg<'a>]) -> Vec<Symbol<'a>> {
     let declared = |leg: &Leg<'a>| match (leg.unit, leg.owner) {
         (Some(unit), _) => Some(Symbol::Unit(unit)),

@@ -89,7 +89,8 @@ impl Folder {
         Ok(Target { path, fragment })
     }
 
-    /// Joins a relative path to the base without leaving the root. Windows' separators are read as ours.
+    /// Joins a relative path to the base without leaving the root. Windows' separators are read as
+    /// ours.
     fn inside(&self, relative: &str) -> Result<PathBuf, Refusal> {
         let inner = self.base.strip_prefix(&self.root).unwrap_or(Path::new(""));
         let mut parts: Vec<&str> = inner.iter().filter_map(|part| part.to_str()).collect();

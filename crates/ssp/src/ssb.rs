@@ -9,7 +9,8 @@ use crate::error::SspError;
 use crate::structure::{Connector, Kind};
 use crate::xml::Reader;
 
-/// Reads a `SignalDictionary` of the namespace of dictionaries. Its entries are connectors that can be used both ways.
+/// Reads a `SignalDictionary` of the namespace of dictionaries. Its entries are connectors that can
+/// be used both ways.
 pub(crate) fn read(
     reader: &mut Reader,
     root: Node,

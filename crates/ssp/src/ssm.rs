@@ -7,7 +7,8 @@ use crate::error::{Place, SspError};
 use crate::transform::Map;
 use crate::xml::Reader;
 
-/// One entry: the name in the set, the name in the system or component, and what happens between them.
+/// One entry: the name in the set, the name in the system or component, and what happens between
+/// them.
 pub(crate) struct MappingEntry {
     pub source: String,
     pub target: String,

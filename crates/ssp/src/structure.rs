@@ -38,13 +38,15 @@ pub struct Experiment {
 /// A component that is a simulation unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
-    /// Its name with those of the systems around it, `Plant.heater`. Unique. The root system has no part in it.
+    /// Its name with those of the systems around it, `Plant.heater`. Unique. The root system has no
+    /// part in it.
     pub name: String,
     /// The FMU, which exists: a file, or a folder.
     pub source: PathBuf,
     /// The kind of FMU that is asked for.
     pub implementation: Implementation,
-    /// The values for its variables, by name. SSP has the ones ignored that the unit has no variable for.
+    /// The values for its variables, by name. SSP has the ones ignored that the unit has no
+    /// variable for.
     pub parameters: Vec<Parameter>,
     /// The connectors that the system structure declares; the unit may have more variables.
     pub connectors: Vec<Connector>,
@@ -84,7 +86,8 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// The value for a variable with a given unit; no unit means that nothing is known, and that nothing is converted.
+    /// The value for a variable with a given unit; no unit means that nothing is known, and that
+    /// nothing is converted.
     pub fn value_in(&self, variable: Option<&UnitDef>) -> Result<ParameterValue, UnitMismatch> {
         Ok(self
             .route

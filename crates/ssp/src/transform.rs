@@ -17,7 +17,8 @@ pub enum Map {
     Boolean([bool; 2]),
     /// Pairs of source and target.
     Integer(Vec<(i128, i128)>),
-    /// Pairs of source and target, with the numbers that the enumerations of the two connectors give them.
+    /// Pairs of source and target, with the numbers that the enumerations of the two connectors
+    /// give them.
     Enumeration(Vec<(EnumerationItem, EnumerationItem)>),
 }
 
@@ -73,7 +74,8 @@ impl Transform {
         }
     }
 
-    /// The target of a value that is a number: a float, an integer, 0 or 1, or the number of an item.
+    /// The target of a value that is a number: a float, an integer, 0 or 1, or the number of an
+    /// item.
     pub fn number(&self, value: f64) -> f64 {
         self.maps.iter().fold(value, |value, map| map.number(value))
     }
@@ -185,18 +187,20 @@ pub enum Step {
     Map(Map),
 }
 
-/// What a value meets on its way. Only where both variables' units are known is it one [`Transform`].
+/// What a value meets on its way. Only where both variables' units are known is it one
+/// [`Transform`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Route {
-    /// The steps, in order. Conversions between units that the system structure knows are maps already.
+    /// The steps, in order. Conversions between units that the system structure knows are maps
+    /// already.
     pub steps: Vec<Step>,
 }
 
 impl Route {
     /// The transform between a variable with unit `source` and one with unit `target`.
     ///
-    /// No unit means that nothing is known, and that nothing is to be converted. The two are used only where the system
-    /// structure leaves the units of connectors to the variables.
+    /// No unit means that nothing is known, and that nothing is to be converted. The two are used
+    /// only where the system structure leaves the units of connectors to the variables.
     pub fn resolve(
         &self,
         source: Option<&UnitDef>,

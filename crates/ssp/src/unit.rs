@@ -36,7 +36,8 @@ pub struct UnitMismatch {
 impl UnitDef {
     /// Factor and offset that take a value of this unit to one of `target`.
     ///
-    /// A unit without definition is taken as the other where it has its name, and as unknown otherwise: no conversion.
+    /// A unit without definition is taken as the other where it has its name, and as unknown
+    /// otherwise: no conversion.
     pub fn conversion(&self, target: &UnitDef) -> Result<(f64, f64), UnitMismatch> {
         let (Some(from), Some(to)) = (self.base, target.base) else {
             return Ok((1.0, 0.0));

@@ -168,7 +168,8 @@ pub(crate) fn shortened(text: &str) -> String {
     short
 }
 
-/// Children that belong to SSP. Prefixes are the author's, drafts had other addresses, and some files have none at all.
+/// Children that belong to SSP. Prefixes are the author's, drafts had other addresses, and some
+/// files have none at all.
 pub(crate) fn ssp_children<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
     node.children().filter(|child| {
         child.is_element()

@@ -1,16 +1,18 @@
 //! The cross-Picard operator (algorithm 1): boxes of all systems that prove one another.
 //!
-//! Every system finds its Picard box while its inputs are anywhere in the guessed boxes of the others. If all new boxes
-//! lie in the guesses *at the same time*, the product of the new boxes is mapped into itself by the Picard operator of
-//! the whole, which is the proof. (The loop of algorithm 1 prints this inclusion the other way round.) New boxes that
-//! fail are the next guess; where the paper takes them as they are, they are enlarged a little, which saves iterations.
+//! Every system finds its Picard box while its inputs are anywhere in the guessed boxes of the
+//! others. If all new boxes lie in the guesses *at the same time*, the product of the new boxes is
+//! mapped into itself by the Picard operator of the whole, which is the proof. (The loop of
+//! algorithm 1 prints this inclusion the other way round.) New boxes that fail are the next guess;
+//! where the paper takes them as they are, they are enlarged a little, which saves iterations.
 
-use super::picard::{INFLATION, all_within, hulls, inflated};
+use super::picard::{INFLATION, all_within, hulls, inflated, widest};
 use super::subsystem::Job;
 use super::thread_pool::ThreadPool;
 use crate::interval::Interval;
 
-/// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in this order.
+/// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in
+/// this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guess {
     /// The boxes of the last step, inflated.
@@ -51,8 +53,8 @@ impl Default for Search {
 const ITERATIONS: usize = 3;
 
 impl Search {
-    /// Leaves the cross-Picard boxes of the step in the shared step and returns the iterations it took; or the state that grows
-    /// too fast. `previous` are the boxes of the last step.
+    /// Leaves the cross-Picard boxes of the step in the shared step and returns the iterations it
+    /// took; or the state that grows too fast. `previous` are the boxes of the last step.
     pub fn run(&self, pool: &ThreadPool, previous: &[Interval]) -> Result<usize, usize> {
         let mut iterations = 0;
         let mut trouble = 0;
@@ -147,12 +149,6 @@ fn local_boxes(
     Ok(fresh)
 }
 
-fn widest(boxes: &[Interval]) -> usize {
-    (0..boxes.len())
-        .max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width()))
-        .unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use std::thread;
@@ -207,7 +203,8 @@ mod tests {
 
     #[test]
     fn few_iterations_give_nearly_the_least_boxes() {
-        // As printed: no guess is enlarged, and the loop ends when rounding does not let boxes grow any more.
+        // As printed: no guess is enlarged, and the loop ends when rounding does not let boxes grow
+        // any more.
         let printed = Search {
             guesses: &[(Guess::Previous, 50)],
             inflation: 0.0,

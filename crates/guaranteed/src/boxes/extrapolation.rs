@@ -1,12 +1,14 @@
 //! Interval extrapolation (10) of the inputs that systems exchange, of degree `K`.
 //!
-//! With Newton's form about the latest times, `u(t) = Σ_{j≤k} u[T_n … T_{n-j}] ω_j(t) + u^{(k+1)}(ξ)/(k+1)!
-//! ω_{k+1}(t)`, where `ω_j(t) = Π_{i<j} (t - T_{n-i})`. Departures from the paper:
+//! With Newton's form about the latest times, `u(t) = Σ_{j≤k} u[T_n … T_{n-j}] ω_j(t) +
+//! u^{(k+1)}(ξ)/(k+1)! ω_{k+1}(t)`, where `ω_j(t) = Π_{i<j} (t - T_{n-i})`. Departures from the
+//! paper:
 //! - (10) prints the k-th derivative in the remainder; it is the next one.
-//! - Its `ξ` may lie anywhere between the times involved, not only in the coming step: the derivative is bounded over
-//!   the past steps, too.
-//! - The divided differences are taken by the system that owns the state, on its affine set; what crosses the border is
-//!   their boxes. Differences of boxes would be 15 times as wide as the boxes for `K = 3`.
+//! - Its `ξ` may lie anywhere between the times involved, not only in the coming step: the
+//!   derivative is bounded over the past steps, too.
+//! - The divided differences are taken by the system that owns the state, on its affine set; what
+//!   crosses the border is their boxes. Differences of boxes would be 15 times as wide as the boxes
+//!   for `K = 3`.
 //! - Of all degrees up to `K`, and the box held, the narrowest is taken.
 
 use std::collections::VecDeque;
@@ -55,8 +57,8 @@ impl Past {
         self.coefficients.clear();
     }
 
-    /// The input that others get of a state that stays in `tube`: `differences` are its divided differences, from order 0,
-    /// and `coming` the coefficients throughout the step of `size`.
+    /// The input that others get of a state that stays in `tube`: `differences` are its divided
+    /// differences, from order 0, and `coming` the coefficients throughout the step of `size`.
     pub fn input(
         &self,
         state: usize,
@@ -75,13 +77,8 @@ impl Past {
         let mut sum: Vec<Interval> = Vec::new();
         for (k, &difference) in differences.iter().enumerate().take(known + 1) {
             add_scaled(&mut sum, &omega, difference);
-            let since = Interval::point(self.times[0]) - Interval::point(self.times[k]);
-            omega = times_linear(&omega, since);
-            // The derivative k + 1 anywhere between the times of the polynomial and in the coming step.
-            let mut remainder = coming[k + 1][state];
-            for past in self.coefficients.iter().take(k) {
-                remainder = remainder.hull(past[k + 1][state]);
-            }
+            omega = times_linear(&omega, self.since(k));
+            let remainder = self.remainder(state, k, coming);
             if !remainder.is_finite() {
                 break;
             }
@@ -90,19 +87,32 @@ impl Past {
             let input = Input::polynomial(&whole);
             let radius = input.mean_radius(size);
             if radius < narrowest {
-                (best, narrowest) = (input, radius);
+                best = input;
+                narrowest = radius;
             }
         }
         best
+    }
+
+    /// From the end of the macro-step `k` steps ago until now.
+    fn since(&self, k: usize) -> Interval {
+        Interval::point(self.times[0]) - Interval::point(self.times[k])
+    }
+
+    /// The derivative `k + 1` anywhere between the times of the polynomial and in the coming step.
+    fn remainder(&self, state: usize, k: usize, coming: &Coefficients) -> Interval {
+        let past = self.coefficients.iter().take(k);
+        let past = past.map(|coefficients| coefficients[k + 1][state]);
+        past.fold(coming[k + 1][state], Interval::hull)
     }
 }
 
 /// `sum += factor · polynomial`.
 fn add_scaled(sum: &mut Vec<Interval>, polynomial: &[Interval], factor: Interval) {
     sum.resize(sum.len().max(polynomial.len()), Interval::ZERO);
-    sum.iter_mut()
-        .zip(polynomial)
-        .for_each(|(sum, &coefficient)| *sum = *sum + factor * coefficient);
+    for (sum, &coefficient) in sum.iter_mut().zip(polynomial) {
+        *sum = *sum + factor * coefficient;
+    }
 }
 
 /// `polynomial(s) · (s + offset)`.

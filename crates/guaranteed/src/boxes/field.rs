@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use dovetail_equations::{Dual, Evaluator, Leaf, leaves};
 
+use crate::duals::constants;
 use crate::interval::Interval;
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
 use crate::series::tape::SeriesTape;
 
-/// `f` of one system, `x' = f(t, x, w)`: its own states `x`, and as inputs `w` those states of others that it depends
-/// on.
+/// `f` of one system, `x' = f(t, x, w)`: its own states `x`, and as inputs `w` those states of
+/// others that it depends on.
 pub(super) struct Field {
     /// Its states among all.
     pub own: Range<usize>,
@@ -25,7 +26,7 @@ pub(super) struct Field {
     switches: Vec<Interval>,
     /// Whether slopes depend on conditions on time alone; then the last ones are kept.
     affine: bool,
-    kept: Option<(Vec<Interval>, FieldJacobian)>,
+    kept: Option<KeptJacobian>,
 }
 
 /// Slopes over a box, row by row.
@@ -37,31 +38,23 @@ pub(super) struct FieldJacobian {
     pub foreign: Vec<Vec<Interval>>,
 }
 
+/// Slopes that are kept, with the conditions on time that they belong to.
+struct KeptJacobian {
+    switches: Vec<Interval>,
+    jacobian: FieldJacobian,
+}
+
 impl Field {
     pub fn new(problem: &Problem, system: usize) -> Self {
         let own = problem.systems[system].clone();
         let program = problem.program(system);
-        let used = problem.derivatives[own.clone()]
-            .iter()
-            .flat_map(|&root| leaves(&problem.graph, root));
-        let mut foreign: Vec<usize> = used
-            .filter_map(|leaf| match leaf {
-                Leaf::State(index) => Some(index as usize).filter(|index| !own.contains(index)),
-                _ => None,
-            })
-            .collect();
-        foreign.sort_unstable();
-        foreign.dedup();
-        let duals: Vec<Dual<Interval>> = problem
-            .parameters
-            .iter()
-            .map(|&p| Dual::constant(p))
-            .collect();
+        let parameters = &problem.parameters;
+        let zero = Dual::constant(Interval::ZERO);
         Self {
+            foreign: foreign_states(problem, &own),
             own,
-            foreign,
-            values: Evaluator::new(Arc::clone(&program), &Interval::ZERO, &problem.parameters),
-            slopes: Evaluator::new(program, &Dual::constant(Interval::ZERO), &duals),
+            values: Evaluator::new(Arc::clone(&program), &Interval::ZERO, parameters),
+            slopes: Evaluator::new(program, &zero, &constants(parameters)),
             states: vec![Interval::ZERO; problem.dimension()],
             time: Interval::ZERO,
             switches: Vec::new(),
@@ -70,7 +63,8 @@ impl Field {
         }
     }
 
-    /// Sets everything but the system's own states: times, conditions on time, and the boxes of its inputs.
+    /// Sets everything but the system's own states: times, conditions on time, and the boxes of its
+    /// inputs.
     pub fn place(&mut self, time: Interval, switches: &[Interval], inputs: &[Interval]) {
         self.time = time;
         self.switches.clear();
@@ -99,49 +93,66 @@ impl Field {
 
     /// All slopes that states in `own` can have.
     pub fn jacobian(&mut self, own: &[Interval]) -> FieldJacobian {
-        if let Some((switches, jacobian)) = &self.kept
-            && *switches == self.switches
+        if let Some(kept) = &self.kept
+            && kept.switches == self.switches
         {
-            return jacobian.clone();
+            return kept.jacobian.clone();
         }
         let jacobian = self.differentiate(own);
         if self.affine {
-            self.kept = Some((self.switches.clone(), jacobian.clone()));
+            self.kept = Some(KeptJacobian {
+                switches: self.switches.clone(),
+                jacobian: jacobian.clone(),
+            });
         }
         jacobian
     }
 
     fn differentiate(&mut self, own: &[Interval]) -> FieldJacobian {
         self.states[self.own.clone()].copy_from_slice(own);
-        let mut states: Vec<Dual<Interval>> =
-            self.states.iter().map(|&x| Dual::constant(x)).collect();
-        let switches: Vec<Dual<Interval>> =
-            self.switches.iter().map(|&s| Dual::constant(s)).collect();
         self.slopes.set_time(&Dual::constant(self.time));
-        self.slopes.set_switches(&switches);
+        self.slopes.set_switches(&constants(&self.switches));
+        let rows = self.own.len();
+        let own: Vec<usize> = self.own.clone().collect();
+        let foreign = self.foreign.clone();
+        FieldJacobian {
+            own: transposed(&self.slopes_by(&own), rows),
+            foreign: transposed(&self.slopes_by(&foreign), rows),
+        }
+    }
+
+    /// All slopes by each of these states, column by column.
+    fn slopes_by(&mut self, by: &[usize]) -> Vec<Vec<Interval>> {
+        let mut states = constants(&self.states);
         let mut results = vec![Dual::constant(Interval::ZERO); self.own.len()];
         let mut column = |state: usize| {
             states[state].derivative = Interval::ONE;
             self.slopes.set_states(&states);
             self.slopes.run(&mut results);
             states[state].derivative = Interval::ZERO;
-            results
-                .iter()
-                .map(|result| result.derivative)
-                .collect::<Vec<_>>()
+            results.iter().map(|result| result.derivative).collect()
         };
-        let own: Vec<Vec<Interval>> = self.own.clone().map(&mut column).collect();
-        let foreign: Vec<Vec<Interval>> = self.foreign.iter().map(|&state| column(state)).collect();
-        let count = self.own.len();
-        FieldJacobian {
-            own: transposed(&own, count),
-            foreign: transposed(&foreign, count),
-        }
+        by.iter().map(|&state| column(state)).collect()
     }
 }
 
+/// The states of other systems that the derivatives of `own` depend on.
+fn foreign_states(problem: &Problem, own: &Range<usize>) -> Vec<usize> {
+    let roots = problem.derivatives[own.clone()].iter();
+    let mut foreign = Vec::new();
+    for leaf in roots.flat_map(|&root| leaves(&problem.graph, root)) {
+        if let Leaf::State(index) = leaf
+            && !own.contains(&(index as usize))
+        {
+            foreign.push(index as usize);
+        }
+    }
+    foreign.sort_unstable();
+    foreign.dedup();
+    foreign
+}
+
 fn transposed(columns: &[Vec<Interval>], rows: usize) -> Vec<Vec<Interval>> {
-    (0..rows)
-        .map(|row| columns.iter().map(|column| column[row]).collect())
-        .collect()
+    let row = |row: usize| columns.iter().map(|column| column[row]).collect();
+    (0..rows).map(row).collect()
 }

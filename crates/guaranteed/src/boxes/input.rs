@@ -1,8 +1,9 @@
 //! What a system knows of a neighbor's state over a macro-step.
 //!
-//! An input is not one unknown constant from its box: it moves inside it, and a bang-bang input does more than any
-//! constant. So it is given as a known polynomial, which a Runge-Kutta scheme may integrate, and a bound of how far
-//! from it the true input can be at any time, the effect of which is bounded apart (`deviation.rs`).
+//! An input is not one unknown constant from its box: it moves inside it, and a bang-bang input
+//! does more than any constant. So it is given as a known polynomial, which a Runge-Kutta scheme
+//! may integrate, and a bound of how far from it the true input can be at any time, the effect of
+//! which is bounded apart (`deviation.rs`).
 
 use crate::interval::Interval;
 use crate::rounding::above;

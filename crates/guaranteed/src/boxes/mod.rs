@@ -1,21 +1,28 @@
 //! Guaranteed co-simulation as published: systems exchange boxes.
 //!
-//! A. Le Coënt, J. Alexandre dit Sandretto, A. Chapoutot, "Guaranteed cosimulation of cyber-physical systems" (2020),
-//! cited as "(n)" and by its algorithms. Each macro-step:
+//! A. Le Coënt, J. Alexandre dit Sandretto, A. Chapoutot, "Guaranteed cosimulation of
+//! cyber-physical systems" (2020), cited as "(n)" and by its algorithms. Each macro-step:
 //!
-//! 1. [`cross_picard`]: boxes that all states are proved to stay in, from [`picard`] boxes of single systems (algorithm
-//!    1, (7)), tightened by the [`taylor`] form (8); if there are none, the step is halved ([`step_size`], algorithm 4).
-//! 2. [`extrapolation`]: what each system knows of the others, boxes held or interval polynomials (10).
-//! 3. [`subsystem`]: every system steps its own affine set ([`local_set`]) by a Runge-Kutta scheme ([`scheme`], (4)), adds
-//!    the [`truncation`] error (5), and what the [`deviation`] of its inputs from the known ones can do.
+//! 1. [`cross_picard`]: boxes that all states are proved to stay in, from [`picard`] boxes of
+//!    single systems (algorithm
+//!    1, (7)), tightened by the [`taylor`] form (8); if there are none, the step is halved
+//!    ([`step_size`], algorithm 4).
+//! 2. [`extrapolation`]: what each system knows of the others, boxes held or interval polynomials
+//!    (10).
+//! 3. [`subsystem`]: every system steps its own affine set ([`local_set`]) by a Runge-Kutta scheme
+//!    ([`scheme`], (4)), adds
+//!    the [`truncation`] error (5), and what the [`deviation`] of its inputs from the known ones
+//!    can do.
 //!
-//! Only boxes cross the borders between systems ([`shared_step`]), so the systems can be computed in parallel ([`thread_pool`]).
+//! Only boxes cross the borders between systems ([`shared_step`]), so the systems can be computed
+//! in parallel ([`thread_pool`]).
 //!
-//! Departures: see [`cross_picard`], [`extrapolation`] and [`taylor`]; and [`deviation`], since a Runge-Kutta step that
-//! takes an input for an unknown constant proves nothing about an input that moves. Where conditions or kinks are open,
-//! the scheme has no order, and the rectangle form (7) makes the step. Algorithms 2 and 3 hand a box of a system's own
-//! states from step to step, and so does this without extrapolation. With it, systems keep their affine sets:
-//! extrapolation (10) is about the past of a state, and only the set knows how it is bound to the present. Bounds are
+//! Departures: see [`cross_picard`], [`extrapolation`] and [`taylor`]; and [`deviation`], since a
+//! Runge-Kutta step that takes an input for an unknown constant proves nothing about an input that
+//! moves. Where conditions or kinks are open, the scheme has no order, and the rectangle form (7)
+//! makes the step. Algorithms 2 and 3 hand a box of a system's own states from step to step, and so
+//! does this without extrapolation. With it, systems keep their affine sets: extrapolation (10) is
+//! about the past of a state, and only the set knows how it is bound to the present. Bounds are
 //! much tighter for it than the paper's.
 
 mod cross_picard;
@@ -30,6 +37,7 @@ mod scheme;
 mod shared_step;
 mod step_size;
 mod subsystem;
+mod system_tape;
 mod taylor;
 mod thread_pool;
 mod truncation;
@@ -43,8 +51,8 @@ use shared_step::SharedStep;
 use subsystem::{StateSet, Subsystem};
 use thread_pool::{SharedWork, ThreadPool};
 
-/// Encloses every trajectory of `problem`: inputs are interval polynomials of degree `extrapolation`, or held in their
-/// boxes.
+/// Encloses every trajectory of `problem`: inputs are interval polynomials of degree
+/// `extrapolation`, or held in their boxes.
 pub(crate) fn enclose(
     problem: &Problem,
     options: &Options,

@@ -1,4 +1,5 @@
-//! The Picard box of one system: what its states cannot leave during a step, whatever its inputs do inside their boxes.
+//! The Picard box of one system: what its states cannot leave during a step, whatever its inputs do
+//! inside their boxes.
 
 use super::field::Field;
 use crate::interval::Interval;
@@ -16,17 +17,15 @@ pub(super) fn rectangle(
     guess: &[Interval],
 ) -> Vec<Interval> {
     let rates = field.rates(guess);
-    start
-        .iter()
-        .zip(rates)
-        .map(|(&x, rate)| x + elapsed * rate)
-        .collect()
+    let states = start.iter().zip(rates);
+    states.map(|(&x, rate)| x + elapsed * rate).collect()
 }
 
-/// A box that the operator maps into itself, so that every solution from `start` exists and stays in it; or, if none is
-/// found, the state that grows too fast. The search begins with `guess`.
+/// A box that the operator maps into itself, so that every solution from `start` exists and stays
+/// in it; or, if none is found, the state that grows too fast. The search begins with `guess`.
 ///
-/// The inputs are functions of time within the boxes that `field` has been placed in; nothing else is assumed of them.
+/// The inputs are functions of time within the boxes that `field` has been placed in; nothing else
+/// is assumed of them.
 pub(super) fn picard_box(
     field: &mut Field,
     start: &[Interval],
@@ -34,7 +33,7 @@ pub(super) fn picard_box(
     guess: &[Interval],
 ) -> Result<Vec<Interval>, usize> {
     let mut guess = hulls(guess, start);
-    let mut last = None;
+    let mut last = Vec::new();
     for _ in 0..MOST_ITERATIONS {
         let image = rectangle(field, start, elapsed, &guess);
         if let Some(state) = image.iter().position(|x| !x.is_finite()) {
@@ -45,21 +44,34 @@ pub(super) fn picard_box(
             return Ok(rectangle(field, start, elapsed, &image));
         }
         guess = inflated(&hulls(&guess, &image), INFLATION);
-        last = Some(image);
+        last = image;
     }
-    let last = last.unwrap_or_default();
-    let growth = |i: &usize| last[*i].width() - start[*i].width();
-    Err((0..last.len())
-        .max_by(|a, b| growth(a).total_cmp(&growth(b)))
-        .unwrap_or(0))
+    Err(fastest(start, &last))
+}
+
+/// The state that grows most.
+fn fastest(start: &[Interval], last: &[Interval]) -> usize {
+    let growth = |i: usize| last[i].width() - start[i].width();
+    (0..last.len())
+        .max_by(|&a, &b| growth(a).total_cmp(&growth(b)))
+        .unwrap_or(0)
+}
+
+/// The widest box.
+pub(super) fn widest(boxes: &[Interval]) -> usize {
+    let width = |state: usize| boxes[state].width();
+    (0..boxes.len())
+        .max_by(|&a, &b| width(a).total_cmp(&width(b)))
+        .unwrap_or(0)
 }
 
 /// Wider on either side by a part of the width, and a little more.
 pub(super) fn inflated(boxes: &[Interval], part: f64) -> Vec<Interval> {
-    boxes
-        .iter()
-        .map(|b| b.widened(part * b.width() + 1e-13 * b.magnitude() + f64::MIN_POSITIVE))
-        .collect()
+    let wider = |range: &Interval| {
+        let margin = part * range.width() + 1e-13 * range.magnitude() + f64::MIN_POSITIVE;
+        range.widened(margin)
+    };
+    boxes.iter().map(wider).collect()
 }
 
 pub(super) fn hulls(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
@@ -75,8 +87,8 @@ pub(super) fn all_within(inner: &[Interval], outer: &[Interval]) -> bool {
 
 /// What two enclosures of the same have in common.
 pub(super) fn common(a: &[Interval], b: &[Interval]) -> Vec<Interval> {
-    a.iter()
-        .zip(b)
+    let pairs = a.iter().zip(b);
+    pairs
         .map(|(a, b)| a.intersection(*b).unwrap_or(*a))
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use super::cross_picard::Search;
 use super::extrapolation::{Coefficients, Past};
-use super::picard::common;
+use super::picard::{common, widest};
 use super::step_size::StepSizeControl;
 use super::subsystem::Job;
 use super::taylor::{self, exchange};
@@ -24,8 +24,7 @@ pub(super) struct BoxRun<'r> {
     switches: Vec<Interval>,
     steps: usize,
     rejected: usize,
-    /// The fewest and the most iterations of cross-Picard in a step, and of all steps.
-    iterations: (usize, usize, usize),
+    iterations: Iterations,
 }
 
 impl<'r> BoxRun<'r> {
@@ -45,7 +44,7 @@ impl<'r> BoxRun<'r> {
             switches: Vec::new(),
             steps: 0,
             rejected: 0,
-            iterations: (usize::MAX, 0, 0),
+            iterations: Iterations::default(),
         }
     }
 
@@ -74,17 +73,7 @@ impl<'r> BoxRun<'r> {
         match self.attempt(time, end) {
             Ok(coefficients) => {
                 self.accept(coefficients);
-                let shared = self.pool.step();
-                watcher.tube(time, end, &shared.tubes);
-                watcher.instant(end, &shared.start);
-                let worst = widest(&shared.start);
-                drop(shared);
-                let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
-                if watcher.proceed(end) {
-                    stuck.then(|| self.blown_up(worst))
-                } else {
-                    Some(Stopped::Interrupted { time: end })
-                }
+                self.report(time, end, watcher)
             }
             Err(state) => {
                 self.rejected += 1;
@@ -92,6 +81,20 @@ impl<'r> BoxRun<'r> {
                 self.step_size.is_stuck().then(|| self.blown_up(state))
             }
         }
+    }
+
+    /// Reports an accepted step; why not to go on, if there is a reason.
+    fn report(&self, time: f64, end: f64, watcher: &mut dyn Watcher) -> Option<Stopped> {
+        let shared = self.pool.step();
+        watcher.tube(time, end, &shared.tubes);
+        watcher.instant(end, &shared.start);
+        let worst = widest(&shared.start);
+        drop(shared);
+        if !watcher.proceed(end) {
+            return Some(Stopped::Interrupted { time: end });
+        }
+        let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
+        stuck.then(|| self.blown_up(worst))
     }
 
     /// Proves boxes for the step and integrates over it; or names the state for which this failed.
@@ -106,59 +109,47 @@ impl<'r> BoxRun<'r> {
         let coefficients = self.tighten();
         self.publish_inputs(&coefficients);
         self.pool.perform(Job::Advance);
-        let failed = self
-            .pool
-            .subsystems()
-            .find(|subsystem| subsystem.arrival.is_none())
-            .map(|subsystem| subsystem.field.own.start);
-        let (fewest, most, all) = self.iterations;
-        self.iterations = (
-            fewest.min(iterations),
-            most.max(iterations),
-            all + iterations,
-        );
-        failed.map_or(Ok(coefficients), Err)
+        self.iterations.record(iterations);
+        match self.failed_state() {
+            Some(state) => Err(state),
+            None => Ok(coefficients),
+        }
+    }
+
+    /// The first state of a system that could not be integrated.
+    fn failed_state(&self) -> Option<usize> {
+        let mut subsystems = self.pool.subsystems();
+        let failed = subsystems.find(|subsystem| subsystem.arrival.is_none());
+        failed.map(|subsystem| subsystem.field.own.start)
     }
 
     /// Tightens the boxes by (8); gives the Taylor coefficients throughout the step.
     fn tighten(&self) -> Coefficients {
-        let (time, span, elapsed, start, boxes) = {
-            let shared = self.pool.step();
-            (
-                shared.time,
-                shared.span(),
-                shared.elapsed(),
-                shared.start.clone(),
-                shared.boxes.clone(),
-            )
-        };
-        let at_start = exchange(&self.pool, Interval::point(time), &start, taylor::ORDER);
-        let throughout = exchange(
-            &self.pool,
-            span,
-            &boxes,
-            self.past.orders().max(taylor::ORDER + 1),
-        );
-        self.pool.step_mut().tubes = taylor::tightened(&boxes, &at_start, &throughout, elapsed);
+        let shared = self.pool.step().clone();
+        let now = Interval::point(shared.time);
+        let at_start = exchange(&self.pool, now, &shared.start, taylor::ORDER);
+        let orders = self.past.orders().max(taylor::ORDER + 1);
+        let throughout = exchange(&self.pool, shared.span(), &shared.boxes, orders);
+        let elapsed = shared.elapsed();
+        let tubes = taylor::tightened(&shared.boxes, &at_start, &throughout, elapsed);
+        self.pool.step_mut().tubes = tubes;
         throughout
     }
 
     /// Puts what is known of every state into the shared step.
     fn publish_inputs(&self, coefficients: &Coefficients) {
         let shared = self.pool.step();
+        let size = shared.size.hi;
         let mut inputs = Vec::with_capacity(shared.start.len());
         for subsystem in self.pool.subsystems() {
             for (i, state) in subsystem.field.own.clone().enumerate() {
                 let tube = shared.tubes[state];
                 let mut differences = vec![shared.start[state]];
                 differences.extend(subsystem.set.differences_of(i));
-                inputs.push(self.past.input(
-                    state,
-                    tube,
-                    &differences,
-                    coefficients,
-                    shared.size.hi,
-                ));
+                let input = self
+                    .past
+                    .input(state, tube, &differences, coefficients, size);
+                inputs.push(input);
             }
         }
         drop(shared);
@@ -169,9 +160,9 @@ impl<'r> BoxRun<'r> {
     fn accept(&mut self, coefficients: Coefficients) {
         self.pool.perform(Job::Accept);
         let mut arrived = Vec::with_capacity(self.problem.dimension());
-        self.pool
-            .subsystems()
-            .for_each(|subsystem| arrived.extend(subsystem.set.boxes()));
+        for subsystem in self.pool.subsystems() {
+            arrived.extend(subsystem.set.boxes());
+        }
         let mut shared = self.pool.step_mut();
         // The tube holds at the end of the step, too.
         shared.start = common(&shared.tubes, &arrived);
@@ -183,19 +174,23 @@ impl<'r> BoxRun<'r> {
     }
 
     fn blown_up(&self, state: usize) -> Stopped {
-        let (time, name) = (self.pool.step().time, self.problem.name(state));
+        let name = self.problem.name(state);
         let reason = format!(
-            "the bounds of `{name}` grow so fast that no step can be proved any more; try smaller boxes, a smaller \
-             step, extrapolation, or the method shared-symbols, which knows how systems depend on one another"
+            "the bounds of `{name}` grow so fast that no step can be proved any more; try smaller \
+             boxes, a smaller step, extrapolation, or the method shared-symbols, which knows how \
+             systems depend on one another"
         );
-        Stopped::BlownUp { time, reason }
+        Stopped::BlownUp {
+            time: self.pool.step().time,
+            reason,
+        }
     }
 
     fn remarks(&self) -> Vec<String> {
-        let (fewest, most, all) = self.iterations;
         if self.steps == 0 {
             return Vec::new();
         }
+        let Iterations { fewest, most, all } = self.iterations;
         let mean = all as f64 / (self.steps as f64);
         vec![format!(
             "cross-Picard took {fewest} to {most} iterations in a macro-step, {mean:.1} in the mean"
@@ -203,8 +198,28 @@ impl<'r> BoxRun<'r> {
     }
 }
 
-fn widest(boxes: &[Interval]) -> usize {
-    (0..boxes.len())
-        .max_by(|&a, &b| boxes[a].width().total_cmp(&boxes[b].width()))
-        .unwrap_or(0)
+/// The fewest and the most iterations of cross-Picard in a step, and of all steps.
+#[derive(Clone, Copy)]
+struct Iterations {
+    fewest: usize,
+    most: usize,
+    all: usize,
+}
+
+impl Default for Iterations {
+    fn default() -> Self {
+        Self {
+            fewest: usize::MAX,
+            most: 0,
+            all: 0,
+        }
+    }
+}
+
+impl Iterations {
+    fn record(&mut self, iterations: usize) {
+        self.fewest = self.fewest.min(iterations);
+        self.most = self.most.max(iterations);
+        self.all += iterations;
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::local_set::{Forms, LocalSet};
+use super::system_tape::SystemTape;
 use crate::api::Integrator;
 use crate::interval::Interval;
 use crate::series::tape::{Coefficient, SeriesTape};
@@ -55,54 +56,71 @@ impl From<Integrator> for Scheme {
 impl Scheme {
     /// `b_i` of a stage.
     pub fn weight(&self, stage: &Stage) -> Interval {
-        Interval::point(stage.weight) / Interval::point(self.stages.iter().map(|s| s.weight).sum())
+        let sum = self.stages.iter().map(|stage| stage.weight).sum();
+        Interval::point(stage.weight) / Interval::point(sum)
     }
 }
 
-/// Where a system's variables are on a tape.
-#[derive(Clone, Debug)]
-pub(super) struct Registers {
-    /// Own states, by their place in the system.
-    pub own: Vec<(usize, usize)>,
-    /// Inputs, by their place among the inputs.
-    pub foreign: Vec<(usize, usize)>,
+/// A step of a scheme.
+pub(super) struct NumericalStep<'a> {
+    pub scheme: &'a Scheme,
+    pub time: f64,
+    pub size: Interval,
+    pub switches: &'a [Interval],
+    /// As known.
+    pub inputs: &'a [&'a Input],
 }
 
-/// One step of the scheme from all states of `set`, with the inputs as known.
-pub(super) fn numerical_step(
-    scheme: &Scheme,
-    set: &LocalSet,
-    (tape, registers): (&mut SeriesTape, &Registers),
-    (time, size, switches): (f64, Interval, &[Interval]),
-    inputs: &[&Input],
-) -> Forms {
-    let shape = set.shape;
-    let (mut result, mut slopes) = (set.states.clone(), Forms::new());
-    let mut constant = vec![0.0; shape.width()];
-    for stage in scheme.stages {
-        let elapsed = Interval::point(stage.node) * size;
-        tape.begin(shape, 1, Interval::point(time) + elapsed, switches);
-        for &(i, register) in &registers.own {
+impl NumericalStep<'_> {
+    /// From all states of `set`.
+    pub fn run(&self, set: &LocalSet, system: &mut SystemTape) -> Forms {
+        let shape = set.shape;
+        let mut result = set.states.clone();
+        let mut slopes = Forms::new();
+        for stage in self.scheme.stages {
+            slopes = self.stage_slopes(stage, set, &slopes, system);
+            let weight = self.scheme.weight(stage) * self.size;
+            for (form, slope) in result.iter_mut().zip(&slopes) {
+                shape.add_scaled(form, weight, slope);
+            }
+        }
+        result
+    }
+
+    /// The slopes of a stage from those of the one before.
+    fn stage_slopes(
+        &self,
+        stage: &Stage,
+        set: &LocalSet,
+        before: &Forms,
+        system: &mut SystemTape,
+    ) -> Forms {
+        let shape = set.shape;
+        let elapsed = Interval::point(stage.node) * self.size;
+        let tape = &mut system.tape;
+        tape.begin(
+            shape,
+            1,
+            Interval::point(self.time) + elapsed,
+            self.switches,
+        );
+        for &(i, register) in &system.own {
             let mut form = set.states[i].clone();
             if stage.node != 0.0 {
-                shape.add_scaled(&mut form, elapsed, &slopes[i]);
+                shape.add_scaled(&mut form, elapsed, &before[i]);
             }
             tape.set_state_form(register, 0, &form);
         }
-        for &(j, register) in &registers.foreign {
-            shape.set_constant(&mut constant, inputs[j].coefficient(0, elapsed));
+        let mut constant = vec![0.0; shape.width()];
+        for &(j, register) in &system.foreign {
+            shape.set_constant(&mut constant, self.inputs[j].coefficient(0, elapsed));
             tape.set_state_form(register, 0, &constant);
         }
         tape.compute(0);
-        slopes = (0..result.len())
+        (0..set.states.len())
             .map(|i| slope(tape, i, shape.width()))
-            .collect();
-        let weight = scheme.weight(stage) * size;
-        for (form, slope) in result.iter_mut().zip(&slopes) {
-            shape.add_scaled(form, weight, slope);
-        }
+            .collect()
     }
-    result
 }
 
 /// A derivative as a form of `width` numbers.

@@ -1,4 +1,5 @@
-//! What crosses the borders between systems during a macro-step: boxes, and polynomials with bounds. No symbols do.
+//! What crosses the borders between systems during a macro-step: boxes, and polynomials with
+//! bounds. No symbols do.
 
 use super::input::Input;
 use crate::interval::Interval;

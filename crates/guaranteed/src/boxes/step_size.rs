@@ -1,4 +1,5 @@
-//! Where macro-steps end (algorithm 4): sizes are halved where no box is found and doubled again after successes.
+//! Where macro-steps end (algorithm 4): sizes are halved where no box is found and doubled again
+//! after successes.
 
 use crate::api::Options;
 use crate::interval::Interval;

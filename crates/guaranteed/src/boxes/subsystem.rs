@@ -5,20 +5,22 @@ use super::deviation::deviations;
 use super::field::Field;
 use super::input::Input;
 use super::local_set::{Forms, LocalSet};
-use super::picard::{hulls, picard_box};
-use super::scheme::{Registers, Scheme, numerical_step};
+use super::picard::{hulls, picard_box, rectangle};
+use super::scheme::{NumericalStep, Scheme};
 use super::shared_step::SharedStep;
-use super::truncation::{NO_SYMBOLS, Step, results};
+use super::system_tape::SystemTape;
+use super::truncation::StepTruncation;
+use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
-use crate::series::tape::SeriesTape;
 
 /// What all systems do at the same time.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Job {
     /// Find the Picard box while the inputs are in the boxes of the shared step.
     Picard,
-    /// Compute the Taylor coefficient that follows those in the shared step, of which `capacity` are wanted.
+    /// Compute the Taylor coefficient that follows those in the shared step, of which `capacity`
+    /// are wanted.
     Coefficient { capacity: usize },
     /// Integrate over the step.
     Advance,
@@ -43,8 +45,8 @@ pub(super) struct Subsystem {
     /// Whether derivatives are affine in all states.
     affine: bool,
     /// Series over intervals, and over the symbols of `set`.
-    series: (SeriesTape, Registers),
-    forms: (SeriesTape, Registers),
+    series: SystemTape,
+    forms: SystemTape,
     /// Whether the series on the way are those of smooth functions.
     smooth: bool,
     pub set: LocalSet,
@@ -67,18 +69,13 @@ impl Subsystem {
         let field = Field::new(problem, system);
         let (set, symbols) = LocalSet::new(problem, system, degree);
         let program = problem.program(system);
-        let tape = |symbols: Option<&[Option<usize>]>| {
-            let tape = SeriesTape::new(&program, &problem.parameters, symbols);
-            let registers = registers(&tape, &field);
-            (tape, registers)
-        };
-        let (series, forms) = (tape(None), tape(Some(&symbols)));
+        let tape = |symbols| SystemTape::new(&program, &problem.parameters, symbols, &field);
         Self {
             state_set,
             affine: problem.affine,
             scheme,
-            series,
-            forms,
+            series: tape(None),
+            forms: tape(Some(&symbols)),
             smooth: false,
             set,
             picard: Err(0),
@@ -113,98 +110,87 @@ impl Subsystem {
     }
 
     fn foreign(&self, states: &[Interval]) -> Vec<Interval> {
-        self.field
-            .foreign
-            .iter()
-            .map(|&state| states[state])
-            .collect()
+        let inputs = self.field.foreign.iter();
+        inputs.map(|&state| states[state]).collect()
     }
+}
 
+/// Picard boxes and Taylor coefficients.
+impl Subsystem {
     /// `𝒫^H` of algorithm 1.
     fn find_picard_box(&mut self, shared: &SharedStep) {
         let inputs = self.foreign(&shared.boxes);
-        self.field.place(shared.span(), &shared.switches, &inputs);
-        let (start, guess) = (self.own(&shared.start), self.own(&shared.boxes));
-        self.picard = picard_box(&mut self.field, start, shared.elapsed(), guess);
+        self.picard = self.picard_box(shared, &inputs);
     }
 
-    /// Coefficient `k + 1` of the own states from coefficients up to `k` of all: nothing is known where they are not
-    /// smooth.
+    /// The Picard box while inputs are in these boxes.
+    fn picard_box(
+        &mut self,
+        shared: &SharedStep,
+        inputs: &[Interval],
+    ) -> Result<Vec<Interval>, usize> {
+        self.field.place(shared.span(), &shared.switches, inputs);
+        let start = self.own(&shared.start);
+        let guess = self.own(&shared.boxes);
+        picard_box(&mut self.field, start, shared.elapsed(), guess)
+    }
+
+    /// Coefficient `k + 1` of the own states from coefficients up to `k` of all: nothing is known
+    /// where they are not smooth.
     fn find_coefficient(&mut self, shared: &SharedStep, capacity: usize) {
         let k = shared.coefficients.len() - 1;
-        let known = &shared.coefficients[k];
         if k == 0 {
             self.begin_series(shared, capacity);
         }
-        let (tape, registers) = &mut self.series;
-        let (own, foreign) = (&self.field.own, &self.field.foreign);
-        registers
-            .own
-            .iter()
-            .for_each(|&(i, register)| tape.set_state_interval(register, k, known[own.start + i]));
-        registers
-            .foreign
-            .iter()
-            .for_each(|&(j, register)| tape.set_state_interval(register, k, known[foreign[j]]));
-        tape.compute(k);
+        let known = &shared.coefficients[k];
+        let own = self.field.own.clone();
+        let foreign = &self.field.foreign;
+        self.series
+            .compute(k, |i| known[own.start + i], |j| known[foreign[j]]);
         let divisor = Interval::point(k as f64 + 1.0);
-        let coefficient = |rate: Interval| {
-            if self.smooth {
-                rate / divisor
-            } else {
-                Interval::ENTIRE
-            }
+        let rates = self.series.results(own.len(), k);
+        self.coefficient = if self.smooth {
+            rates.map(|rate| rate / divisor).collect()
+        } else {
+            vec![Interval::ENTIRE; own.len()]
         };
-        self.coefficient = results(tape, own.len(), k)
-            .into_iter()
-            .map(coefficient)
-            .collect();
     }
 
     fn begin_series(&mut self, shared: &SharedStep, capacity: usize) {
         let states = &shared.coefficients[0];
-        let (own, inputs) = (self.own(states).to_vec(), self.foreign(states));
-        self.field
-            .place(shared.expansion_time, &shared.switches, &inputs);
-        self.smooth = shared.is_decided() && self.assume_over(&own);
-        self.series.0.begin(
-            NO_SYMBOLS,
-            capacity,
-            shared.expansion_time,
-            &shared.switches,
-        );
+        let own = self.own(states);
+        let inputs = self.foreign(states);
+        let time = shared.expansion_time;
+        self.field.place(time, &shared.switches, &inputs);
+        self.smooth = shared.is_decided() && self.assume_over(own);
+        self.series
+            .tape
+            .begin(FormShape::NO_SYMBOLS, capacity, time, &shared.switches);
     }
 
-    /// Sets for the tapes what decides conditions and kinks in a box; whether everything is decided.
+    /// Sets for the tapes what decides conditions and kinks in a box; whether everything is
+    /// decided.
     fn assume_over(&mut self, own: &[Interval]) -> bool {
-        let (series, forms) = (&mut self.series.0, &mut self.forms.0);
+        let series = &mut self.series.tape;
         if !series.needs_assumptions() {
             return true;
         }
         let assumptions = self.field.assumptions(series, own);
         series.set_assumptions(&assumptions);
-        forms.set_assumptions(&assumptions);
+        self.forms.tape.set_assumptions(&assumptions);
         let open = |range: &Interval| range.contains(0.0) && *range != Interval::ZERO;
         !series.is_undecided() && !assumptions.ranges.iter().any(open)
     }
+}
 
+/// The step.
+impl Subsystem {
     /// The set at the end of the step, by the better of two ways; `None` if both fail.
     fn advance(&mut self, shared: &SharedStep) -> Option<Forms> {
-        let inputs: Vec<&Input> = self
-            .field
-            .foreign
-            .iter()
-            .map(|&state| &shared.inputs[state])
-            .collect();
-        // The polynomials may leave the tubes, so the box has to be one for both.
-        let told: Vec<Interval> = inputs
-            .iter()
-            .map(|input| input.coefficient(0, shared.elapsed()))
-            .collect();
-        let ranges = hulls(&self.foreign(&shared.tubes), &told);
-        self.field.place(shared.span(), &shared.switches, &ranges);
-        let (start, guess) = (self.own(&shared.start), self.own(&shared.boxes));
-        let picard = picard_box(&mut self.field, start, shared.elapsed(), guess).ok()?;
+        let foreign = self.field.foreign.iter();
+        let inputs: Vec<&Input> = foreign.map(|&state| &shared.inputs[state]).collect();
+        let ranges = self.input_ranges(shared, &inputs);
+        let picard = self.picard_box(shared, &ranges).ok()?;
         let rough = self.rectangle_step(shared, &picard);
         match self.runge_kutta_step(shared, &inputs, &picard) {
             Some(sharp) if self.total_width(&sharp) <= self.total_width(&rough) => Some(sharp),
@@ -212,11 +198,17 @@ impl Subsystem {
         }
     }
 
+    /// The polynomials may leave the tubes, so the box has to be one for both.
+    fn input_ranges(&self, shared: &SharedStep, inputs: &[&Input]) -> Vec<Interval> {
+        let elapsed = shared.elapsed();
+        let known = inputs.iter().map(|input| input.coefficient(0, elapsed));
+        let known: Vec<Interval> = known.collect();
+        hulls(&self.foreign(&shared.tubes), &known)
+    }
+
     fn total_width(&self, forms: &Forms) -> f64 {
-        forms
-            .iter()
-            .map(|form| self.set.shape.range(form).width())
-            .sum()
+        let widths = forms.iter().map(|form| self.set.shape.range(form).width());
+        widths.sum()
     }
 
     /// `x + H f(r, w)`: needs no derivatives, so it crosses kinks and switches that are undecided.
@@ -224,14 +216,14 @@ impl Subsystem {
         let rates = self.field.rates(picard);
         let shape = self.set.shape;
         let mut forms = self.set.states.clone();
-        forms
-            .iter_mut()
-            .zip(rates)
-            .for_each(|(form, rate)| shape.add_constant(form, shared.size * rate));
+        for (form, rate) in forms.iter_mut().zip(rates) {
+            shape.add_constant(form, shared.size * rate);
+        }
         forms
     }
 
-    /// The scheme with the known inputs, its truncation error (5), and what the deviation of the inputs can do.
+    /// The scheme with the known inputs, its truncation error (5), and what the deviation of the
+    /// inputs can do.
     fn runge_kutta_step(
         &mut self,
         shared: &SharedStep,
@@ -244,28 +236,46 @@ impl Subsystem {
         }
         let jacobian = self.field.jacobian(picard);
         let deviations = deviations(&jacobian, inputs, shared.size)?;
-        let (scheme, time, size, switches) =
-            (self.scheme, shared.time, shared.size, &shared.switches[..]);
-        let affine = self.affine;
-        let step = Step {
-            scheme,
-            affine,
-            time,
-            size,
-            switches,
-            inputs,
-            start,
-            picard,
-        };
-        let errors = step.error(&mut self.series.0, &self.series.1);
-        let tape = (&mut self.forms.0, &self.forms.1);
-        let mut forms = numerical_step(&scheme, &self.set, tape, (time, size, switches), inputs);
+        let errors = self.truncation_errors(shared, inputs, start, picard);
+        let mut forms = self.numerical_step(shared, inputs);
         let shape = self.set.shape;
-        for ((form, error), deviation) in forms.iter_mut().zip(errors).zip(deviations) {
+        let losses = errors.into_iter().zip(deviations);
+        for (form, (error, deviation)) in forms.iter_mut().zip(losses) {
             shape.add_constant(form, error);
             shape.add_constant(form, Interval::new(-deviation, deviation));
         }
         self.total_width(&forms).is_finite().then_some(forms)
+    }
+
+    fn truncation_errors(
+        &mut self,
+        shared: &SharedStep,
+        inputs: &[&Input],
+        start: &[Interval],
+        picard: &[Interval],
+    ) -> Vec<Interval> {
+        let truncation = StepTruncation {
+            scheme: &self.scheme,
+            affine: self.affine,
+            time: shared.time,
+            size: shared.size,
+            switches: &shared.switches,
+            inputs,
+            start,
+            picard,
+        };
+        truncation.error(&mut self.series)
+    }
+
+    fn numerical_step(&mut self, shared: &SharedStep, inputs: &[&Input]) -> Forms {
+        let step = NumericalStep {
+            scheme: &self.scheme,
+            time: shared.time,
+            size: shared.size,
+            switches: &shared.switches,
+            inputs,
+        };
+        step.run(&self.set, &mut self.forms)
     }
 
     /// Whether no condition or kink is open where the solution goes, or any stage of the scheme.
@@ -275,35 +285,15 @@ impl Subsystem {
         start: &[Interval],
         picard: &[Interval],
     ) -> bool {
-        if !self.series.0.needs_assumptions() {
+        if !self.series.tape.needs_assumptions() {
             return true;
         }
         let mut reached = picard.to_vec();
         let mut stage = start.to_vec();
         for _ in self.scheme.stages {
-            let slopes = self.field.rates(&stage);
-            stage = start
-                .iter()
-                .zip(slopes)
-                .map(|(&x, slope)| x + shared.elapsed() * slope)
-                .collect();
+            stage = rectangle(&mut self.field, start, shared.elapsed(), &stage);
             reached = hulls(&reached, &stage);
         }
         self.assume_over(&reached)
-    }
-}
-
-fn registers(tape: &SeriesTape, field: &Field) -> Registers {
-    let place = |state: usize| field.own.contains(&state).then(|| state - field.own.start);
-    let input = |state: usize| field.foreign.iter().position(|&foreign| foreign == state);
-    Registers {
-        own: tape
-            .states()
-            .filter_map(|(state, register)| Some((place(state)?, register)))
-            .collect(),
-        foreign: tape
-            .states()
-            .filter_map(|(state, register)| Some((input(state)?, register)))
-            .collect(),
     }
 }

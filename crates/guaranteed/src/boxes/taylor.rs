@@ -1,8 +1,8 @@
 //! Taylor coefficients of all systems over boxes, and the Taylor form (8) of the Picard operator.
 //!
-//! (8) as printed holds the inputs constant while it differentiates. Inputs of co-simulation move: here a coefficient of
-//! a system is computed from lower ones of all states that it is coupled to, so that the systems exchange boxes once for
-//! every order.
+//! (8) as printed holds the inputs constant while it differentiates. Inputs of co-simulation move:
+//! here a coefficient of a system is computed from lower ones of all states that it is coupled to,
+//! so that the systems exchange boxes once for every order.
 
 use super::extrapolation::Coefficients;
 use super::picard::common;
@@ -36,8 +36,8 @@ pub(super) fn exchange(
     std::mem::take(&mut pool.step_mut().coefficients)
 }
 
-/// What `boxes` and (8) have in common: `x₀ + Σ_{k≤N} x_k(x₀) [0, H]^k + x_{N+1}(r) [0, H]^{N+1}`, with coefficients
-/// `at_start`, and `throughout` the step.
+/// What `boxes` and (8) have in common: `x₀ + Σ_{k≤N} x_k(x₀) [0, H]^k + x_{N+1}(r) [0, H]^{N+1}`,
+/// with coefficients `at_start`, and `throughout` the step.
 pub(super) fn tightened(
     boxes: &[Interval],
     at_start: &Coefficients,

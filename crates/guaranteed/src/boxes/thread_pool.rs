@@ -1,6 +1,7 @@
 //! The subsystems, shared among threads that live as long as the run.
 //!
-//! Every subsystem does its job from what is in the shared step alone, so the results do not depend on who does it.
+//! Every subsystem does its job from what is in the shared step alone, so the results do not depend
+//! on who does it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -42,7 +43,8 @@ pub(super) struct ThreadPool<'w> {
 }
 
 impl<'w> ThreadPool<'w> {
-    /// Starts what `threads` there are beside the caller's, but not more than can be busy. They end with the pool.
+    /// Starts what `threads` there are beside the caller's, but not more than can be busy. They end
+    /// with the pool.
     pub fn start<'s>(work: &'w SharedWork, threads: usize, scope: &'s Scope<'s, '_>) -> Self
     where
         'w: 's,

@@ -1,26 +1,20 @@
 //! The local truncation error (5) of a Runge-Kutta step.
 //!
-//! Solution and scheme, as functions of the step size `h`, have the same Taylor coefficients up to order `p`. So they
-//! differ after `H` by `H^{p+1} (c_{p+1}(ξ) - φ_{p+1}(η))`, with the coefficients `p + 1` of the solution somewhere in
-//! the step and of the scheme for some size in `[0, H]`. The first is bounded over the Picard box. For the second, all
-//! stages are evaluated on series in `h` about every size in `[0, H]` at once.
+//! Solution and scheme, as functions of the step size `h`, have the same Taylor coefficients up to
+//! order `p`. So they differ after `H` by `H^{p+1} (c_{p+1}(ξ) - φ_{p+1}(η))`, with the
+//! coefficients `p + 1` of the solution somewhere in the step and of the scheme for some size in
+//! `[0, H]`. The first is bounded over the Picard box. For the second, all stages are evaluated on
+//! series in `h` about every size in `[0, H]` at once.
 
 use super::input::Input;
-use super::scheme::{Registers, Scheme, Stage};
+use super::scheme::{Scheme, Stage};
+use super::system_tape::SystemTape;
 use crate::forms::FormShape;
 use crate::interval::Interval;
-use crate::series::tape::{Coefficient, SeriesTape};
-
-/// Series over intervals only.
-pub(super) const NO_SYMBOLS: FormShape = FormShape {
-    primaries: 0,
-    quadratic: false,
-    errors: 0,
-};
 
 /// What the error is bounded on.
-pub(super) struct Step<'a> {
-    pub scheme: Scheme,
+pub(super) struct StepTruncation<'a> {
+    pub scheme: &'a Scheme,
     /// Whether derivatives are affine in states and inputs, and free of time.
     pub affine: bool,
     pub time: f64,
@@ -36,15 +30,14 @@ pub(super) struct Step<'a> {
 /// Taylor coefficients of a system's states or slopes: order by order.
 type Series = Vec<Vec<Interval>>;
 
-impl Step<'_> {
+impl StepTruncation<'_> {
     /// The error of every state.
-    pub fn error(&self, tape: &mut SeriesTape, registers: &Registers) -> Vec<Interval> {
-        let exact = self.solution(tape, registers);
-        let numerical = self.numerical(tape, registers);
+    pub fn error(&self, system: &mut SystemTape) -> Vec<Interval> {
+        let exact = self.solution(system);
+        let numerical = self.numerical(system);
         let power = (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.size);
-        exact
-            .into_iter()
-            .zip(numerical)
+        let pairs = exact.into_iter().zip(numerical);
+        pairs
             .map(|(exact, numerical)| power * (exact - numerical))
             .collect()
     }
@@ -53,47 +46,45 @@ impl Step<'_> {
         Interval::new(0.0, self.size.hi)
     }
 
+    /// Begins series about all times that have `elapsed`.
+    fn begin(&self, system: &mut SystemTape, capacity: usize, elapsed: Interval) {
+        let time = Interval::point(self.time) + elapsed;
+        system
+            .tape
+            .begin(FormShape::NO_SYMBOLS, capacity, time, self.switches);
+    }
+
+    /// Computes coefficient `k` of the slopes from that of the states.
+    fn compute(&self, system: &mut SystemTape, k: usize, own: &[Interval], elapsed: Interval) {
+        let input = |j: usize| self.inputs[j].coefficient(k, elapsed);
+        system.compute(k, |i| own[i], input);
+    }
+}
+
+/// The solution.
+impl StepTruncation<'_> {
     /// Coefficient `p + 1` of the solution, anywhere in the step.
-    fn solution(&self, tape: &mut SeriesTape, registers: &Registers) -> Vec<Interval> {
+    fn solution(&self, system: &mut SystemTape) -> Vec<Interval> {
         let elapsed = self.elapsed();
-        tape.begin(
-            NO_SYMBOLS,
-            self.scheme.order + 1,
-            Interval::point(self.time) + elapsed,
-            self.switches,
-        );
+        self.begin(system, self.scheme.order + 1, elapsed);
         let mut coefficient = self.picard.to_vec();
         for k in 0..=self.scheme.order {
-            self.set(tape, registers, k, &coefficient, elapsed);
-            tape.compute(k);
+            self.compute(system, k, &coefficient, elapsed);
             let divisor = Interval::point(k as f64 + 1.0);
-            coefficient = results(tape, self.start.len(), k)
-                .into_iter()
-                .map(|rate| rate / divisor)
-                .collect();
+            let rates = system.results(self.start.len(), k);
+            coefficient = rates.map(|rate| rate / divisor).collect();
         }
         coefficient
     }
+}
 
-    fn set(
-        &self,
-        tape: &mut SeriesTape,
-        registers: &Registers,
-        k: usize,
-        own: &[Interval],
-        elapsed: Interval,
-    ) {
-        for &(i, register) in &registers.own {
-            tape.set_state_interval(register, k, own[i]);
-        }
-        for &(j, register) in &registers.foreign {
-            tape.set_state_interval(register, k, self.inputs[j].coefficient(k, elapsed));
-        }
-    }
-
-    /// Coefficient `p + 1` of `φ(h) = x + h Σ b_i k_i(h)`, about any `h` in `[0, H]`: `Σ b_i (h k_{i,p+1} + k_{i,p})`.
-    fn numerical(&self, tape: &mut SeriesTape, registers: &Registers) -> Vec<Interval> {
-        let (order, sizes) = (self.scheme.order, self.elapsed());
+/// The scheme.
+impl StepTruncation<'_> {
+    /// Coefficient `p + 1` of `φ(h) = x + h Σ b_i k_i(h)`, about any `h` in `[0, H]`:
+    /// `Σ b_i (h k_{i,p+1} + k_{i,p})`.
+    fn numerical(&self, system: &mut SystemTape) -> Vec<Interval> {
+        let order = self.scheme.order;
+        let sizes = self.elapsed();
         let mut sums = vec![Interval::ZERO; self.start.len()];
         if self.affine && self.inputs.iter().all(|input| input.is_constant()) {
             // A polynomial in h whose degree is the number of stages, which is `p`.
@@ -101,10 +92,11 @@ impl Step<'_> {
         }
         let mut slopes = vec![vec![Interval::ZERO; self.start.len()]; order + 2];
         for stage in self.scheme.stages {
-            slopes = self.stage(tape, registers, stage, &slopes);
+            slopes = self.stage(system, stage, &slopes);
             let weight = self.scheme.weight(stage);
             for (i, sum) in sums.iter_mut().enumerate() {
-                *sum = *sum + weight * (sizes * slopes[order + 1][i] + slopes[order][i]);
+                let coefficient = sizes * slopes[order + 1][i] + slopes[order][i];
+                *sum = *sum + weight * coefficient;
             }
         }
         sums
@@ -112,38 +104,24 @@ impl Step<'_> {
 
     /// The slopes of a stage as series in `h`, from those of the stage before.
     ///
-    /// The tape's own variable is the stage's time, which advances by `c` where `h` advances by 1: coefficient `k` in
-    /// `h` is `c^k` times that of the tape. Powers of two scale without rounding.
-    fn stage(
-        &self,
-        tape: &mut SeriesTape,
-        registers: &Registers,
-        stage: &Stage,
-        before: &Series,
-    ) -> Series {
-        let (states, count) = (self.start.len(), before.len());
+    /// The tape's own variable is the stage's time, which advances by `c` where `h` advances by 1:
+    /// coefficient `k` in `h` is `c^k` times that of the tape. Powers of two scale without
+    /// rounding.
+    fn stage(&self, system: &mut SystemTape, stage: &Stage, before: &Series) -> Series {
+        let states = self.start.len();
         let node = Interval::point(stage.node);
         let elapsed = node * self.elapsed();
-        tape.begin(
-            NO_SYMBOLS,
-            count,
-            Interval::point(self.time) + elapsed,
-            self.switches,
-        );
-        let mut slopes = vec![vec![Interval::ZERO; states]; count];
+        self.begin(system, before.len(), elapsed);
+        let mut slopes = vec![vec![Interval::ZERO; states]; before.len()];
         // Without a node, nothing depends on the size of the step.
-        let orders = if stage.node == 0.0 { 1 } else { count };
+        let orders = if stage.node == 0.0 { 1 } else { before.len() };
         let mut scale = Interval::ONE;
         for (k, slopes) in slopes.iter_mut().enumerate().take(orders) {
-            let own: Vec<Interval> = (0..states)
-                .map(|i| self.argument(stage, before, i, k) / scale)
-                .collect();
-            self.set(tape, registers, k, &own, elapsed);
-            tape.compute(k);
-            *slopes = results(tape, states, k)
-                .into_iter()
-                .map(|slope| slope * scale)
-                .collect();
+            let arguments = (0..states).map(|i| self.argument(stage, before, i, k));
+            let own: Vec<Interval> = arguments.map(|argument| argument / scale).collect();
+            self.compute(system, k, &own, elapsed);
+            let results = system.results(states, k);
+            *slopes = results.map(|slope| slope * scale).collect();
             scale = scale * node;
         }
         slopes
@@ -151,25 +129,12 @@ impl Step<'_> {
 
     /// Coefficient `k` of `x + c h k_{i-1}(h)`, about any `h` in `[0, H]`.
     fn argument(&self, stage: &Stage, before: &Series, state: usize, k: usize) -> Interval {
-        let sizes = self.elapsed();
-        let moved = match k {
-            0 => sizes * before[0][state],
-            _ => sizes * before[k][state] + before[k - 1][state],
-        };
-        let start = if k == 0 {
-            self.start[state]
+        let node = Interval::point(stage.node);
+        let moved = self.elapsed() * before[k][state];
+        if k == 0 {
+            self.start[state] + node * moved
         } else {
-            Interval::ZERO
-        };
-        start + Interval::point(stage.node) * moved
+            Interval::ZERO + node * (moved + before[k - 1][state])
+        }
     }
-}
-
-/// Coefficient `k` of all results of a tape over intervals.
-pub(super) fn results(tape: &SeriesTape, count: usize, k: usize) -> Vec<Interval> {
-    let result = |index: usize| match tape.result(index, k) {
-        Coefficient::Plain(value) => value,
-        Coefficient::Form(_) => Interval::ENTIRE,
-    };
-    (0..count).map(result).collect()
 }

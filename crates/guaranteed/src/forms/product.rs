@@ -122,8 +122,8 @@ impl FormShape {
     }
 }
 
-/// Squares of a symbol lie in `[0, 1]`: half of their factors belongs to the center. Returns how much
-/// the radius shrinks by it.
+/// Squares of a symbol lie in `[0, 1]`: half of their factors belongs to the center. Returns how
+/// much the radius shrinks by it.
 fn halves_of_squares(out: &mut [f64], product: &Product, range: Range<usize>) -> f64 {
     let count = range.len() as f64;
     let mut sum = 0.0;

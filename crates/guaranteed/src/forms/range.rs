@@ -44,8 +44,8 @@ impl FormShape {
         (lo, hi)
     }
 
-    /// `out = function(a)`, by its expansion about the center: to first order, or to second where the
-    /// form is.
+    /// `out = function(a)`, by its expansion about the center: to first order, or to second where
+    /// the form is.
     pub fn apply(self, function: Function, a: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
         let center = Interval::point(a[0]);
         let deviation = self.deviation(a);

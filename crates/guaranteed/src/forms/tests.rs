@@ -1,4 +1,5 @@
-//! Random forms at random values of their symbols: what an operation gives holds what the numbers give.
+//! Random forms at random values of their symbols: what an operation gives holds what the numbers
+//! give.
 
 use proptest::prelude::*;
 
@@ -165,14 +166,16 @@ proptest! {
             a[0] = within_domain(function, center);
             shape.apply(function, &a, &mut out, &mut scratch);
             let value = number(sample.value(0, &a));
-            // A wide form may leave the domain of an arc function: of what is not there nothing is claimed.
+            // A wide form may leave the domain of an arc function: of what is not there nothing is
+            // claimed.
             prop_assert!(value.is_nan() || sample.admits(&out, value, 100.0), "{function:?}");
         }
     }
 
-    /// A first-order expansion has a radius of second order, a second-order one of third. What products of terms lose goes by the sizes of
-    /// the coefficients, which may exceed the range of the form (a linear and a square term of one symbol offset each other), times a
-    /// second derivative: at most 20.2, that of exp at 3.
+    /// A first-order expansion has a radius of second order, a second-order one of third. What
+    /// products of terms lose goes by the sizes of the coefficients, which may exceed the range of
+    /// the form (a linear and a square term of one symbol offset each other), times a second
+    /// derivative: at most 20.2, that of exp at 3.
     #[test]
     fn expansions_are_as_tight_as_their_order((sample, mut a, _) in forms(1e-3)) {
         let shape = sample.shape;

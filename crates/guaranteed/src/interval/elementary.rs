@@ -1,6 +1,8 @@
-//! Exponentials, logarithms, inverse and hyperbolic functions, and what is piecewise constant or linear.
+//! Exponentials, logarithms, inverse and hyperbolic functions, and what is piecewise constant or
+//! linear.
 //!
-//! `core-math` rounds correctly, so the neighbors of its results are bounds; results that are exact stay so.
+//! `core-math` rounds correctly, so the neighbors of its results are bounds; results that are exact
+//! stay so.
 
 use super::Interval;
 use super::rounding::{above, add_down, add_up, below};
@@ -148,7 +150,8 @@ impl Interval {
         }
     }
 
-    /// The remainder with the sign of the divisor: `a - b floor(a / b)`; [`Self::ENTIRE`] if the divisor may be zero.
+    /// The remainder with the sign of the divisor: `a - b floor(a / b)`; [`Self::ENTIRE`] if the
+    /// divisor may be zero.
     pub fn modulo(self, divisor: Self) -> Self {
         if divisor.contains(0.0) {
             Self::ENTIRE

@@ -14,8 +14,9 @@ pub use matrix::IntervalMatrix;
 
 /// A closed interval `[lo, hi]`; bounds may be infinite.
 ///
-/// Every operation gives an interval that contains all results for all reals in its operands. Where an operation is not
-/// defined on part of an operand (a division by an interval around zero, a logarithm of something negative) the result is
+/// Every operation gives an interval that contains all results for all reals in its operands. Where
+/// an operation is not defined on part of an operand (a division by an interval around zero, a
+/// logarithm of something negative) the result is
 /// [`Interval::ENTIRE`]: nothing is known. A NaN never gets into a bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -46,7 +47,8 @@ impl Interval {
         hi: std::f64::consts::FRAC_PI_2.next_up(),
     };
 
-    /// From `lo` to `hi`. Bounds with no number between them, or that are no numbers, give [`Self::ENTIRE`].
+    /// From `lo` to `hi`. Bounds with no number between them, or that are no numbers, give
+    /// [`Self::ENTIRE`].
     #[inline]
     pub fn new(lo: f64, hi: f64) -> Self {
         if lo <= hi && lo < f64::INFINITY && hi > f64::NEG_INFINITY {

@@ -11,7 +11,8 @@ impl Interval {
 
     /// A power with any exponent, of bases that are not negative.
     ///
-    /// A base that may be negative needs an exponent that is one integer; otherwise nothing is known.
+    /// A base that may be negative needs an exponent that is one integer; otherwise nothing is
+    /// known.
     pub fn power(self, exponent: Self) -> Self {
         if exponent.is_point() && exponent.lo.fract() == 0.0 {
             return self.whole_power(exponent.lo);
@@ -25,7 +26,8 @@ impl Interval {
         if exponent.is_point() {
             return self.monotone_power(exponent.lo);
         }
-        // The logarithm is bilinear in the exponent and the logarithm of the base: it is extreme in corners.
+        // The logarithm is bilinear in the exponent and the logarithm of the base: it is extreme in
+        // corners.
         let corners = [
             (self.lo, exponent.lo),
             (self.lo, exponent.hi),
@@ -78,7 +80,8 @@ impl Interval {
         }
     }
 
-    /// A power with a negative exponent of an interval that contains zero: a half-line if zero is one end.
+    /// A power with a negative exponent of an interval that contains zero: a half-line if zero is
+    /// one end.
     fn power_of_zero(self, exponent: f64) -> Self {
         if self.lo == 0.0 && self.hi > 0.0 {
             Self {
@@ -127,8 +130,9 @@ const LARGE: f64 = power_of_two(56);
 
 /// Bounds of a small power, by products whose rounding errors are carried along.
 ///
-/// After `k` products the carried sum is at most `k u` of the product, where `u = 2^-53`, and each step adds at most
-/// `(2 k + 3) u²` to its own relative error: less than `2^-97` in all, for 15 steps. The margin is twice that.
+/// After `k` products the carried sum is at most `k u` of the product, where `u = 2^-53`, and each
+/// step adds at most `(2 k + 3) u²` to its own relative error: less than `2^-97` in all, for 15
+/// steps. The margin is twice that.
 fn small_power(base: f64, exponent: u32) -> Interval {
     let (mut product, mut carried, mut exact) = (base, 0.0, true);
     for _ in 1..exponent {

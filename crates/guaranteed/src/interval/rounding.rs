@@ -1,9 +1,10 @@
 //! Scalar operations rounded towards one side, by error-free transforms.
 //!
-//! A floating-point sum or product comes with its exact rounding error (Dekker 1971, Knuth); a quotient or a root with the
-//! sign of its remainder. The result moves to the neighboring double only if it lies on the wrong side of the true one,
-//! so bounds are the best possible, and exact results stay exact. Where the transforms would underflow or overflow, the
-//! same is done on operands scaled by powers of two. The rounding mode of the processor is never changed.
+//! A floating-point sum or product comes with its exact rounding error (Dekker 1971, Knuth); a
+//! quotient or a root with the sign of its remainder. The result moves to the neighboring double
+//! only if it lies on the wrong side of the true one, so bounds are the best possible, and exact
+//! results stay exact. Where the transforms would underflow or overflow, the same is done on
+//! operands scaled by powers of two. The rounding mode of the processor is never changed.
 
 /// The double below, where a lower bound goes when its rounding error demands it.
 #[inline]
@@ -29,7 +30,8 @@ pub(super) fn above(value: f64) -> f64 {
 #[inline]
 pub(super) fn add_down(a: f64, b: f64) -> f64 {
     let (sum, error) = two_sum(a, b);
-    // The error is no number when the sum overflows, or an operand is infinite; `below` is right then, too.
+    // The error is no number when the sum overflows, or an operand is infinite; `below` is right
+    // then, too.
     if error >= 0.0 { sum } else { below(sum) }
 }
 
@@ -101,10 +103,11 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - part)) + (b - part))
 }
 
-/// A product and its rounding error, exactly, if the factors can be split and the product is harmless.
+/// A product and its rounding error, exactly, if the factors can be split and the product is
+/// harmless.
 ///
-/// By a fused multiply-add where that is an instruction, or, in the GNU C library, a call that looks for the instruction;
-/// elsewhere it may be emulated, and splitting is faster.
+/// By a fused multiply-add where that is an instruction, or, in the GNU C library, a call that
+/// looks for the instruction; elsewhere it may be emulated, and splitting is faster.
 #[inline]
 pub(super) fn two_product(a: f64, b: f64) -> (f64, f64) {
     const FUSED: bool = cfg!(target_feature = "fma")
@@ -214,7 +217,8 @@ fn root_and_remainder(a: f64) -> (f64, f64) {
     (root, (a * scale - square) - error)
 }
 
-/// `value` is the first times two to the power of the second; the first lies between 1 and 2, up to its sign.
+/// `value` is the first times two to the power of the second; the first lies between 1 and 2, up to
+/// its sign.
 fn normalize(value: f64) -> (f64, i32) {
     const EXPONENT: u64 = 0x7ff << 52;
     let (value, shift) = if value.abs() < f64::MIN_POSITIVE {

@@ -1,8 +1,8 @@
 //! Sine, cosine, tangent and the angle of a point, for every double however large.
 //!
-//! `core-math` rounds correctly, so the *signs* of its sine and cosine at a double are those of the true ones: they name
-//! the quadrant, exactly. Two ends less than a full turn apart then show by their quadrants which extrema lie between
-//! them. No multiple of π is ever computed.
+//! `core-math` rounds correctly, so the *signs* of its sine and cosine at a double are those of the
+//! true ones: they name the quadrant, exactly. Two ends less than a full turn apart then show by
+//! their quadrants which extrema lie between them. No multiple of π is ever computed.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -63,7 +63,8 @@ impl Passed {
     /// On the way from `first` to `last`, which takes at most `width`.
     fn between(first: &Angle, last: &Angle, width: f64) -> Self {
         let number = match (last.quadrant + 4 - first.quadrant) % 4 {
-            // To pass four beginnings takes more than three right angles; to pass none, less than one.
+            // To pass four beginnings takes more than three right angles; to pass none, less than
+            // one.
             0 if width > 3.0 => 4,
             number => number,
         };
@@ -98,7 +99,8 @@ impl Interval {
         self.wave(|angle| angle.cosine, 0)
     }
 
-    /// A sine or cosine that is greatest where the quadrant `top` begins, least half a turn later, and monotone between.
+    /// A sine or cosine that is greatest where the quadrant `top` begins, least half a turn later,
+    /// and monotone between.
     fn wave(self, of: fn(&Angle) -> Self, top: u8) -> Self {
         let width = self.width();
         if width > TAU {
@@ -127,7 +129,8 @@ impl Interval {
             return Self::ENTIRE;
         }
         let (low, high) = (core_math::tan(self.lo), core_math::tan(self.hi));
-        // It increases between poles. Across one, almost half a turn or less further, it is clearly less than it was.
+        // It increases between poles. Across one, almost half a turn or less further, it is clearly
+        // less than it was.
         if low > high {
             return Self::ENTIRE;
         }
@@ -136,7 +139,8 @@ impl Interval {
 
     /// The angle of the points `(x, y)`, `self` being `y`, from -π to π.
     ///
-    /// All of that range if the origin is among them, or points on both sides of the negative half of the x axis.
+    /// All of that range if the origin is among them, or points on both sides of the negative half
+    /// of the x axis.
     pub fn atan2(self, x: Self) -> Self {
         let (y, turn) = (
             self,

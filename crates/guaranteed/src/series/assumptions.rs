@@ -37,7 +37,8 @@ impl Assumptions {
             .any(|(assumed, found)| has_sign(assumed) && !has_sign(found))
     }
 
-    /// With a margin, so that a second attempt may find a little more; but what has a sign keeps it.
+    /// With a margin, so that a second attempt may find a little more; but what has a sign keeps
+    /// it.
     pub fn widened(&self) -> Self {
         Self {
             ranges: self.ranges.iter().map(widened).collect(),

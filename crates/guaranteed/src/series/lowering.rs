@@ -1,8 +1,8 @@
 //! From a program to operations that have a recursion for their Taylor coefficients.
 //!
-//! Functions without a recursion of their own are written with others: `tan` as a quotient, `min` with
-//! `abs`, and so on. Conditions are not operations here: which branch holds on a step is found on
-//! intervals and given by the [`Assumptions`].
+//! Functions without a recursion of their own are written with others: `tan` as a quotient, `min`
+//! with `abs`, and so on. Conditions are not operations here: which branch holds on a step is found
+//! on intervals and given by the [`Assumptions`].
 //!
 //! [`Assumptions`]: super::assumptions::Assumptions
 
@@ -20,8 +20,8 @@ use crate::interval::Interval;
 /// Powers up to this exponent are multiplied out.
 const LARGEST_EXPONENT: f64 = 1e6;
 
-/// An argument that decides something, whose range the assumptions hold, in registers of the program:
-/// values, or truth values.
+/// An argument that decides something, whose range the assumptions hold, in registers of the
+/// program: values, or truth values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Guard {
     Register(usize),

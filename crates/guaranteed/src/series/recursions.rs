@@ -164,8 +164,8 @@ impl SeriesTape {
         self.finish_quotient(out);
     }
 
-    /// Multiplies a sum by the reciprocal in the register after `out`, which has coefficient 0 only:
-    /// the others gather sums.
+    /// Multiplies a sum by the reciprocal in the register after `out`, which has coefficient 0
+    /// only: the others gather sums.
     fn finish_quotient(&mut self, out: Cell) {
         let sum = companion(out);
         let reciprocal = (sum.0, 0);

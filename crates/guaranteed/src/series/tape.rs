@@ -66,8 +66,8 @@ impl SeriesTape {
         }
     }
 
-    /// Begins series of up to `capacity` coefficients at `time` (an interval, where every instant of
-    /// it is meant).
+    /// Begins series of up to `capacity` coefficients at `time` (an interval, where every instant
+    /// of it is meant).
     pub fn begin(
         &mut self,
         shape: FormShape,
@@ -109,6 +109,11 @@ impl SeriesTape {
     /// Sets coefficient `k` of a state as an interval.
     pub fn set_state_interval(&mut self, register: Register, k: usize, value: Interval) {
         self.cells.set_interval((register, k), value);
+    }
+
+    /// How many results there are.
+    pub fn results(&self) -> usize {
+        self.lowered.results.len()
     }
 
     /// Coefficient `k` of a result.
@@ -210,9 +215,9 @@ impl SeriesTape {
         (0..self.kinds.len()).any(|register| self.is_timed(register))
     }
 
-    /// Takes registers of time alone as constant intervals where that loses less than `loss` of their
-    /// size, and where their series would not help: towards the end of a smooth step function, for
-    /// one.
+    /// Takes registers of time alone as constant intervals where that loses less than `loss` of
+    /// their size, and where their series would not help: towards the end of a smooth step
+    /// function, for one.
     pub fn freeze(&mut self, evaluator: &Evaluator<Interval>, loss: f64) {
         for (source, place) in self.lowered.places.iter().enumerate() {
             let Some(register) = *place else { continue };

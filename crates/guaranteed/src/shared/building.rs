@@ -8,8 +8,8 @@ use crate::series::assumptions::Assumptions;
 use crate::series::tape::Coefficient;
 
 impl Flowpipe<'_> {
-    /// Builds `p`, to the order at which a step of length `reach` loses no more than `tolerances`, or to
-    /// the highest.
+    /// Builds `p`, to the order at which a step of length `reach` loses no more than `tolerances`,
+    /// or to the highest.
     pub fn prepare(&mut self, reach: f64, tolerances: &[f64]) -> Result<(), Failure> {
         self.proved = None;
         let assumptions = self.present_assumptions();
@@ -38,8 +38,8 @@ impl Flowpipe<'_> {
         }
     }
 
-    /// The series of all systems, order by order, until `enough` says so of an order and the magnitudes
-    /// at it.
+    /// The series of all systems, order by order, until `enough` says so of an order and the
+    /// magnitudes at it.
     pub(super) fn build(
         &mut self,
         assumptions: &[Assumptions],
@@ -81,7 +81,8 @@ impl Flowpipe<'_> {
         }
     }
 
-    /// Gives every system coefficient `k` of the states that it depends on, its own and its neighbors'.
+    /// Gives every system coefficient `k` of the states that it depends on, its own and its
+    /// neighbors'.
     fn exchange(&mut self, k: usize) {
         for tape in &mut self.field.forms {
             tape.set_states(k, |state| self.polynomial.coefficient(state, k));

@@ -1,8 +1,9 @@
 //! Cooperative systems: where no state slows another one down, two point runs bound everything.
 //!
-//! If every off-diagonal entry of the Jacobian is nonnegative, solutions keep their order (Müller, Kamke): the one from the lower
-//! corner of the box stays below all, the one from the upper corner above. Both are trajectories of the model themselves, so that
-//! the bounds are exact but for rounding. The sign is checked over the tube between the two, step by step.
+//! If every off-diagonal entry of the Jacobian is nonnegative, solutions keep their order (Müller,
+//! Kamke): the one from the lower corner of the box stays below all, the one from the upper corner
+//! above. Both are trajectories of the model themselves, so that the bounds are exact but for
+//! rounding. The sign is checked over the tube between the two, step by step.
 
 use super::flowpipe::{Flowpipe, StartBoxes};
 use super::single::SingleSet;
@@ -84,7 +85,8 @@ struct CooperativePair<'p> {
     whole: SingleSet<'p>,
     /// The end of the prepared step.
     time: f64,
-    /// Whether the order is known to hold until switches change: that of an affine problem depends on nothing else.
+    /// Whether the order is known to hold until switches change: that of an affine problem depends
+    /// on nothing else.
     settled: bool,
     /// Whether the order could not be proved somewhere.
     disordered: bool,

@@ -10,7 +10,7 @@ use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
-use crate::series::tape::{SeriesTape, tapes};
+use crate::series::tape::{Coefficient, SeriesTape, tapes};
 
 /// `f`, system by system.
 pub(super) struct VectorField<'p> {
@@ -87,6 +87,38 @@ impl<'p> VectorField<'p> {
     }
 }
 
+/// Series over intervals.
+impl VectorField<'_> {
+    /// The largest magnitude of coefficient `order` of each derivative, where states have these series
+    /// at `time`, and the assumptions of the series over forms hold.
+    pub fn last_coefficients(
+        &mut self,
+        time: Interval,
+        states: &[Vec<Interval>],
+        order: usize,
+    ) -> Vec<f64> {
+        let mut magnitudes = Vec::with_capacity(states.len());
+        for (tape, forms) in self.intervals.iter_mut().zip(&self.forms) {
+            tape.begin(FormShape::NO_SYMBOLS, order + 1, time, &self.switches);
+            tape.set_assumptions(forms.assumptions());
+            (0..=order).for_each(|k| {
+                tape.set_state_intervals(k, |state| states[state][k]);
+                tape.compute(k);
+            });
+            magnitudes.extend(last_magnitudes(tape, order));
+        }
+        magnitudes
+    }
+}
+
+/// The magnitudes of coefficient `order` of all results of a tape over intervals.
+fn last_magnitudes(tape: &SeriesTape, order: usize) -> impl Iterator<Item = f64> {
+    (0..tape.results()).map(move |index| match tape.result(index, order) {
+        Coefficient::Plain(range) => range.magnitude(),
+        Coefficient::Form(_) => f64::INFINITY,
+    })
+}
+
 /// What is assumed of a step.
 impl VectorField<'_> {
     /// What a box and a span of time decide, for each system.
@@ -146,8 +178,8 @@ impl VectorField<'_> {
         }
     }
 
-    /// Why the derivative of a state is not finite: the system in which something is not decided, if
-    /// that is it.
+    /// Why the derivative of a state is not finite: the system in which something is not decided,
+    /// if that is it.
     pub fn undecided_system_of(&self, state: usize) -> Option<usize> {
         let mut systems = self.problem.systems.iter();
         let system = systems.position(|states| states.contains(&state));

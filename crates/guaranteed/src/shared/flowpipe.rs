@@ -1,9 +1,9 @@
 //! A set on its way, and the series of its next step.
 //!
-//! `x(t) = p(t) + e(t)`: `p` is a polynomial in time whose coefficients are forms without radius, built
-//! order by order by all systems together; `e` is what is missing. By construction `p' − f(p)` is the
-//! sum of what the forms could not express at each order (their radii) and of a Lagrange remainder, so
-//! that `|e|' ≤ M⁺ |e| + defect`, with one number for each state.
+//! `x(t) = p(t) + e(t)`: `p` is a polynomial in time whose coefficients are forms without radius,
+//! built order by order by all systems together; `e` is what is missing. By construction `p' −
+//! f(p)` is the sum of what the forms could not express at each order (their radii) and of a
+//! Lagrange remainder, so that `|e|' ≤ M⁺ |e| + defect`, with one number for each state.
 
 use super::field::VectorField;
 use super::linear::Linear;
@@ -219,7 +219,8 @@ impl Flowpipe<'_> {
         majorant
     }
 
-    /// Takes functions of time alone as constant until `until`, where that loses no more than `loss`.
+    /// Takes functions of time alone as constant until `until`, where that loses no more than
+    /// `loss`.
     pub fn freeze(&mut self, until: f64, loss: f64) {
         let span = Interval::new(self.time, until);
         self.field.freeze(span, &self.set.boxes(), loss);

@@ -53,8 +53,8 @@ impl Jacobian {
         rows
     }
 
-    /// How the derivatives of all states vary with each parameter that is not a point: the hull of its
-    /// effects.
+    /// How the derivatives of all states vary with each parameter that is not a point: the hull of
+    /// its effects.
     pub fn by_parameters(
         &mut self,
         time: Interval,

@@ -1,13 +1,16 @@
-//! The flow of an affine problem without uncertain parameters: `x' = A x + b` between switching times.
+//! The flow of an affine problem without uncertain parameters: `x' = A x + b` between switching
+//! times.
 //!
-//! Taylor coefficients are then products with the rows of `A`, `x_{k+1} = A x_k / (k + 1)`; each system has the rows of its states.
+//! Taylor coefficients are then products with the rows of `A`, `x_{k+1} = A x_k / (k + 1)`; each
+//! system has the rows of its states.
 
 use super::jacobian::Row;
 use crate::forms::FormShape;
 use crate::forms::linear::Term;
 use crate::interval::Interval;
 
-/// The rows of `A`, each as `(column, entry)`, and `b`; as intervals, since their computation is rounded.
+/// The rows of `A`, each as `(column, entry)`, and `b`; as intervals, since their computation is
+/// rounded.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
     pub rows: Vec<Row>,
@@ -15,7 +18,8 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// `f_k` of a state: its row times coefficient `k` of all states, which `coefficient` gives with the sum of its magnitudes.
+    /// `f_k` of a state: its row times coefficient `k` of all states, which `coefficient` gives
+    /// with the sum of its magnitudes.
     pub fn derivative<'f>(
         &self,
         state: usize,

@@ -1,9 +1,9 @@
-//! The unknowns of nonlinear loops as forms, where only the states are known: at the start and after
-//! every switching time.
+//! The unknowns of nonlinear loops as forms, where only the states are known: at the start and
+//! after every switching time.
 //!
 //! About the center of the states the solution of `r(x, v) = 0` is nearly affine:
-//! `ṽ(x) = v_c + S (x − x_c)`. What that misses is at most `e` if `|Y| |r(x, ṽ)| + |I − Y r_v| e ≤ e`,
-//! with `Y` near the inverse of `r_v` and `r_v` over `ṽ ± e` (Krawczyk).
+//! `ṽ(x) = v_c + S (x − x_c)`. What that misses is at most `e` if `|Y| |r(x, ṽ)| + |I − Y r_v| e ≤
+//! e`, with `Y` near the inverse of `r_v` and `r_v` over `ṽ ± e` (Krawczyk).
 
 use std::sync::Arc;
 
@@ -109,8 +109,8 @@ impl LoopUnknowns {
         self.switched || !self.closed
     }
 
-    /// Fills the forms of the unknowns, which come after those of the states; their radii hold what is
-    /// not affine.
+    /// Fills the forms of the unknowns, which come after those of the states; their radii hold what
+    /// is not affine.
     pub fn close(&mut self, at: Instant<'_>, shape: FormShape, forms: &mut [f64]) -> Option<()> {
         // Of several solutions, the one next to where the unknowns are.
         let begin = if self.closed {
@@ -126,8 +126,8 @@ impl LoopUnknowns {
     }
 
     /// Forms of the unknowns from those of the states, where they are narrower than the unknowns as
-    /// states have become; `None` where that is not so, or where it is not sure that they mean the same
-    /// solution.
+    /// states have become; `None` where that is not so, or where it is not sure that they mean the
+    /// same solution.
     pub fn renewed(
         &mut self,
         at: Instant<'_>,
@@ -159,8 +159,8 @@ impl LoopUnknowns {
         unknowns.map(|form| form[0]).collect()
     }
 
-    /// Makes the unknowns affine in the states, about the solution at their center; returns about the
-    /// inverse of `r_v` there.
+    /// Makes the unknowns affine in the states, about the solution at their center; returns about
+    /// the inverse of `r_v` there.
     fn linearize(
         &mut self,
         at: Instant<'_>,
@@ -294,8 +294,8 @@ impl Krawczyk {
 
 /// What forms of the unknowns miss.
 impl LoopUnknowns {
-    /// How far the unknowns can be from their forms. Where they are known to lie in boxes, the solution
-    /// found is the only one in them.
+    /// How far the unknowns can be from their forms. Where they are known to lie in boxes, the
+    /// solution found is the only one in them.
     fn missed(
         &mut self,
         at: Instant<'_>,
@@ -431,7 +431,8 @@ fn row_product(inverse: &DMatrix<f64>, row: usize, results: &[Dual<Interval>]) -
     })
 }
 
-/// Every value that the unknowns are `known` to have is within the guess of every value of their forms.
+/// Every value that the unknowns are `known` to have is within the guess of every value of their
+/// forms.
 fn enlarge_to(guess: &mut [f64], own: &[Interval], known: &[Interval]) {
     let pairs = own.iter().zip(known);
     let apart = pairs.map(|(own, known)| (*known - *own).magnitude());

@@ -49,8 +49,8 @@ impl Majorant {
 
 /// The power method.
 impl Majorant {
-    /// Improves an estimate of the Perron vector, `M⁺ w = λ w`, and returns one of `λ`: units in which
-    /// all states grow alike.
+    /// Improves an estimate of the Perron vector, `M⁺ w = λ w`, and returns one of `λ`: units in
+    /// which all states grow alike.
     pub fn balance(&self, weights: &mut Vec<f64>) -> f64 {
         if weights.len() != self.rows.len() {
             weights.clear();

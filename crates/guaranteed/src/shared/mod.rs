@@ -1,7 +1,8 @@
 //! The engine's own enclosures: affine sets whose symbols all systems share.
 //!
-//! Exchanging boxes loses how systems depend on one another, and with it all that damps the coupled whole. Here the systems
-//! exchange Taylor coefficients as affine forms, order by order, and what cannot be expressed is one number for each state.
+//! Exchanging boxes loses how systems depend on one another, and with it all that damps the coupled
+//! whole. Here the systems exchange Taylor coefficients as affine forms, order by order, and what
+//! cannot be expressed is one number for each state.
 
 mod building;
 mod cooperative;

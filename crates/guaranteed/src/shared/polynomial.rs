@@ -130,8 +130,8 @@ impl StepPolynomial {
         self.derivatives = derivatives;
     }
 
-    /// `p_{k+1} = f_k / (k + 1)` of a state, what the form cannot express noted as a defect; whether it
-    /// is finite.
+    /// `p_{k+1} = f_k / (k + 1)` of a state, what the form cannot express noted as a defect;
+    /// whether it is finite.
     pub fn take_derivative(&mut self, state: usize, k: usize) -> bool {
         let shape = self.shape;
         let width = shape.width();

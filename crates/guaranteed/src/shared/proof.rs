@@ -2,11 +2,9 @@
 
 use super::flowpipe::{Flowpipe, Proved};
 use super::stepper::Failure;
-use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::rounding::above;
 use crate::series::assumptions::Assumptions;
-use crate::series::tape::Coefficient;
 
 /// How often a step is built again with what it really meets.
 const MOST_REPETITIONS: usize = 6;
@@ -59,8 +57,8 @@ struct PicardBox {
 }
 
 impl Flowpipe<'_> {
-    /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation than
-    /// `tolerances` say.
+    /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation
+    /// than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
         let assumed: Vec<Assumptions> = self.field.assumptions().cloned().collect();
         let step = StepSpan::new(self.time, until);
@@ -108,7 +106,8 @@ impl Flowpipe<'_> {
         systems.position(|(assumed, found)| !assumed.covers(found))
     }
 
-    /// A kink is crossed in a short step: the line that stands for it is as good as the step is short.
+    /// A kink is crossed in a short step: the line that stands for it is as good as the step is
+    /// short.
     fn check_kink(&self, system: usize, found: &Assumptions, length: f64) -> Result<(), Failure> {
         let opened = self.field.forms[system].assumptions().opens(found);
         if opened && length > LONGEST_STEP_OVER_A_KINK * self.problem.duration() {
@@ -168,26 +167,13 @@ impl Flowpipe<'_> {
 
     /// The last coefficient of `f(p)` at every instant of the step: its Lagrange remainder.
     fn lagrange(&mut self, elapsed: Interval) -> Vec<f64> {
-        let order = self.polynomial.order;
-        let about: Vec<Vec<Interval>> = (0..self.dimension())
-            .map(|state| shifted(self.polynomial.ranges_of(state), elapsed))
+        let polynomial = &self.polynomial;
+        let series: Vec<Vec<Interval>> = (0..polynomial.dimension())
+            .map(|state| shifted(polynomial.ranges_of(state), elapsed))
             .collect();
         let time = Interval::point(self.time) + elapsed;
-        let mut top = vec![0.0; self.dimension()];
-        for (system, tape) in self.field.intervals.iter_mut().enumerate() {
-            tape.begin(FormShape::NO_SYMBOLS, order + 1, time, &self.field.switches);
-            tape.set_assumptions(self.field.forms[system].assumptions());
-            for k in 0..=order {
-                tape.set_state_intervals(k, |state| about[state][k]);
-                tape.compute(k);
-            }
-            for (index, state) in self.problem.systems[system].clone().enumerate() {
-                if let Coefficient::Plain(range) = tape.result(index, order) {
-                    top[state] = range.magnitude();
-                }
-            }
-        }
-        top
+        self.field
+            .last_coefficients(time, &series, polynomial.order)
     }
 }
 
@@ -293,7 +279,8 @@ fn slightly_wider(range: &Interval) -> Interval {
     range.widened(0.1 * range.width() + 1e-12 * range.magnitude() + 1e-300)
 }
 
-/// The coefficients of a polynomial about every instant `τ` of a span: `Σ_{i ≥ j} binomial(i, j) c_i τ^{i−j}`.
+/// The coefficients of a polynomial about every instant `τ` of a span: `Σ_{i ≥ j} binomial(i, j)
+/// c_i τ^{i−j}`.
 fn shifted(coefficients: &[Interval], span: Interval) -> Vec<Interval> {
     let mut shifted = coefficients.to_vec();
     // Horner's scheme, again and again, each time leaving one coefficient more as it is.

@@ -10,7 +10,8 @@ impl Flowpipe<'_> {
         proved.map_or(f64::INFINITY, |proved| proved.error[state])
     }
 
-    /// The forms of all states at `time` within the proved step, the radius holding what is missing.
+    /// The forms of all states at `time` within the proved step, the radius holding what is
+    /// missing.
     fn forms_at(&self, time: f64) -> Vec<f64> {
         let polynomial = &self.polynomial;
         let shape = polynomial.shape;
@@ -29,8 +30,8 @@ impl Flowpipe<'_> {
         self.polynomial.shape.ranges(&self.forms_at(time))
     }
 
-    /// Boxes that hold from `from` to `to` within the proved step: about the middle, and by the slope on
-    /// either side.
+    /// Boxes that hold from `from` to `to` within the proved step: about the middle, and by the
+    /// slope on either side.
     pub fn tube(&self, from: f64, to: f64) -> Vec<Interval> {
         let start = Interval::point(self.time);
         let first = (Interval::point(from) - start).lo;
@@ -52,7 +53,8 @@ impl Flowpipe<'_> {
         around: Interval,
         elapsed: Interval,
     ) -> Interval {
-        // The box about the middle includes the error already, and it is the same all along the step.
+        // The box about the middle includes the error already, and it is the same all along the
+        // step.
         let slope = self.polynomial.slope_of(state, elapsed);
         let linear = at_middle + slope * around;
         let span = self.polynomial.span_of(state, elapsed);

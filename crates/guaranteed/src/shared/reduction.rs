@@ -7,9 +7,9 @@ use crate::rounding::{UNIT, above, add_above};
 /// Error symbols as columns, one row for each state.
 pub(crate) type Columns = DMatrix<f64>;
 
-/// Encloses `columns · η` in a parallelepiped along orthogonal directions, the longest columns first
-/// (Lohner). The result has as many columns as rows. Directions are orthogonal where states are
-/// measured in `units`, which are powers of two.
+/// Encloses `columns · η` in a parallelepiped along orthogonal directions, the longest columns
+/// first (Lohner). The result has as many columns as rows. Directions are orthogonal where states
+/// are measured in `units`, which are powers of two.
 pub(crate) fn orthogonal(columns: &Columns, units: &[f64]) -> Columns {
     // Exact: the units are powers of two.
     let mut scaled = columns.clone();
@@ -97,8 +97,8 @@ fn product_unit(terms: usize) -> f64 {
     UNIT * (terms as f64 + 4.0)
 }
 
-/// A bound of the inverse of a nearly orthogonal matrix `Q`: `|Q⁻¹ v| ≤ |Qᵀ| v + θ/(1 − θ) max(|Qᵀ| v)`,
-/// `θ = ‖I − Qᵀ Q‖`.
+/// A bound of the inverse of a nearly orthogonal matrix `Q`: `|Q⁻¹ v| ≤ |Qᵀ| v + θ/(1 − θ) max(|Qᵀ|
+/// v)`, `θ = ‖I − Qᵀ Q‖`.
 struct Inverse {
     transposed: DMatrix<f64>,
     excess: f64,
@@ -186,7 +186,8 @@ mod tests {
     use super::*;
     use nalgebra::DVector;
 
-    /// A corner of `columns · η` in the coordinates of `frame`: within the cube, if the frame encloses it.
+    /// A corner of `columns · η` in the coordinates of `frame`: within the cube, if the frame
+    /// encloses it.
     fn is_enclosed(columns: &Columns, frame: &Columns) -> bool {
         let lu = frame.clone().lu();
         (0..64u32).all(|pattern| {

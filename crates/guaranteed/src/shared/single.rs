@@ -34,7 +34,8 @@ pub(super) struct SingleSet<'p> {
     /// Whether the set is moved by a matrix, which loses nothing.
     affine: bool,
     duration: f64,
-    /// The largest magnitude of each state so far, and how much of it a step may lose to truncation.
+    /// The largest magnitude of each state so far, and how much of it a step may lose to
+    /// truncation.
     scale: Vec<f64>,
     tolerances: Vec<f64>,
     /// How wide the set is at its widest, against what its states amount to.
@@ -108,7 +109,8 @@ impl SingleSet<'_> {
 
 /// How long a step may be.
 impl SingleSet<'_> {
-    /// In times in which errors grow by a factor of e. What a wide set loses to nonlinearity grows, too.
+    /// In times in which errors grow by a factor of e. What a wide set loses to nonlinearity grows,
+    /// too.
     fn part(&self) -> f64 {
         if self.affine || self.relative_radius < NARROW {
             1.0

@@ -25,7 +25,8 @@ pub(super) enum Failure {
 pub(super) trait Stepper {
     /// Begins a time between switching times, at `time`.
     fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure>;
-    /// Prepares a step from `time` and returns how long it may be. Functions of time may be taken as constant until `freeze_until`.
+    /// Prepares a step from `time` and returns how long it may be. Functions of time may be taken
+    /// as constant until `freeze_until`.
     fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, Failure>;
     /// Proves the prepared step up to `until`.
     fn prove(&mut self, until: f64) -> Result<(), Failure>;

@@ -1,4 +1,5 @@
-//! The time loop: from switching time to switching time, in steps that are proved one after the other.
+//! The time loop: from switching time to switching time, in steps that are proved one after the
+//! other.
 
 use dovetail_core::list_names;
 
@@ -25,8 +26,8 @@ const CRUMB: f64 = 1e-9;
 /// A step that is so near to its limit ends there.
 const NEARLY_ALL: f64 = 1.0 - 1e-12;
 
-/// Times at which switches are open are a matter of rounding below this part of the run; longer ones
-/// are crossed in so many steps.
+/// Times at which switches are open are a matter of rounding below this part of the run; longer
+/// ones are crossed in so many steps.
 const ROUNDING: f64 = 1e-9;
 const CROSSING_STEPS: usize = 200;
 
@@ -282,8 +283,8 @@ impl TimeLoop<'_> {
         if next < end - CRUMB * step { next } else { end }
     }
 
-    /// The end of a step of this length: exactly the limit, where it is near; two equal steps rather
-    /// than a crumb.
+    /// The end of a step of this length: exactly the limit, where it is near; two equal steps
+    /// rather than a crumb.
     fn until(&self, length: f64, limit: f64) -> f64 {
         let rest = limit - self.time;
         if length >= rest * NEARLY_ALL {

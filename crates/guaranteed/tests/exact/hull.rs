@@ -92,7 +92,8 @@ impl Hull {
         self.flow[..n].iter().map(bound).collect()
     }
 
-    /// The most by which `boxes` are beyond the hull on either side; fails where they do not hold it, with no allowance.
+    /// The most by which `boxes` are beyond the hull on either side; fails where they do not hold
+    /// it, with no allowance.
     pub fn excess(&self, boxes: &[Interval]) -> f64 {
         let mut most = 0.0_f64;
         for (state, ((low, high), range)) in self.bounds().iter().zip(boxes).enumerate() {
@@ -140,7 +141,8 @@ fn scaled(a: &Matrix, factor: &High) -> Matrix {
         .collect()
 }
 
-/// By scaling and squaring: with a norm of at most 2⁻⁸, what is cut off after 24 terms is below 2⁻²⁵⁰.
+/// By scaling and squaring: with a norm of at most 2⁻⁸, what is cut off after 24 terms is below
+/// 2⁻²⁵⁰.
 fn exponential(rate: &Matrix, time: &High) -> Matrix {
     let norm = rate
         .iter()

@@ -1,6 +1,8 @@
-//! Solutions to fifty digits: of linear systems with the exact hull of a box, of smooth systems from a point.
+//! Solutions to fifty digits: of linear systems with the exact hull of a box, of smooth systems
+//! from a point.
 //!
-//! The equations' own tape runs on the numbers of a library that shares nothing with the code under test.
+//! The equations' own tape runs on the numbers of a library that shares nothing with the code under
+//! test.
 
 #![allow(
     dead_code,

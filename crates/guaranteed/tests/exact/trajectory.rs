@@ -14,7 +14,8 @@ pub struct Trajectory {
     states: Vec<High>,
     /// The longest step.
     longest: f64,
-    /// The sum of what the last extrapolation of each step changed: far more than the error of what it gave.
+    /// The sum of what the last extrapolation of each step changed: far more than the error of what
+    /// it gave.
     doubt: f64,
 }
 

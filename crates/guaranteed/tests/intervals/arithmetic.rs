@@ -10,7 +10,8 @@ const BOXES: usize = 100_000;
 
 type Operation = fn(Interval, Interval) -> Interval;
 
-/// The operation on numbers has the best bounds, on intervals contains what it gives on numbers in them.
+/// The operation on numbers has the best bounds, on intervals contains what it gives on numbers in
+/// them.
 fn check(
     seed: u64,
     operation: Operation,

@@ -163,7 +163,8 @@ fn waves_are_bounded_by_their_extrema_only_where_they_have_one() {
     assert_eq!(interval(4.0, 10.0).sin(), interval(-1.0, 1.0));
     assert_eq!(interval(0.1, 6.3).sin(), interval(-1.0, 1.0));
     assert!(interval(-3.0, 3.0).cos().lo > -0.99 && interval(-3.0, 3.0).cos().hi == 1.0);
-    // The double nearest to an odd multiple of π/2 of all, relatively: its cosine is not even 5e-19.
+    // The double nearest to an odd multiple of π/2 of all, relatively: its cosine is not even
+    // 5e-19.
     let worst = 6_381_956_970_095_103.0 * 2f64.powi(797);
     assert!(point(worst).cos().magnitude() < 5e-19 && doubles_wide(point(worst).cos()) == 2);
     assert!(doubles_wide(point(f64::MAX).sin()) == 2);

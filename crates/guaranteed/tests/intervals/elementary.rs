@@ -8,7 +8,8 @@ use crate::samples::{Samples, doubles_wide, effort};
 const POINTS: usize = 8_000;
 const BOXES: usize = 8_000;
 
-/// Checks a function of one number where it is defined; gives the greatest width for one number, in doubles.
+/// Checks a function of one number where it is defined; gives the greatest width for one number, in
+/// doubles.
 fn check(
     seed: u64,
     function: fn(Interval) -> Interval,

@@ -1,4 +1,5 @@
-//! Nonlinear models for the tests of bounds, each in at least two coupled systems, with boxes at the start.
+//! Nonlinear models for the tests of bounds, each in at least two coupled systems, with boxes at
+//! the start.
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 

@@ -29,7 +29,8 @@ impl Watcher for Recording {
 }
 
 impl Recording {
-    /// Fails unless tubes follow one another from `start` to `stop` and an instant is reported between each two of them.
+    /// Fails unless tubes follow one another from `start` to `stop` and an instant is reported
+    /// between each two of them.
     pub fn assert_complete(&self, start: f64, stop: f64) {
         let ends = || std::iter::once(start).chain(self.tubes.iter().map(|(_, to, _)| *to));
         assert!(
@@ -68,7 +69,7 @@ impl Recording {
         let mut boxes = instants.chain(tubes);
         let first = boxes
             .next()
-            .expect("nothing is recording of this time")
+            .expect("nothing is recorded of this time")
             .clone();
         boxes.fold(first, meet)
     }
