@@ -31,33 +31,24 @@ impl Flattener<'_> {
         let place = &connection.place;
         let (start, start_role) = self.end(scope, &connection.start, place)?;
         let (end, end_role) = self.end(scope, &connection.end, place)?;
-        let forward = self.forward(start_role, end_role, connection)?;
-        let (from, to) = if forward { (start, end) } else { (end, start) };
-        let (from, to) = (self.node(from, false, place)?, self.node(to, true, place)?);
-        self.refuse_clocks([from, to], place)?;
-        let (first, second) = (
-            connection.start.indices.clone(),
-            connection.end.indices.clone(),
-        );
-        let (from_indices, to_indices) = if forward {
-            (first, second)
-        } else {
-            (second, first)
-        };
-        let added = self.graph.connect(Edge {
-            from,
-            from_indices,
-            to,
-            to_indices,
+        let mut from = (start, &connection.start.indices);
+        let mut to = (end, &connection.end.indices);
+        if !self.forward(start_role, end_role, connection)? {
+            std::mem::swap(&mut from, &mut to);
+        }
+        let edge = Edge {
+            from: self.node(from.0, false, place)?,
+            from_indices: from.1.clone(),
+            to: self.node(to.0, true, place)?,
+            to_indices: to.1.clone(),
             transformation: connection.transformation.clone(),
             suppress_unit_conversion: connection.suppress_unit_conversion,
             place: place.clone(),
-        })?;
-        if !added {
-            self.library.warnings.at(
-                place,
-                "this connection is there already; the first one counts",
-            );
+        };
+        self.refuse_clocks([edge.from, edge.to], place)?;
+        if !self.graph.connect(edge)? {
+            let message = "this connection is there already; the first one counts";
+            self.library.warnings.at(place, message);
         }
         Ok(())
     }
@@ -113,19 +104,8 @@ impl Flattener<'_> {
         };
         match self.scopes[scope].elements.get(element).copied() {
             Some(Member::Component(component)) => Ok(self.component_end(component, end, place)),
-            Some(Member::System(inner)) => {
-                let found = self.scopes[inner].connectors.get(&end.connector).copied();
-                let (node, kind) = found.ok_or_else(|| self.no_connector(inner, end, place))?;
-                Ok((Handle::Node(node), outside(kind)))
-            }
-            Some(Member::Dictionary(reference)) => {
-                let kind = self.references[reference]
-                    .connectors
-                    .get(&end.connector)
-                    .map(|connector| connector.kind);
-                let role = kind.map_or(Role::Either, outside);
-                Ok((Handle::Dictionary(reference, end.connector.clone()), role))
-            }
+            Some(Member::System(inner)) => self.system_end(inner, end, place),
+            Some(Member::Dictionary(reference)) => Ok(self.dictionary_end(reference, end)),
             None if *element == self.scopes[scope].name => self.own(scope, end, place),
             None => Err(SspError::Unknown {
                 place: place.clone(),
@@ -135,6 +115,24 @@ impl Flattener<'_> {
                 help: known(self.scopes[scope].elements.keys().map(String::as_str)),
             }),
         }
+    }
+
+    fn system_end(
+        &self,
+        inner: usize,
+        end: &End,
+        place: &Place,
+    ) -> Result<(Handle, Role), SspError> {
+        let found = self.scopes[inner].connectors.get(&end.connector).copied();
+        let (node, kind) = found.ok_or_else(|| self.no_connector(inner, end, place))?;
+        Ok((Handle::Node(node), outside(kind)))
+    }
+
+    fn dictionary_end(&self, reference: usize, end: &End) -> (Handle, Role) {
+        let connectors = &self.references[reference].connectors;
+        let declared = connectors.get(&end.connector);
+        let role = declared.map_or(Role::Either, |connector| outside(connector.kind));
+        (Handle::Dictionary(reference, end.connector.clone()), role)
     }
 
     /// A connector of the system that the connection is in: what flows in from outside is a source

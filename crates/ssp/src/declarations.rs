@@ -228,55 +228,67 @@ pub(crate) fn transformation(reader: &mut Reader, node: Node) -> Result<Option<M
 fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
     let kind = node.tag_name().name();
     if kind == "LinearTransformation" {
-        let (factor, offset) = (
-            reader.finite(node, "factor", 1.0)?,
-            reader.finite(node, "offset", 0.0)?,
-        );
+        let factor = reader.finite(node, "factor", 1.0)?;
+        let offset = reader.finite(node, "offset", 0.0)?;
         return Ok(Map::Linear { factor, offset });
     }
-    let entries = reader.children(node, &["MapEntry"]);
-    let mut pairs = Vec::with_capacity(entries.len());
-    for entry in entries {
-        pairs.push((
-            entry,
-            reader.required(entry, "source")?,
-            reader.required(entry, "target")?,
-        ));
-    }
+    let entries = entries(reader, node)?;
     match kind {
-        "BooleanMappingTransformation" => {
-            let mut table = [false, true];
-            for (entry, source, target) in pairs {
-                let source = reader.boolean(entry, "source", source)?;
-                table[usize::from(source)] = reader.boolean(entry, "target", target)?;
-            }
-            Ok(Map::Boolean(table))
-        }
-        "IntegerMappingTransformation" => {
-            let pair = |(entry, source, target): (Node, &str, &str)| {
-                Ok((
-                    reader.parse(entry, "source", source)?,
-                    reader.parse(entry, "target", target)?,
-                ))
-            };
-            Ok(Map::Integer(
-                pairs
-                    .into_iter()
-                    .map(pair)
-                    .collect::<Result<_, SspError>>()?,
-            ))
-        }
-        _ => {
-            let item = |name: &str| EnumerationItem {
-                name: name.into(),
-                value: None,
-            };
-            Ok(Map::Enumeration(
-                pairs
-                    .into_iter()
-                    .map(|(_, source, target)| (item(source), item(target)))
-                    .collect(),
-            ))
-        }
+        "BooleanMappingTransformation" => boolean_map(reader, &entries),
+        "IntegerMappingTransformation" => integer_map(reader, &entries),
+        _ => Ok(enumeration_map(&entries)),
     }
+}
+
+/// An entry of a table, with the texts of its two sides.
+struct MapEntry<'a, 'x> {
+    node: Node<'a, 'x>,
+    source: &'a str,
+    target: &'a str,
+}
+
+fn entries<'a, 'x>(
+    reader: &mut Reader,
+    node: Node<'a, 'x>,
+) -> Result<Vec<MapEntry<'a, 'x>>, SspError> {
+    let nodes = reader.children(node, &["MapEntry"]);
+    let mut entries = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        entries.push(MapEntry {
+            node,
+            source: reader.required(node, "source")?,
+            target: reader.required(node, "target")?,
+        });
+    }
+    Ok(entries)
+}
+
+fn boolean_map(reader: &Reader, entries: &[MapEntry]) -> Result<Map, SspError> {
+    let mut table = [false, true];
+    for entry in entries {
+        let source = reader.boolean(entry.node, "source", entry.source)?;
+        let target = reader.boolean(entry.node, "target", entry.target)?;
+        table[usize::from(source)] = target;
+    }
+    Ok(Map::Boolean(table))
+}
+
+fn integer_map(reader: &Reader, entries: &[MapEntry]) -> Result<Map, SspError> {
+    let mut table = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let source = reader.parse(entry.node, "source", entry.source)?;
+        let target = reader.parse(entry.node, "target", entry.target)?;
+        table.push((source, target));
+    }
+    Ok(Map::Integer(table))
+}
+
+fn enumeration_map(entries: &[MapEntry]) -> Map {
+    let item = |name: &str| EnumerationItem {
+        name: name.into(),
+        value: None,
+    };
+    let pairs = entries.iter();
+    let pairs = pairs.map(|entry| (item(entry.source), item(entry.target)));
+    Map::Enumeration(pairs.collect())
 }

@@ -106,38 +106,51 @@ impl Graph {
     /// Adds an edge. What is fed twice has no value; only the very same connection may come twice,
     /// and is not added.
     pub fn connect(&mut self, edge: Edge) -> Result<bool, SspError> {
-        let target = &self.nodes[edge.to];
-        let same = self.feeding.get(&(edge.to, edge.to_indices.clone()));
-        let clashing = match &edge.to_indices {
-            Some(_) => same.or_else(|| self.feeding.get(&(edge.to, None))),
-            None => same.or(target.incoming.first()),
-        };
-        if let Some(&other) = clashing {
-            let other = &self.edges[other];
-            if other.from == edge.from
-                && other.from_indices == edge.from_indices
-                && other.to_indices == edge.to_indices
-            {
+        if let Some(other) = self.clashing(&edge) {
+            if other.has_same_ends(&edge) {
                 return Ok(false);
             }
-            let message = format!(
-                "`{}` is fed here by `{}`, and at {} by `{}`; remove one of the two connections",
-                target.full_name(),
-                self.nodes[edge.from].full_name(),
-                other.place,
-                self.nodes[other.from].full_name(),
-            );
-            return Err(SspError::Connection {
-                place: edge.place,
-                message,
-            });
+            return Err(self.fed_twice(&edge, other));
         }
         let index = self.edges.len();
-        self.feeding
-            .insert((edge.to, edge.to_indices.clone()), index);
+        let key = (edge.to, edge.to_indices.clone());
+        self.feeding.insert(key, index);
         self.nodes[edge.from].outgoing.push(index);
         self.nodes[edge.to].incoming.push(index);
         self.edges.push(edge);
         Ok(true)
+    }
+
+    /// An edge that feeds the same node, or an element of it, already.
+    fn clashing(&self, edge: &Edge) -> Option<&Edge> {
+        let same = self.feeding.get(&(edge.to, edge.to_indices.clone()));
+        let clashing = match &edge.to_indices {
+            Some(_) => same.or_else(|| self.feeding.get(&(edge.to, None))),
+            None => same.or(self.nodes[edge.to].incoming.first()),
+        };
+        clashing.map(|&index| &self.edges[index])
+    }
+
+    fn fed_twice(&self, edge: &Edge, other: &Edge) -> SspError {
+        let name = |node: usize| self.nodes[node].full_name();
+        let message = format!(
+            "`{}` is fed here by `{}`, and at {} by `{}`; remove one of the two connections",
+            name(edge.to),
+            name(edge.from),
+            other.place,
+            name(other.from),
+        );
+        SspError::Connection {
+            place: edge.place.clone(),
+            message,
+        }
+    }
+}
+
+impl Edge {
+    fn has_same_ends(&self, other: &Self) -> bool {
+        self.from == other.from
+            && self.from_indices == other.from_indices
+            && self.to_indices == other.to_indices
     }
 }

@@ -106,35 +106,17 @@ fn elements(edge: &Edge, position: &Position) -> Result<Option<(Indices, Indices
 }
 
 fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connection, SspError> {
-    let endpoint = |node: &Node, indices| {
-        let Owner::Component(component) = node.owner else {
-            unreachable!("BUG: a connection ends at a system")
-        };
-        Endpoint {
-            component,
-            variable: node.name.clone(),
-            indices,
-        }
-    };
-    let (source, target) = (&graph.nodes[position.node], &graph.nodes[sink]);
-    let legs: Vec<Leg> = position
-        .passed
-        .iter()
-        .rev()
-        .map(|&edge| Leg::of(graph, edge))
-        .collect();
+    let source = &graph.nodes[position.node];
+    let target = &graph.nodes[sink];
+    let edges = position.passed.iter().rev();
+    let legs: Vec<Leg> = edges.map(|&edge| Leg::of(graph, edge)).collect();
     let start = source.unit.as_ref().map_or(Symbol::Source, Symbol::Unit);
-    let route =
-        compile(Some(start), source.enumeration.as_ref(), &legs).map_err(|(leg, mismatch)| {
-            let edge = &graph.edges[position.passed[position.passed.len() - 1 - leg]];
-            SspError::Units {
-                place: edge.place.clone(),
-                from_name: graph.nodes[edge.from].full_name(),
-                from: mismatch.from,
-                to_name: graph.nodes[edge.to].full_name(),
-                to: mismatch.to,
-            }
-        })?;
+    let route = compile(Some(start), source.enumeration.as_ref(), &legs);
+    let route = route.map_err(|(leg, mismatch)| {
+        let passed = position.passed.len() - 1 - leg;
+        let edge = &graph.edges[position.passed[passed]];
+        different_units(graph, edge, mismatch)
+    })?;
     Ok(Connection {
         from: endpoint(source, position.wanted),
         to: endpoint(target, position.fed),
@@ -143,6 +125,27 @@ fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connecti
         to_unit: target.unit.clone(),
         place: graph.edges[position.passed[0]].place.clone(),
     })
+}
+
+fn different_units(graph: &Graph, edge: &Edge, mismatch: UnitMismatch) -> SspError {
+    SspError::Units {
+        place: edge.place.clone(),
+        from_name: graph.nodes[edge.from].full_name(),
+        from: mismatch.from,
+        to_name: graph.nodes[edge.to].full_name(),
+        to: mismatch.to,
+    }
+}
+
+fn endpoint(node: &Node, indices: Indices) -> Endpoint {
+    let Owner::Component(component) = node.owner else {
+        unreachable!("BUG: a connection ends at a system")
+    };
+    Endpoint {
+        component,
+        variable: node.name.clone(),
+        indices,
+    }
 }
 
 /// One connection of a path: what happens, and where it leads.
@@ -155,6 +158,15 @@ pub(crate) struct Leg<'a> {
 }
 
 impl<'a> Leg<'a> {
+    /// The unit where it leads; a component without one has that of its variable.
+    fn declared_unit(&self) -> Option<Symbol<'a>> {
+        match (self.unit, self.owner) {
+            (Some(unit), _) => Some(Symbol::Unit(unit)),
+            (None, Owner::Component(_)) => Some(Symbol::Target),
+            (None, _) => None,
+        }
+    }
+
     pub fn of(graph: &'a Graph, edge: usize) -> Self {
         let edge = &graph.edges[edge];
         let map = edge.transformation.as_ref();
@@ -224,14 +236,8 @@ pub(crate) fn compile<'a>(
 /// The units at all connectors of a path. A system's connector without one has that of the
 /// connector *inside* the system that it is connected to.
 fn units<'a>(start: Option<Symbol<'a>>, legs: &[Leg<'a>]) -> Vec<Symbol<'a>> {
-    let declared = |leg: &Leg<'a>| match (leg.unit, leg.owner) {
-        (Some(unit), _) => Some(Symbol::Unit(unit)),
-        (None, Owner::Component(_)) => Some(Symbol::Target),
-        (None, _) => None,
-    };
-    let mut units: Vec<Option<Symbol>> = std::iter::once(start)
-        .chain(legs.iter().map(declared))
-        .collect();
+    let declared = legs.iter().map(|leg| leg.declared_unit());
+    let mut units: Vec<Option<Symbol>> = std::iter::once(start).chain(declared).collect();
     for (index, leg) in legs.iter().enumerate().rev() {
         if *leg.owner == Owner::Into && units[index + 1].is_none() {
             units[index + 1] = units.get(index + 2).copied().flatten();

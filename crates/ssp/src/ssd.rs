@@ -83,24 +83,13 @@ pub(crate) struct Dictionary {
 
 /// Reads a `SystemStructureDescription`.
 pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspError> {
-    if root.tag_name().name() != "SystemStructureDescription" {
-        return Err(reader.malformed(
-            root,
-            "the file does not begin with `SystemStructureDescription`; give an .ssd file",
-        ));
-    }
-    let version = root.attribute("version").unwrap_or("");
-    if !version.starts_with("1.") && !version.starts_with("2.") {
-        reader.warn(
-            root,
-            format!("the version `{version}` of SSP is not known; the file was read as one of 2.0"),
-        );
-    }
+    check_root(reader, root)?;
     let declarations = Rc::new(Declarations::read(reader, root)?);
     let known = ["System", "Units", "Enumerations", "DefaultExperiment"];
     reader.children(root, &known);
-    let system = child(root, "System")
-        .ok_or_else(|| reader.malformed(root, "it has no `System`; add the root system"))?;
+    let Some(system) = child(root, "System") else {
+        return Err(reader.malformed(root, "it has no `System`; add the root system"));
+    };
     let mut parser = Parser {
         reader,
         declarations,
@@ -108,26 +97,61 @@ pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspEr
         ids: HashMap::new(),
     };
     parser.system(system, 1)?;
-    let (systems, ids) = (parser.systems, parser.ids);
-    let mut experiment = Experiment::default();
-    if let Some(node) = child(root, "DefaultExperiment") {
-        experiment.start_time = reader.number(node, "startTime")?;
-        experiment.stop_time = reader.number(node, "stopTime")?;
-        let mut algorithms = node
-            .descendants()
-            .filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
-        experiment.step_size =
-            algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
-    }
-    let name = root.attribute("name").unwrap_or("").to_string();
+    let systems = parser.systems;
+    let ids = parser.ids;
     Ok(Description {
-        name,
+        name: root.attribute("name").unwrap_or("").to_string(),
         description: root.attribute("description").map(String::from),
-        experiment,
+        experiment: experiment(reader, root)?,
         systems,
         ids,
     })
 }
+
+/// Refuses other files, and warns of versions that are not known.
+fn check_root(reader: &mut Reader, root: Node) -> Result<(), SspError> {
+    if root.tag_name().name() != "SystemStructureDescription" {
+        let message =
+            "the file does not begin with `SystemStructureDescription`; give an .ssd file";
+        return Err(reader.malformed(root, message));
+    }
+    let version = root.attribute("version").unwrap_or("");
+    if !version.starts_with("1.") && !version.starts_with("2.") {
+        let message =
+            format!("the version `{version}` of SSP is not known; the file was read as one of 2.0");
+        reader.warn(root, message);
+    }
+    Ok(())
+}
+
+fn experiment(reader: &Reader, root: Node) -> Result<Experiment, SspError> {
+    let mut experiment = Experiment::default();
+    let Some(node) = child(root, "DefaultExperiment") else {
+        return Ok(experiment);
+    };
+    experiment.start_time = reader.number(node, "startTime")?;
+    experiment.stop_time = reader.number(node, "stopTime")?;
+    let mut algorithms = node
+        .descendants()
+        .filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
+    experiment.step_size =
+        algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
+    Ok(experiment)
+}
+
+/// What may be in a system.
+const SYSTEM_CHILDREN: [&str; 7] = [
+    "Connectors",
+    "ParameterBindings",
+    "Elements",
+    "Connections",
+    "SignalDictionaries",
+    "Units",
+    "Enumerations",
+];
+
+/// What may be in the elements of a system.
+const ELEMENTS: [&str; 3] = ["System", "Component", "SignalDictionaryReference"];
 
 struct Parser<'r, 'w> {
     reader: &'r mut Reader<'w>,
@@ -144,38 +168,19 @@ impl Parser<'_, '_> {
                 format!("systems are nested more than {DEEPEST} levels deep; join some of them");
             return Err(SspError::Nesting { place, message });
         }
-        let known = [
-            "Connectors",
-            "ParameterBindings",
-            "Elements",
-            "Connections",
-            "SignalDictionaries",
-            "Units",
-            "Enumerations",
-        ];
-        self.reader.children(node, &known);
-        let mut elements = Vec::new();
-        if let Some(list) = child(node, "Elements") {
-            for element in self
-                .reader
-                .children(list, &["System", "Component", "SignalDictionaryReference"])
-            {
-                elements.push(self.element(element, depth)?);
-            }
-        }
-        let connections = listed(node, "Connections", "Connection");
-        let dictionaries = listed(node, "SignalDictionaries", "SignalDictionary");
+        self.reader.children(node, &SYSTEM_CHILDREN);
+        let elements = self.elements(node, depth)?;
+        let connections = listed(node, "Connections", "Connection").into_iter();
+        let dictionaries = listed(node, "SignalDictionaries", "SignalDictionary").into_iter();
         let system = System {
             name: node.attribute("name").unwrap_or("").into(),
             connectors: self.connectors(node)?,
             bindings: bindings(self.reader, &self.declarations, node)?,
             elements,
             connections: connections
-                .into_iter()
                 .map(|node| self.connection(node))
                 .collect::<Result<_, _>>()?,
             dictionaries: dictionaries
-                .into_iter()
                 .map(|node| self.dictionary(node))
                 .collect::<Result<_, _>>()?,
             place,
@@ -188,42 +193,47 @@ impl Parser<'_, '_> {
         Ok(index)
     }
 
+    fn elements(&mut self, system: Node, depth: usize) -> Result<Vec<Element>, SspError> {
+        let Some(list) = child(system, "Elements") else {
+            return Ok(Vec::new());
+        };
+        let nodes = self.reader.children(list, &ELEMENTS);
+        let mut elements = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            elements.push(self.element(node, depth)?);
+        }
+        Ok(elements)
+    }
+
     fn element(&mut self, node: Node, depth: usize) -> Result<Element, SspError> {
         let name = self.reader.required(node, "name")?.to_string();
         if name.is_empty() {
-            return Err(self
-                .reader
-                .malformed(node, "its name is empty; give it one"));
+            let message = "its name is empty; give it one";
+            return Err(self.reader.malformed(node, message));
         }
-        let place = self.reader.place(node);
-        let (connectors, bound, content) = match node.tag_name().name() {
-            "System" => (
-                Vec::new(),
-                Vec::new(),
-                Content::System(self.system(node, depth + 1)?),
-            ),
+        let mut element = Element {
+            name,
+            content: Content::DictionaryReference(String::new()),
+            connectors: Vec::new(),
+            bindings: Vec::new(),
+            place: self.reader.place(node),
+        };
+        match node.tag_name().name() {
+            "System" => element.content = Content::System(self.system(node, depth + 1)?),
             "Component" => {
                 self.reader
                     .children(node, &["Connectors", "ParameterBindings"]);
-                let bound = bindings(self.reader, &self.declarations, node)?;
-                (self.connectors(node)?, bound, self.component(node))
+                element.bindings = bindings(self.reader, &self.declarations, node)?;
+                element.connectors = self.connectors(node)?;
+                element.content = self.component(node);
             }
             _ => {
                 let dictionary = self.reader.required(node, "dictionary")?.to_string();
-                (
-                    self.connectors(node)?,
-                    Vec::new(),
-                    Content::DictionaryReference(dictionary),
-                )
+                element.connectors = self.connectors(node)?;
+                element.content = Content::DictionaryReference(dictionary);
             }
-        };
-        Ok(Element {
-            name,
-            content,
-            connectors,
-            bindings: bound,
-            place,
-        })
+        }
+        Ok(element)
     }
 
     fn component(&mut self, node: Node) -> Content {

@@ -43,80 +43,93 @@ fn parameter(
     let typed =
         ssp_children(node).find_map(|child| Some((child, data_type(child.tag_name().name())?)));
     let Some((typed, kind)) = typed else {
-        reader.warn(
-            node,
-            format!("the parameter `{name}` has no value of a known type and was ignored"),
-        );
+        let message =
+            format!("the parameter `{name}` has no value of a known type and was ignored");
+        reader.warn(node, message);
         return Ok(None);
     };
-    let dimensions = ssp_children(node).filter(|child| child.tag_name().name() == "Dimension");
-    let mut dimensions: Vec<u64> = dimensions
-        .map(|child| reader.parse(child, "size", reader.required(child, "size")?))
-        .collect::<Result<_, _>>()?;
+    let declared = declared_dimensions(reader, node)?;
     let value = value(reader, typed, kind)?;
-    if dimensions.is_empty() && value.len() != 1 {
-        reader.warn(
-            node,
-            "a list of values without dimensions was taken as an array of one dimension",
-        );
-        dimensions.push(value.len() as u64);
-    }
-    let size = dimensions
-        .iter()
-        .try_fold(1_u64, |size, &next| size.checked_mul(next));
-    if size != Some(value.len() as u64) {
-        let message = format!(
-            "its dimensions do not multiply to the {} values given; correct one of them",
-            value.len()
-        );
-        return Err(reader.malformed(node, message));
-    }
+    let dimensions = checked_dimensions(reader, node, declared, value.len() as u64)?;
     let unit = declarations.unit(reader, typed);
     let enumeration = match kind {
         DataType::Enumeration => declarations.enumeration(reader, typed),
         _ => None,
     };
-    let value = value.numbered_by(enumeration.as_ref());
     Ok(Some(SetParameter {
         name,
-        value,
+        value: value.numbered_by(enumeration.as_ref()),
         dimensions,
         unit,
         place: reader.place(node),
     }))
 }
 
+fn declared_dimensions(reader: &Reader, node: Node) -> Result<Vec<u64>, SspError> {
+    ssp_children(node)
+        .filter(|child| child.tag_name().name() == "Dimension")
+        .map(|child| reader.parse(child, "size", reader.required(child, "size")?))
+        .collect()
+}
+
+/// The dimensions of so many values, which must multiply to them.
+fn checked_dimensions(
+    reader: &mut Reader,
+    node: Node,
+    mut dimensions: Vec<u64>,
+    count: u64,
+) -> Result<Vec<u64>, SspError> {
+    if dimensions.is_empty() && count != 1 {
+        let message = "a list of values without dimensions was taken as an array of one dimension";
+        reader.warn(node, message);
+        dimensions.push(count);
+    }
+    let mut sizes = dimensions.iter();
+    let size = sizes.try_fold(1_u64, |size, &next| size.checked_mul(next));
+    if size != Some(count) {
+        let message = format!(
+            "its dimensions do not multiply to the {count} values given; correct one of them"
+        );
+        return Err(reader.malformed(node, message));
+    }
+    Ok(dimensions)
+}
+
 fn value(reader: &Reader, node: Node, kind: DataType) -> Result<ParameterValue, SspError> {
     Ok(match kind {
         DataType::Float64 | DataType::Float32 => ParameterValue::Float(numbers(reader, node)?),
-        DataType::Boolean => {
-            let text = reader.required(node, "value")?;
-            let values = text
-                .split_whitespace()
-                .map(|word| reader.boolean(node, "value", word));
-            ParameterValue::Boolean(values.collect::<Result<_, _>>()?)
-        }
+        DataType::Boolean => ParameterValue::Boolean(booleans(reader, node)?),
         DataType::String => {
-            ParameterValue::String(texts(reader, node)?.into_iter().map(String::from).collect())
+            let texts = texts(reader, node)?.into_iter();
+            ParameterValue::String(texts.map(String::from).collect())
         }
-        DataType::Enumeration => ParameterValue::Enumeration(
-            texts(reader, node)?
-                .into_iter()
-                .map(|name| EnumerationItem {
-                    name: name.into(),
-                    value: name.trim().parse().ok(),
-                })
-                .collect(),
-        ),
+        DataType::Enumeration => {
+            let texts = texts(reader, node)?.into_iter();
+            ParameterValue::Enumeration(texts.map(item).collect())
+        }
         DataType::Binary => {
-            let values = texts(reader, node)?
-                .into_iter()
-                .map(|text| bytes(reader, node, text));
+            let texts = texts(reader, node)?.into_iter();
+            let values = texts.map(|text| bytes(reader, node, text));
             ParameterValue::Binary(values.collect::<Result<_, _>>()?)
         }
         DataType::Clock => return Err(reader.malformed(node, "a clock is no parameter; remove it")),
         _ => ParameterValue::Integer(numbers(reader, node)?),
     })
+}
+
+/// An item of an enumeration, which may be given by its number.
+fn item(name: &str) -> EnumerationItem {
+    EnumerationItem {
+        name: name.into(),
+        value: name.trim().parse().ok(),
+    }
+}
+
+fn booleans(reader: &Reader, node: Node) -> Result<Vec<bool>, SspError> {
+    let text = reader.required(node, "value")?;
+    text.split_whitespace()
+        .map(|word| reader.boolean(node, "value", word))
+        .collect()
 }
 
 /// `value`, which for arrays is a list.
