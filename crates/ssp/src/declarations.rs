@@ -99,10 +99,8 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
     for (exponent, attribute) in exponents.iter_mut().zip(BASE_UNITS) {
         *exponent = reader.number(base, attribute)?.unwrap_or(0);
     }
-    let (factor, offset) = (
-        reader.finite(base, "factor", 1.0)?,
-        reader.finite(base, "offset", 0.0)?,
-    );
+    let factor = reader.finite(base, "factor", 1.0)?;
+    let offset = reader.finite(base, "offset", 0.0)?;
     if factor == 0.0 {
         return Err(reader.malformed(
             base,

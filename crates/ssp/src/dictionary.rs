@@ -96,7 +96,8 @@ impl Flattener<'_> {
         if let Some(&node) = reference.nodes.get(&(name.clone(), is_sink)) {
             return Ok(node);
         }
-        let (dictionary, path) = (reference.dictionary, reference.path.clone());
+        let dictionary = reference.dictionary;
+        let path = reference.path.clone();
         let declared = reference.connectors.get(&name).cloned();
         let connector = declared.unwrap_or_else(|| undeclared(&name, place));
         let node = self.graph.add(Node::new(Owner::OutOf, &path, &connector));

@@ -210,13 +210,12 @@ impl Flattener<'_> {
         member: Member,
         source: Option<PathBuf>,
     ) {
-        let (description, folder) = (at.description.clone(), at.folder.clone());
         self.bound.push(Bound {
             member,
-            description,
+            description: at.description.clone(),
             system,
             element,
-            folder,
+            folder: at.folder.clone(),
             source,
         });
     }
@@ -237,7 +236,8 @@ impl Flattener<'_> {
             );
             self.library.warnings.at(&component.place, &message);
         }
-        let (mut nodes, mut kinds) = (HashMap::new(), HashMap::new());
+        let mut nodes = HashMap::new();
+        let mut kinds = HashMap::new();
         for connector in &component.connectors {
             let node = self.graph.add(Node::new(
                 Owner::Component(index),

@@ -4,7 +4,7 @@
 //! what there is to simulate: nested systems, signal dictionaries and other packages are gone, and
 //! every connection runs from the variable of one component to that of another, with all that
 //! happens to the values between them. Values of parameters have found their components; which of
-//! them a unit has a variable for only the unit knows.
+//! them an FMU has a variable for only the FMU knows.
 
 mod binding;
 mod component;

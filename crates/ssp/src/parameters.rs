@@ -118,7 +118,8 @@ impl<'a> Parameters<'a> {
         assignment: &Assignment,
     ) -> Result<(), SspError> {
         let owner = Owner::Component(component);
-        let (map, suppressed) = (assignment.map, assignment.suppress_unit_conversion);
+        let map = assignment.map;
+        let suppressed = assignment.suppress_unit_conversion;
         let leg = match self.connectors[component].get(name) {
             Some(&node) => Leg::to(&self.graph.nodes[node], map, suppressed),
             None => Leg {

@@ -217,7 +217,8 @@ pub(crate) fn compile<'a>(
     let mut route = Route::default();
     let mut before = enumeration;
     for (index, leg) in legs.iter().enumerate() {
-        let (from, to) = (units[index], units[index + 1]);
+        let from = units[index];
+        let to = units[index + 1];
         if from != to && !leg.suppress_unit_conversion {
             route
                 .convert(from.unit(), to.unit())

@@ -35,7 +35,7 @@ pub struct Experiment {
     pub step_size: Option<f64>,
 }
 
-/// A component that is a simulation unit.
+/// A component that is an FMU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     /// Its name with those of the systems around it, `Plant.heater`. Unique. The root system has no
@@ -45,10 +45,10 @@ pub struct Component {
     pub source: PathBuf,
     /// The kind of FMU that is asked for.
     pub implementation: Implementation,
-    /// The values for its variables, by name. SSP has the ones ignored that the unit has no
+    /// The values for its variables, by name. SSP has the ones ignored that the FMU has no
     /// variable for.
     pub parameters: Vec<Parameter>,
-    /// The connectors that the system structure declares; the unit may have more variables.
+    /// The connectors that the system structure declares; the FMU may have more variables.
     pub connectors: Vec<Connector>,
     /// Where it is written.
     pub place: Place,
@@ -147,7 +147,7 @@ pub enum Dimension {
     Fixed(u64),
     /// Of the size that a connector of the same component gives.
     Connector(String),
-    /// Of a size that only the unit knows.
+    /// Of a size that only the FMU knows.
     Unknown,
 }
 

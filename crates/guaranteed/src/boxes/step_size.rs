@@ -34,7 +34,8 @@ pub(super) struct StepSizeControl {
 
 impl StepSizeControl {
     pub fn new(problem: &Problem, options: &Options) -> Self {
-        let (start, stop) = (problem.start_time, problem.stop_time);
+        let start = problem.start_time;
+        let stop = problem.stop_time;
         let thresholds = problem.thresholds();
         let mut cuts: Vec<f64> = thresholds
             .iter()

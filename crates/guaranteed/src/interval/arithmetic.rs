@@ -43,7 +43,8 @@ impl Mul for Interval {
     /// Zero times anything is zero, unbounded intervals included.
     #[inline]
     fn mul(self, other: Self) -> Self {
-        let (a, b) = (self, other);
+        let a = self;
+        let b = other;
         let bounds = |low: (f64, f64), high: (f64, f64)| {
             Self::new(multiply_down(low.0, low.1), multiply_up(high.0, high.1))
         };
@@ -76,7 +77,8 @@ impl Div for Interval {
     /// A divisor that has zero as one end gives a half-line, unless the dividend has it, too.
     #[inline]
     fn div(self, other: Self) -> Self {
-        let (a, b) = (self, other);
+        let a = self;
+        let b = other;
         if b.lo > 0.0 {
             let low = divide_down(a.lo, if a.lo >= 0.0 { b.hi } else { b.lo });
             let high = divide_up(a.hi, if a.hi >= 0.0 { b.lo } else { b.hi });
@@ -93,7 +95,8 @@ impl Interval {
     /// A quotient by an interval that contains zero.
     #[cold]
     fn divide_by_zero(self, divisor: Self) -> Self {
-        let (above, below) = (divisor.hi > 0.0, divisor.lo < 0.0);
+        let above = divisor.hi > 0.0;
+        let below = divisor.lo < 0.0;
         if above == below || self.contains(0.0) {
             return Self::ENTIRE;
         }
@@ -116,7 +119,8 @@ impl Interval {
     /// The square.
     #[inline]
     pub fn square(self) -> Self {
-        let (least, greatest) = (self.mignitude(), self.magnitude());
+        let least = self.mignitude();
+        let greatest = self.magnitude();
         Self::new(multiply_down(least, least), multiply_up(greatest, greatest))
     }
 

@@ -187,7 +187,8 @@ impl Interval {
             r if r >= 0.0 => Self::point(r),
             r => Self::new(add_down(r, divisor), add_up(r, divisor)),
         };
-        let (first, last) = (of(self.lo), of(self.hi));
+        let first = of(self.lo);
+        let last = of(self.hi);
         // Less than one turn apart and in order, so there is no jump between.
         let in_order = self.is_point() || (self.width() < divisor && first.hi <= last.lo);
         if in_order {

@@ -139,7 +139,8 @@ impl Interval {
 
     /// What both have in common, if anything.
     pub fn intersection(self, other: Self) -> Option<Self> {
-        let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
+        let lo = self.lo.max(other.lo);
+        let hi = self.hi.min(other.hi);
         (lo <= hi).then_some(Self { lo, hi })
     }
 

@@ -40,7 +40,8 @@ impl Number for Interval {
 
     #[inline]
     fn binary(&self, operation: Binary, other: &Self) -> Self {
-        let (a, b) = (*self, *other);
+        let a = *self;
+        let b = *other;
         match operation {
             Binary::Add => a + b,
             Binary::Subtract => a - b,

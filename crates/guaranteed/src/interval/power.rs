@@ -72,7 +72,8 @@ impl Interval {
 
     /// A power of numbers that are not negative.
     fn monotone_power(self, exponent: f64) -> Self {
-        let (first, last) = (power(self.lo, exponent), power(self.hi, exponent));
+        let first = power(self.lo, exponent);
+        let last = power(self.hi, exponent);
         if exponent > 0.0 {
             Self::new(first.lo, last.hi)
         } else {
@@ -134,7 +135,9 @@ const LARGE: f64 = power_of_two(56);
 /// step adds at most `(2 k + 3) u²` to its own relative error: less than `2^-97` in all, for 15
 /// steps. The margin is twice that.
 fn small_power(base: f64, exponent: u32) -> Interval {
-    let (mut product, mut carried, mut exact) = (base, 0.0, true);
+    let mut product = base;
+    let mut carried = 0.0;
+    let mut exact = true;
     for _ in 1..exponent {
         let (next, error) = two_product(product, base);
         carried = error + carried * base;

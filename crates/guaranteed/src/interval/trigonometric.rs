@@ -106,7 +106,8 @@ impl Interval {
         if width > TAU {
             return RANGE; // TAU, as a double, is less than 2π
         }
-        let (first, last) = (Angle::of(self.lo), Angle::of(self.hi));
+        let first = Angle::of(self.lo);
+        let last = Angle::of(self.hi);
         let passed = Passed::between(&first, &last, width);
         let ends = of(&first).hull(of(&last)).clamped(-1.0, 1.0);
         Self {
@@ -128,7 +129,8 @@ impl Interval {
         if self.width() > PI - 1e-4 {
             return Self::ENTIRE;
         }
-        let (low, high) = (core_math::tan(self.lo), core_math::tan(self.hi));
+        let low = core_math::tan(self.lo);
+        let high = core_math::tan(self.hi);
         // It increases between poles. Across one, almost half a turn or less further, it is clearly
         // less than it was.
         if low > high {
@@ -142,13 +144,11 @@ impl Interval {
     /// All of that range if the origin is among them, or points on both sides of the negative half
     /// of the x axis.
     pub fn atan2(self, x: Self) -> Self {
-        let (y, turn) = (
-            self,
-            Self {
-                lo: -Self::PI.hi,
-                hi: Self::PI.hi,
-            },
-        );
+        let y = self;
+        let turn = Self {
+            lo: -Self::PI.hi,
+            hi: Self::PI.hi,
+        };
         let origin = x.contains(0.0) && y.contains(0.0);
         let cut = x.lo < 0.0 && y.lo < 0.0 && y.hi >= 0.0;
         if origin || cut {

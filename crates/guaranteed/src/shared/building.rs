@@ -64,9 +64,12 @@ impl Flowpipe<'_> {
         Ok(())
     }
 
-    /// The series again, to the order that they have, with other assumptions.
-    pub(super) fn rebuild(&mut self, assumptions: &[Assumptions]) -> Result<(), Failure> {
-        let order = self.polynomial.order;
+    /// The series again, to this order, with other assumptions.
+    pub(super) fn rebuild(
+        &mut self,
+        assumptions: &[Assumptions],
+        order: usize,
+    ) -> Result<(), Failure> {
         self.build(assumptions, |k, _| k == order)
     }
 

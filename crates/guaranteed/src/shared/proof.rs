@@ -61,11 +61,13 @@ impl Flowpipe<'_> {
     /// than `tolerances` say.
     pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
         let assumed: Vec<Assumptions> = self.field.assumptions().cloned().collect();
+        // Series that could not be built again have lost theirs.
+        let order = self.polynomial.order;
         let step = StepSpan::new(self.time, until);
         self.try_to_prove(&step, tolerances).inspect_err(|_| {
             // A shorter step is tried next, with what was assumed at first.
             if self.field.assumptions().ne(&assumed) {
-                let _ = self.rebuild(&assumed);
+                let _ = self.rebuild(&assumed, order);
             }
         })
     }
@@ -85,7 +87,7 @@ impl Flowpipe<'_> {
             self.check_kink(system, &found[system], step.length)?;
             // Once more, with what the step really meets, and a margin.
             let wider: Vec<Assumptions> = found.iter().map(Assumptions::widened).collect();
-            self.rebuild(&wider)?;
+            self.rebuild(&wider, self.polynomial.order)?;
             undecided = system;
         }
         Err(Failure::Undecided { system: undecided })
