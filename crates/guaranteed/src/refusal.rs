@@ -19,8 +19,8 @@ pub enum Refusal {
     /// A loop through feedthrough jumps.
     #[error(
         "the loop of {variables} has a jump or a condition in it (sign, floor, ceil, mod, atan2, a \
-         comparison): where its unknowns jump nothing can be proved; write it with min, max or abs, \
-         or with a condition on time"
+         comparison): where its unknowns jump nothing can be proved; write it with min, max or \
+         abs, or with a condition on time"
     )]
     JumpingLoop {
         /// The variables on the loop.
@@ -28,8 +28,8 @@ pub enum Refusal {
     },
     /// A loop through feedthrough is singular.
     #[error(
-        "the loop of {variables} has no unique solution at the start, so that nothing can be proved \
-         about it"
+        "the loop of {variables} has no unique solution at the start, so that nothing can be \
+         proved about it"
     )]
     SingularLoop {
         /// The variables on the loop.

@@ -152,8 +152,8 @@ impl Flattener<'_> {
         self.located(ssd, folder)
     }
 
-    /// A structure in place of a component. Its own connectors count; what only the component declares
-    /// leads nowhere.
+    /// A structure in place of a component. Its own connectors count; what only the component
+    /// declares leads nowhere.
     fn nested(
         &mut self,
         inner: &Located,

@@ -86,7 +86,8 @@ impl Flattener<'_> {
                     "take values"
                 };
                 let message = format!(
-                    "`{}` and `{}` both {what} here; correct the kind of one of them, or the connection",
+                    "`{}` and `{}` both {what} here; correct the kind of one of them, or the \
+                     connection",
                     label(&connection.start),
                     label(&connection.end),
                 );

@@ -86,8 +86,8 @@ pub enum SspError {
     },
     /// Values cannot be converted between two units.
     #[error(
-        "{place}: `{to_name}` is in `{to}` and `{from_name}` in `{from}`, which measure different things; \
-         correct one of the units, or set suppressUnitConversion"
+        "{place}: `{to_name}` is in `{to}` and `{from_name}` in `{from}`, which measure different \
+         things; correct one of the units, or set suppressUnitConversion"
     )]
     Units {
         /// The connection, or the parameter.

@@ -164,7 +164,8 @@ fn decode(text: &str) -> Result<String, Refusal> {
             }
         }
     }
-    let help = "write the name in UTF-8, with `%` and two hexadecimal digits where a letter is not allowed";
+    let help = "write the name in UTF-8, with `%` and two hexadecimal digits where a letter is not \
+                allowed";
     match String::from_utf8(bytes) {
         Ok(decoded) if !decoded.contains('\0') => Ok(decoded),
         _ => Err(Refusal {

@@ -89,8 +89,8 @@ impl<'p> VectorField<'p> {
 
 /// Series over intervals.
 impl VectorField<'_> {
-    /// The largest magnitude of coefficient `order` of each derivative, where states have these series
-    /// at `time`, and the assumptions of the series over forms hold.
+    /// The largest magnitude of coefficient `order` of each derivative, where states have these
+    /// series at `time`, and the assumptions of the series over forms hold.
     pub fn last_coefficients(
         &mut self,
         time: Interval,

@@ -323,8 +323,8 @@ impl TimeLoop<'_> {
                 name(state)
             ),
             Failure::NoInclusion { state } | Failure::Coarse { state } => format!(
-                "`{}` grows too fast, or its box has become too wide; a smaller box at the start may \
-                 help",
+                "`{}` grows too fast, or its box has become too wide; a smaller box at the start \
+                 may help",
                 name(state)
             ),
             Failure::OpenLoop => format!(
@@ -332,14 +332,14 @@ impl TimeLoop<'_> {
                 self.loop_variables()
             ),
             Failure::SwitchedLoop => format!(
-                "a switch of the loop of {} changes at a time that no double equals, or that depends \
-                 on an uncertain parameter; write the time as a number",
+                "a switch of the loop of {} changes at a time that no double equals, or that \
+                 depends on an uncertain parameter; write the time as a number",
                 self.loop_variables()
             ),
             Failure::Disordered => "solutions may not keep their order there".to_owned(),
             Failure::Undecided { system } => format!(
-                "a condition on states, or a jump, is met near `{}`, and when it changes is not known; \
-                 write it with min, max or abs, or with a comparison of time and a number",
+                "a condition on states, or a jump, is met near `{}`, and when it changes is not \
+                 known; write it with min, max or abs, or with a comparison of time and a number",
                 name(self.problem.systems[system].start)
             ),
         }
