@@ -3,7 +3,7 @@
 
 use dovetail_scenario::Scenario;
 
-use crate::{connections, model};
+use crate::text::{connections, model};
 
 /// A problem, as a model without its wires.
 #[derive(Clone, Copy, Debug)]

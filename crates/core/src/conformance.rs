@@ -2,10 +2,12 @@
 //!
 //! It builds fresh systems as it needs them and returns the first broken promise as a sentence.
 
-use crate::{
-    Capabilities, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
-    Signal, StepRule, System,
-};
+use crate::interface::{Input, Interface, Nature};
+use crate::linearization::Linearization;
+use crate::macro_step::MacroStep;
+use crate::signal::{Knot, MAX_DEGREE, Signal};
+use crate::system::{Capabilities, StepRule, System};
+use crate::task::Response;
 
 /// What the suite may expect.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::{Input, Interface, Nature, Output, Task};
+use crate::interface::{Input, Interface, Nature, Output};
+use crate::task::Task;
 
 /// What feeds an input.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -198,7 +199,7 @@ impl Connections {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Input, Output};
+    use crate::interface::{Input, Output};
 
     fn interface(name: &str, inputs: usize, outputs: usize) -> Interface {
         Interface {

@@ -1,6 +1,9 @@
 //! Whether something was growing without bound when a run came to its end before its time.
 
-use crate::{Connections, Error, Nature, Past};
+use crate::connections::Connections;
+use crate::error::Error;
+use crate::interface::Nature;
+use crate::past::Past;
 
 /// A variable that is so many times what it was half a run ago, or longer, is growing without bound.
 const WITHOUT_BOUND: f64 = 1e3;

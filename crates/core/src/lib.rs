@@ -1,14 +1,14 @@
 //! The vocabulary of co-simulation, and the one time loop.
 //!
 //! ```text
-//! Method ──plans inputs──▶ Workers ──Task──▶ System      (a model, an FMU, a remote rank)
+//! Method ──plans inputs──▶ Workers ──Task──▶ System      (a model, an FMU, a process)
 //!    ▲                        │
 //!    └──dispatch (Φᵀ)◀──Response (values and slopes)
 //! Orchestrator: while not finished { method.attempt() → Accepted | Rejected } → Observers
 //! ```
 //!
-//! Only [`Workers::advance`] moves time. A rejected attempt has called [`Workers::trial`] alone, so there is
-//! nothing to undo. This crate opens no file, starts no thread and has no `unsafe`.
+//! Only [`Workers::advance`] moves time. A rejected attempt has called [`Workers::trial`],
+//! [`Workers::linearize`] and questions about the present, so there is nothing to undo. This crate opens no file, starts no thread and has no `unsafe`.
 
 mod components;
 mod conformance;
@@ -16,6 +16,7 @@ mod connections;
 mod error;
 pub mod glob;
 mod growth;
+mod interface;
 mod linearization;
 mod macro_step;
 mod mapped;
@@ -36,6 +37,7 @@ pub use components::components;
 pub use conformance::{Expectations, conformance};
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
+pub use interface::{Input, Interface, Nature, Output};
 pub use linearization::Linearization;
 pub use macro_step::{Grid, GridWalk, MacroStep};
 pub use mapped::{Mapped, Mapping};
@@ -48,9 +50,6 @@ pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use stopwatch::Stopwatch;
-pub use system::{
-    Capabilities, Input, Interface, Linearize, Nature, Output, Precision, Presence, StepRule,
-    System, Trial,
-};
+pub use system::{Capabilities, Linearize, Precision, Presence, StepRule, System, Trial};
 pub use task::{LinearizeTask, Response, Task};
 pub use workers::{SingleThread, Work, Workers};

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use crate::Interface;
+use crate::interface::Interface;
 
 /// `x' ≈ f + A (x − x̃) + B (u − ũ)`, `y ≈ g + C (x − x̃) + D (u − ũ)` at the time reached, under the inputs last applied.
 ///

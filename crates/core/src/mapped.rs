@@ -1,9 +1,12 @@
 //! A system whose inputs are converted on their way in: units of measure, transformations of connections.
 
-use crate::{
-    Error, Interface, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision, Presence,
-    Response, Signal, StepRule, System, Trial,
-};
+use crate::error::Error;
+use crate::interface::{Interface, Nature};
+use crate::linearization::Linearization;
+use crate::macro_step::MacroStep;
+use crate::signal::{MAX_DEGREE, Signal};
+use crate::system::{Linearize, Precision, Presence, StepRule, System, Trial};
+use crate::task::Response;
 
 /// What happens to a value between an output and an input.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]

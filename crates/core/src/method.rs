@@ -1,6 +1,10 @@
 //! Coupling methods, as the time loop sees them.
 
-use crate::{Error, MacroStep, Past, Task, Workers};
+use crate::error::Error;
+use crate::macro_step::MacroStep;
+use crate::past::Past;
+use crate::task::Task;
+use crate::workers::Workers;
 
 /// A coupling method. It supplies one attempt at a step; the time loop is the orchestrator's.
 pub trait Method {

@@ -1,6 +1,8 @@
 //! Those who watch a run.
 
-use crate::{Error, Exchange, MacroStep};
+use crate::error::Error;
+use crate::macro_step::MacroStep;
+use crate::method::Exchange;
 
 /// Watches a run: records, shows progress, measures. Nothing an observer does changes the numbers of a run; it may end it by
 /// failing (a full disk).

@@ -2,11 +2,15 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::connections::Connections;
+use crate::error::Error;
 use crate::growth::Growth;
-use crate::{
-    Connections, Error, Exchange, Interface, Method, Nature, Observer, Outcome, Past, Response,
-    Task, Workers,
-};
+use crate::interface::{Interface, Nature};
+use crate::method::{Exchange, Method, Outcome};
+use crate::observer::Observer;
+use crate::past::Past;
+use crate::task::{Response, Task};
+use crate::workers::Workers;
 
 /// No quantity that a model means is as large as this: values beyond it are a run-away, and end the run while its numbers
 /// can still be written down.

@@ -1,6 +1,8 @@
 //! What was: per system, its own communication times and outputs.
 
-use crate::{Connections, Knot, Task};
+use crate::connections::Connections;
+use crate::signal::Knot;
+use crate::task::Task;
 
 /// How many points of each system are kept: enough for cubics with a few to spare.
 const DEPTH: usize = 8;
@@ -203,7 +205,8 @@ fn earlier(one: f64, other: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interface, MacroStep, Output};
+    use crate::interface::{Interface, Output};
+    use crate::macro_step::MacroStep;
 
     #[test]
     fn the_newest_points_stay_and_a_repeated_time_replaces() {

@@ -1,9 +1,11 @@
 //! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
 
-use crate::{
-    Capabilities, Error, Interface, Linearize, MAX_DEGREE, MacroStep, Precision, Presence,
-    Response, Signal, StepRule, System, Trial,
-};
+use crate::error::Error;
+use crate::interface::Interface;
+use crate::macro_step::MacroStep;
+use crate::signal::{MAX_DEGREE, Signal};
+use crate::system::{Capabilities, Linearize, Precision, Presence, StepRule, System, Trial};
+use crate::task::Response;
 
 /// What is taken away. The default takes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

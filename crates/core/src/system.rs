@@ -1,6 +1,11 @@
 //! Simulation units, as the engine sees them.
 
-use crate::{Error, Linearization, MAX_DEGREE, MacroStep, Response, Signal};
+use crate::error::Error;
+use crate::interface::Interface;
+use crate::linearization::Linearization;
+use crate::macro_step::MacroStep;
+use crate::signal::{MAX_DEGREE, Signal};
+use crate::task::Response;
 
 /// One simulation unit `(S_k)`: inputs in, outputs out, states hidden.
 ///
@@ -189,70 +194,6 @@ pub enum StepRule {
     Free,
     /// Only whole multiples of this size, counted from the start of the run.
     Imposed(f64),
-}
-
-/// The face of a system.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Interface {
-    /// The system's name in the model.
-    pub name: String,
-    /// Inputs, in the order in which signals are passed.
-    pub inputs: Vec<Input>,
-    /// Outputs, in the order in which responses hold them.
-    pub outputs: Vec<Output>,
-    /// States that can be observed; a state that is also an output has the output's name.
-    pub states: Vec<String>,
-}
-
-/// One input.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Input {
-    /// Its name within the system.
-    pub name: String,
-    /// A first guess of its value, where initialisation starts.
-    pub start: f64,
-    /// Its unit, where the model gives one.
-    pub unit: Option<String>,
-    /// Whether the system uses its slope, and not its value alone.
-    pub uses_slope: bool,
-    /// What its values are.
-    pub nature: Nature,
-}
-
-/// One output.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Output {
-    /// Its name within the system.
-    pub name: String,
-    /// The inputs (their positions) on which it depends at once: feedthrough.
-    pub depends_on: Vec<usize>,
-    /// The inputs on whose slopes it depends at once.
-    pub depends_on_slopes: Vec<usize>,
-    /// A usual magnitude of its values, where the model gives one.
-    pub nominal: Option<f64>,
-    /// Its unit, where the model gives one.
-    pub unit: Option<String>,
-    /// What its values are.
-    pub nature: Nature,
-}
-
-/// What the values of a variable are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Nature {
-    /// A quantity that changes in the course of time: it has slopes and may be predicted.
-    #[default]
-    Continuous,
-    /// A number that jumps: an integer, a truth value, a quantity that a controller sets. It is held, never predicted.
-    Discrete,
-    /// A text, of which only those who exchange it know what its number stands for. It is held and not recorded.
-    Text,
-}
-
-impl Interface {
-    /// `system.variable`, the name under which users know it.
-    pub fn qualified(&self, variable: &str) -> String {
-        format!("{}.{variable}", self.name)
-    }
 }
 
 /// What a system offers, as found by asking its accessors once.

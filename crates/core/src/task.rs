@@ -1,6 +1,11 @@
 //! Work orders for systems, and their answers.
 
-use crate::{Error, Interface, Knot, Linearization, Linearize, MacroStep, Signal};
+use crate::error::Error;
+use crate::interface::Interface;
+use crate::linearization::Linearization;
+use crate::macro_step::MacroStep;
+use crate::signal::{Knot, Signal};
+use crate::system::Linearize;
 
 /// What one system is asked to do, with room for its answer.
 ///

@@ -1,6 +1,10 @@
 //! Where systems live.
 
-use crate::{Capabilities, Error, Interface, LinearizeTask, Response, Stopwatch, System, Task};
+use crate::error::Error;
+use crate::interface::Interface;
+use crate::stopwatch::Stopwatch;
+use crate::system::{Capabilities, System};
+use crate::task::{LinearizeTask, Response, Task};
 
 /// Systems, wherever they run. A method sees systems through this trait alone and cannot tell a thread from a remote rank.
 pub trait Workers {
