@@ -37,7 +37,7 @@ impl SourceKind for EquationsKind {
         read(reading.text, name, table)
     }
 
-    fn from_bytes(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
+    fn restore(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
         let text: EquationsText = from_bytes(bytes)?;
         let source = EquationsSource::compile(text);
         let source = source.map_err(|_| "BUG: equations were checked before they were sent")?;

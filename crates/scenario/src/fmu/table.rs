@@ -60,7 +60,7 @@ impl SourceKind for FmuKind {
         })
     }
 
-    fn from_bytes(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
+    fn restore(&self, bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
         Ok(Box::new(FmuSource::from_bytes(bytes)?))
     }
 }

@@ -40,7 +40,7 @@ impl PortablePart {
         let kind = catalog.kind(&self.kind);
         let kind = kind.ok_or_else(|| format!("this program knows no `{}`", self.kind))?;
         Ok(Part {
-            source: kind.from_bytes(&self.bytes)?,
+            source: kind.restore(&self.bytes)?,
             mappings: self.mappings,
             restrictions: self.restrictions,
         })

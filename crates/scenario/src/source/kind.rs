@@ -27,7 +27,7 @@ pub trait SourceKind: Sync {
     ) -> Result<ReadSystem, Vec<Problem>>;
 
     /// Makes again what [`SystemSource::portable`] wrote in another process.
-    fn from_bytes(&self, _bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
+    fn restore(&self, _bytes: &[u8]) -> Result<Box<dyn SystemSource>, String> {
         Err(format!(
             "systems of the kind `{}` cannot live in a process of their own",
             self.name()
