@@ -1,5 +1,6 @@
 //! Values that are held cost no allocation.
 
+#[path = "../../methods/tests/mock/mod.rs"]
 mod mock;
 
 use dovetail_cases::{AllocationWatch, Counting};

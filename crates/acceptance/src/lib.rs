@@ -1,0 +1,1 @@
+//! Nothing but tests: methods, bounds and workers on whole models.
