@@ -1,14 +1,15 @@
 //! `dovetail compare`: the same model by several methods and steps, each measured against one reference.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use dovetail::methods::AUTO;
 use dovetail::report::{
     Comparison, Kind, RunSummary, Selection, Trajectory, Variables, comparison_page,
     comparison_table, measure, measured_order,
 };
-use dovetail::scenario::{Placement, Scenario, registry};
+use dovetail::scenario::{RunOptions, Scenario, registry};
 use dovetail::{Executed, Keep};
 
 use crate::arguments::{CompareArguments, SharedArguments};
@@ -21,94 +22,135 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let asked = Asked::of(arguments)?;
     if shared.output.as_deref().is_some_and(output::is_standard) {
-        return Err(Failure::misuse(
-            "--output - is for a single run: compare writes a file for each",
-        ));
+        let message = "--output - is for a single run: compare writes a file for each";
+        return Err(Failure::misuse(message));
     }
     let scenario = shared.load(&asked.model)?;
     shared.check(&asked.model, &scenario)?;
     let varied = combinations(&shared.changes.varied());
     let start = || {
         let choices = shared.changes.choices(None, None, &varied[0]);
-        scenario
-            .start(&shared.options(&scenario, &choices)?)
-            .map_err(Failure::from)
+        let options = shared.options(&scenario, &choices)?;
+        scenario.start(&options).map_err(Failure::from)
     };
-    let mut reference = Reference::new(&arguments.reference, &scenario, start)?;
+    let reference = Reference::new(&arguments.reference, &scenario, start)?;
     let selection = selection(&scenario, &reference, shared)?;
-    let page = shared
-        .report
-        .as_deref()
-        .map(output::Page::create)
-        .transpose()?;
-    let (mut runs, mut troubles): (Vec<RunSummary>, Vec<String>) = (Vec::new(), Vec::new());
+    let page = shared.report.as_deref().map(output::Page::create);
+    let page = page.transpose()?;
     let methods = if asked.methods.is_empty() {
         permitted(&scenario, shared, &varied[0])?
     } else {
         asked.methods
     };
-    let plan = plan(&methods, &varied, &asked.steps);
-    for Planned {
-        method,
-        varied,
-        step,
-    } in &plan
-    {
-        let choices = shared
-            .changes
-            .choices(Some(method), step.as_deref(), varied);
-        let mut options = shared.options(&scenario, &choices)?;
-        if (plan.len() > 1 || shared.verify)
-            && scenario.has_single_instances()
-            && !matches!(options.placement, Placement::Processes(_))
-        {
-            options.placement = processes::placement(shared.step_timeout)?;
-        }
-        let file = shared
-            .output
-            .as_ref()
-            .map(|path| file_of_run(path, plan.len(), method, varied, step));
+    let mut series = Series {
+        scenario: &scenario,
+        shared,
+        selection,
+        reference,
+        several: false,
+        runs: Vec::new(),
+        troubles: Vec::new(),
+    };
+    series.run(&plan(&methods, &varied, &asked.steps))?;
+    if let Some(page) = page {
+        page.write(&comparison_page(&scenario.name, &series.runs))?;
+    }
+    series.show()?;
+    series.end()
+}
+
+/// Runs of one model, each measured against the same reference.
+struct Series<'a> {
+    scenario: &'a Scenario,
+    shared: &'a SharedArguments,
+    selection: Selection,
+    reference: Reference<'a>,
+    /// There is more than one run.
+    several: bool,
+    runs: Vec<RunSummary>,
+    /// What went wrong with some of them.
+    troubles: Vec<String>,
+}
+
+impl Series<'_> {
+    /// Runs what is planned, until Ctrl-C.
+    fn run(&mut self, plan: &[Planned]) -> Result<(), Failure> {
+        self.several = plan.len() > 1;
         let interrupted = interrupt::listen();
-        let session = scenario.session(&options)?;
+        for planned in plan {
+            let done = self.execute(planned, interrupted)?;
+            let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
+            self.add(done, planned)?;
+            if stopped {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &self,
+        planned: &Planned,
+        interrupted: &'static AtomicBool,
+    ) -> Result<Executed, Failure> {
+        let options = self.options(planned)?;
+        let output = self.shared.output.as_ref();
+        let file = output.map(|path| file_of_run(path, self.several, planned));
+        let session = self.scenario.session(&options)?;
         let execute = Execute {
-            scenario: &scenario,
+            scenario: self.scenario,
             options: &options,
-            selection: &selection,
+            selection: &self.selection,
             keep: Keep::Measured,
             file: file.as_deref(),
-            shared,
+            shared: self.shared,
             interrupted,
         };
-        let mut done = execute.run(session)?;
-        done.summary.varied = varied.clone();
-        match errors(&done, &mut reference, &selection) {
+        execute.run(session)
+    }
+
+    fn options(&self, planned: &Planned) -> Result<RunOptions, Failure> {
+        let changes = &self.shared.changes;
+        let step = planned.step.as_deref();
+        let choices = changes.choices(Some(&planned.method), step, &planned.varied);
+        let options = self.shared.options(self.scenario, &choices)?;
+        let again = self.several || self.shared.verify;
+        processes::if_instances_are_single(options, self.scenario, again, self.shared.step_timeout)
+    }
+
+    /// Measures a run and adds it to the others.
+    fn add(&mut self, mut done: Executed, planned: &Planned) -> Result<(), Failure> {
+        done.summary.varied = planned.varied.clone();
+        match errors(&done, &mut self.reference, &self.selection) {
             Ok(comparison) => {
-                done.summary.comparison = Some(with_order(comparison, &done.summary, runs.last()))
+                let comparison = with_order(comparison, &done.summary, self.runs.last());
+                done.summary.comparison = Some(comparison);
             }
-            Err(Failure::EndedEarly(trouble)) => troubles.push(trouble),
+            Err(Failure::EndedEarly(trouble)) => self.troubles.push(trouble),
             Err(refused) => return Err(refused),
         }
-        let stopped = done.summary.message.is_some() && interrupted.load(Ordering::Relaxed);
-        troubles.extend(ended_early(&done.summary));
-        runs.push(done.summary);
-        if stopped {
-            break;
-        }
-    }
-    if let Some(page) = page {
-        page.write(&comparison_page(&scenario.name, &runs))?;
-    }
-    if shared.json {
-        let all: Vec<_> = runs.iter().map(RunSummary::to_json).collect();
-        output::print(&format!("{:#}\n", serde_json::Value::from(all)))?;
-    } else if !shared.quiet {
-        output::print(&comparison_table(&runs))?;
-    }
-    troubles.dedup();
-    if troubles.is_empty() {
+        self.troubles.extend(ended_early(&done.summary));
+        self.runs.push(done.summary);
         Ok(())
-    } else {
-        Err(Failure::EndedEarly(troubles.join("\n")))
+    }
+
+    fn show(&self) -> Result<(), Failure> {
+        if self.shared.json {
+            let all: Vec<_> = self.runs.iter().map(RunSummary::to_json).collect();
+            return output::print(&format!("{:#}\n", serde_json::Value::from(all)));
+        }
+        if self.shared.quiet {
+            return Ok(());
+        }
+        output::print(&comparison_table(&self.runs))
+    }
+
+    fn end(mut self) -> Result<(), Failure> {
+        self.troubles.dedup();
+        if self.troubles.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::EndedEarly(self.troubles.join("\n")))
     }
 }
 
@@ -237,30 +279,20 @@ fn selection(
 }
 
 /// With several runs each gets a file of its own: `results.csv` becomes `results-jacobi-0.001.csv`.
-fn file_of_run(
-    path: &Path,
-    runs: usize,
-    method: &str,
-    varied: &[(String, String)],
-    step: &Option<String>,
-) -> PathBuf {
-    if runs == 1 {
+fn file_of_run(path: &Path, several: bool, planned: &Planned) -> PathBuf {
+    if !several {
         return path.to_owned();
     }
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    let varied = varied.iter().map(|(_, value)| value.clone());
-    let parts = stem
-        .into_iter()
-        .chain([method.to_owned()])
-        .chain(varied)
-        .chain(step.clone());
-    let stem = parts.collect::<Vec<_>>().join("-");
-    let extension = path
-        .extension()
-        .map_or_else(String::new, |e| format!(".{}", e.to_string_lossy()));
-    path.with_file_name(format!("{stem}{extension}"))
+    let text = |part: &OsStr| part.to_string_lossy().into_owned();
+    let mut parts: Vec<String> = path.file_stem().map(text).into_iter().collect();
+    parts.push(planned.method.clone());
+    parts.extend(planned.varied.iter().map(|(_, value)| value.clone()));
+    parts.extend(planned.step.clone());
+    let stem = parts.join("-");
+    match path.extension() {
+        Some(extension) => path.with_file_name(format!("{stem}.{}", text(extension))),
+        None => path.with_file_name(stem),
+    }
 }
 
 /// The errors of a run.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use dovetail::scenario::{Fleet, Placement, helpers as helpers_of, serve_worker};
+use dovetail::scenario::{
+    Fleet, Placement, RunOptions, Scenario, helpers as helpers_of, serve_worker,
+};
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -23,6 +25,23 @@ pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
         limit,
         interrupt::listen(),
     ))
+}
+
+/// The same options; in processes where runs follow one another and an FMU can be instantiated only once in each.
+pub(crate) fn if_instances_are_single(
+    options: RunOptions,
+    scenario: &Scenario,
+    again: bool,
+    limit: Option<Duration>,
+) -> Result<RunOptions, Failure> {
+    let elsewhere = matches!(options.placement, Placement::Processes(_));
+    if !again || elsewhere || !scenario.has_single_instances() {
+        return Ok(options);
+    }
+    Ok(RunOptions {
+        placement: placement(limit)?,
+        ..options
+    })
 }
 
 /// Processes in which FMUs are tried out, each thing within the limit; none where this program cannot find itself.

@@ -1,10 +1,10 @@
 //! `dovetail run`.
 
-use dovetail::Keep;
-use dovetail::report::{Variables, report_page};
-use dovetail::scenario::Placement;
+use dovetail::report::{RunSummary, Selection, Variables, report_page};
+use dovetail::scenario::{RunOptions, Scenario, Session};
+use dovetail::{Executed, Keep};
 
-use crate::arguments::RunArguments;
+use crate::arguments::{RunArguments, SharedArguments};
 use crate::execute::Execute;
 use crate::failure::Failure;
 use crate::{interrupt, output, processes};
@@ -13,68 +13,80 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let scenario = shared.load(&arguments.model)?;
     shared.check(&arguments.model, &scenario)?;
-    // The monolithic solution is computed where it is wanted, rather than read off between.
-    let interval = shared
-        .output_interval
-        .filter(|_| arguments.method.as_deref() == Some("monolithic"));
-    let step = arguments
-        .step
-        .clone()
-        .or(interval.map(|interval| interval.to_string()));
-    let choices = shared
-        .changes
-        .choices(arguments.method.as_deref(), step.as_deref(), &[]);
-    let options = shared.options(&scenario, &choices)?;
-    let mut options = options;
-    if shared.verify
-        && scenario.has_single_instances()
-        && !matches!(options.placement, Placement::Processes(_))
-    {
-        options.placement = processes::placement(shared.step_timeout)?; // each run makes its FMUs anew
-    }
+    let options = options(arguments, &scenario)?;
     let session = scenario.session(&options)?;
-    let variables = Variables::of(&scenario.connections).with_signals(&session.signals());
-    let selection = variables
-        .select(&scenario.patterns(&shared.record))
-        .map_err(|error| Failure::misuse(error.to_string()))?;
-    let page = shared
-        .report
-        .as_deref()
-        .map(output::Page::create)
-        .transpose()?;
+    let selection = selection(&scenario, &session, shared)?;
+    let page = shared.report.as_deref().map(output::Page::create);
+    let page = page.transpose()?;
     let keep = if page.is_some() {
         Keep::Shown
     } else {
         Keep::Nothing
     };
-    let file = shared.output.as_deref();
     let execute = Execute {
         scenario: &scenario,
         options: &options,
         selection: &selection,
         keep,
-        file,
+        file: shared.output.as_deref(),
         shared,
         interrupted: interrupt::listen(),
     };
-    let done = execute.run(session)?;
-    if let (Some(page), Some(trajectory)) = (page, &done.trajectory) {
-        page.write(&report_page(&done.summary, trajectory))?;
+    let Executed {
+        summary,
+        trajectory,
+    } = execute.run(session)?;
+    if let (Some(page), Some(trajectory)) = (page, &trajectory) {
+        page.write(&report_page(&summary, trajectory))?;
     }
+    show(&summary, shared)?;
+    end(summary)
+}
+
+fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, Failure> {
+    let shared = &arguments.shared;
+    let method = arguments.method.as_deref();
+    // The monolithic solution is computed where it is wanted, rather than read off between.
+    let interval = shared.output_interval;
+    let interval = interval.filter(|_| method == Some("monolithic"));
+    let step = arguments.step.clone();
+    let step = step.or(interval.map(|interval| interval.to_string()));
+    let choices = shared.changes.choices(method, step.as_deref(), &[]);
+    let options = shared.options(scenario, &choices)?;
+    // Each run makes its FMUs anew.
+    processes::if_instances_are_single(options, scenario, shared.verify, shared.step_timeout)
+}
+
+fn selection(
+    scenario: &Scenario,
+    session: &Session<'_>,
+    shared: &SharedArguments,
+) -> Result<Selection, Failure> {
+    let variables = Variables::of(&scenario.connections);
+    let variables = variables.with_signals(&session.signals());
+    let selection = variables.select(&scenario.patterns(&shared.record));
+    selection.map_err(|error| Failure::misuse(error.to_string()))
+}
+
+fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
     if shared.json {
-        output::print(&format!("{:#}\n", done.summary.to_json()))?;
-    } else if !shared.quiet {
-        let summary = done.summary.to_text();
-        match file.is_some_and(output::is_standard) {
-            true => eprint!("{summary}"),
-            false => output::print(&summary)?,
-        }
+        return output::print(&format!("{:#}\n", summary.to_json()));
     }
-    match done.summary.message {
+    if shared.quiet {
+        return Ok(());
+    }
+    let text = summary.to_text();
+    if shared.output.as_deref().is_some_and(output::is_standard) {
+        eprint!("{text}");
+        return Ok(());
+    }
+    output::print(&text)
+}
+
+fn end(summary: RunSummary) -> Result<(), Failure> {
+    match summary.message {
         Some(message) => Err(Failure::EndedEarly(message)),
-        None if done.summary.quality.diverged => {
-            Err(Failure::Diverged(done.summary.quality.verdict_reason))
-        }
+        None if summary.quality.diverged => Err(Failure::Diverged(summary.quality.verdict_reason)),
         None => Ok(()),
     }
 }
