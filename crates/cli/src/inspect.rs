@@ -1,12 +1,14 @@
 //! `dovetail inspect`: what an FMU says of itself, and what of it holds.
 
+mod json;
+
 use std::fmt::Write;
 
 use dovetail::core::{Capabilities, Interface, Nature, StepRule};
 use dovetail::fmi::description::{Causality, Description, Variable};
 use dovetail::fmi::{Abilities, Capability, InputWay, Prepared, Slopes, Use};
 use dovetail::report::{Alignment, Table};
-use dovetail::scenario::{Choices, Overrides, Scenario};
+use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
 use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
@@ -24,52 +26,83 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     };
     let scenario = Scenario::load(&arguments.file, &changes)?;
     let options = scenario.options(&Choices::default())?;
-    let permitted = scenario.permitted_methods(&options);
-    // Whether the default step fits is not the question here.
-    let (chosen, reason) = scenario
-        .chosen_method(&options)
-        .map_or((None, None), |(name, reason)| (Some(name), reason));
-    let all = scenario.capabilities_of_systems(&options)?;
+    let fmus = found(
+        &scenario,
+        &scenario.capabilities_of_systems(&options)?,
+        arguments.all,
+    );
+    let methods = Methods::of(&scenario, &options);
+    if arguments.json {
+        let fmus: Vec<Value> = fmus.iter().map(Found::to_json).collect();
+        let json = json!({
+            "units": fmus,
+            "methods": methods.permitted,
+            "auto": methods.chosen,
+            "reason": methods.reason,
+            "warnings": scenario.warnings,
+        });
+        return output::print(&format!("{json:#}\n"));
+    }
+    output::print(&text(&scenario, &fmus, &methods))
+}
+
+/// The FMUs of a model, as they were found.
+fn found<'a>(scenario: &'a Scenario, all: &[Capabilities], shown: bool) -> Vec<Found<'a>> {
     let interfaces = scenario.connections.interfaces();
     let place = |name: &str| {
         interfaces
             .iter()
             .position(|interface| interface.name == name)
-            .unwrap_or(0)
     };
-    let units = scenario.units().into_iter();
-    let found: Vec<Found<'_>> = units
-        .map(|(name, prepared)| Found {
-            name,
-            prepared,
-            capabilities: all[place(name)],
-            all: arguments.all,
-        })
-        .collect();
-    if arguments.json {
-        let units: Vec<Value> = found.iter().map(Found::to_json).collect();
-        let json = json!({ "units": units, "methods": permitted, "auto": chosen, "reason": reason, "warnings": scenario.warnings });
-        return output::print(&format!("{json:#}\n"));
+    let fmus = scenario.units().into_iter();
+    fmus.map(|(name, prepared)| Found {
+        name,
+        prepared,
+        capabilities: all[place(name).unwrap_or(0)],
+        all: shown,
+    })
+    .collect()
+}
+
+/// The methods that a model permits.
+struct Methods {
+    permitted: Vec<&'static str>,
+    chosen: Option<&'static str>,
+    reason: Option<String>,
+}
+
+impl Methods {
+    fn of(scenario: &Scenario, options: &RunOptions) -> Self {
+        // Whether the default step fits is not the question here.
+        let chosen = scenario.chosen_method(options).ok();
+        let (chosen, reason) = chosen.unzip();
+        Self {
+            permitted: scenario.permitted_methods(options),
+            chosen,
+            reason: reason.flatten(),
+        }
     }
+}
+
+fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
     let mut text = String::new();
-    for unit in &found {
-        text += &unit.to_text();
+    for fmu in fmus {
+        text += &fmu.to_text();
         text.push('\n');
     }
-    if found.iter().all(|unit| unit.prepared.unusable().is_none()) {
-        let _ = writeln!(text, "Methods that this permits: {}.", permitted.join(", "));
+    if fmus.iter().all(|fmu| fmu.prepared.unusable().is_none()) {
+        let permitted = methods.permitted.join(", ");
+        let _ = writeln!(text, "Methods that this permits: {permitted}.");
     }
-    if let Some(chosen) = chosen.filter(|_| found.len() > 1) {
-        let _ = writeln!(
-            text,
-            "auto chooses {chosen}{}.",
-            reason.map_or_else(String::new, |r| format!(": {r}"))
-        );
+    if let Some(chosen) = methods.chosen.filter(|_| fmus.len() > 1) {
+        let reason = methods.reason.as_ref();
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let _ = writeln!(text, "auto chooses {chosen}{reason}.");
     }
     for warning in &scenario.warnings {
         let _ = writeln!(text, "Warning: {warning}.");
     }
-    output::print(&text)
+    text
 }
 
 /// One FMU, as it was found.
@@ -187,71 +220,6 @@ impl Found<'_> {
         });
         row("event mode", &|a| yes(a.event_mode));
         table.render("")
-    }
-
-    /// All variables, whatever they are.
-    fn all_variables(&self) -> Vec<Value> {
-        let variable = |v: &Variable| {
-            json!({
-                "name": v.name,
-                "causality": causality(v.causality),
-                "type": format!("{:?}", v.value_type),
-                "unit": v.unit,
-                "description": v.description,
-            })
-        };
-        self.description().variables.iter().map(variable).collect()
-    }
-
-    fn to_json(&self) -> Value {
-        let description = self.description();
-        let abilities = |a: &Abilities| {
-            json!({
-                "rollback": a.rollback,
-                "directional_derivatives": a.directional,
-                "linearization": a.linearizes,
-                "inputs": inputs(a),
-                "output_derivatives": slopes(a),
-                "step": match a.step { StepRule::Free => Value::Null, StepRule::Imposed(size) => json!(size) },
-                "event_mode": a.event_mode,
-            })
-        };
-        let interface = self.prepared.interface(self.name);
-        let outputs = interface.outputs.iter().map(|o| {
-            let on: Vec<&str> = o
-                .depends_on
-                .iter()
-                .map(|&i| interface.inputs[i].name.as_str())
-                .collect();
-            json!({ "name": o.name, "unit": o.unit, "nature": nature(o.nature), "depends_on": on })
-        });
-        let inputs = interface.inputs.iter();
-        let inputs =
-            inputs.map(|i| json!({ "name": i.name, "unit": i.unit, "nature": nature(i.nature), "start": i.start }));
-        let parameters = description
-            .variables
-            .iter()
-            .filter(|v| is_parameter(v))
-            .map(|v| v.name.as_str());
-        let findings = self.prepared.findings().iter();
-        json!({
-            "name": self.name,
-            "model_name": description.model_name,
-            "fmi_version": description.fmi_version,
-            "usable": self.prepared.unusable().is_none(),
-            "interface": if self.prepared.used() == Use::CoSimulation { "co-simulation" } else { "model-exchange" },
-            "generation_tool": description.generation_tool,
-            "inputs": inputs.collect::<Vec<_>>(),
-            "outputs": outputs.collect::<Vec<_>>(),
-            "states": interface.states,
-            "parameters": parameters.collect::<Vec<_>>(),
-            "declared": abilities(self.prepared.declared()),
-            "probed": abilities(self.prepared.abilities()),
-            "input_degree": self.capabilities.input_degree,
-            "variables": self.all.then(|| self.all_variables()),
-            "precision": { "noise": self.capabilities.precision.noise, "resolution": self.capabilities.precision.resolution },
-            "findings": findings.map(|f| json!({ "capability": f.capability.name(), "holds": f.holds(), "confirmed": f.confirmed(), "what": f.what })).collect::<Vec<_>>(),
-        })
     }
 }
 
