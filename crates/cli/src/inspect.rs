@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use dovetail::core::{Capabilities, Interface, Nature, StepRule};
 use dovetail::fmi::description::{Causality, Description, Variable};
-use dovetail::fmi::{Abilities, Capability, InputWay, Prepared, Slopes, Use};
+use dovetail::fmi::{Abilities, Capability, InputMode, Prepared, Slopes, Use};
 use dovetail::report::{Alignment, Table};
 use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
 use serde_json::{Value, json};
@@ -226,9 +226,9 @@ impl Found<'_> {
 fn inputs(abilities: &Abilities) -> String {
     match abilities.inputs {
         _ if abilities.sub_steps > 1 => format!("means over {} sub-steps", abilities.sub_steps),
-        InputWay::Held => "held".to_owned(),
-        InputWay::Derivatives(degree) => format!("polynomials of degree {degree}"),
-        InputWay::Intermediate => "polynomials".to_owned(),
+        InputMode::Held => "held".to_owned(),
+        InputMode::Derivatives(degree) => format!("polynomials of degree {degree}"),
+        InputMode::Intermediate => "polynomials".to_owned(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dovetail::scenario::{
-    Fleet, Placement, RunOptions, Scenario, helpers as helpers_of, serve_worker,
+    Placement, ProcessPool, RunOptions, Scenario, helpers as helpers_of, serve_worker,
 };
 
 use crate::failure::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn if_instances_are_single(
 }
 
 /// Processes in which FMUs are tried out, each thing within the limit; none where this program cannot find itself.
-pub(crate) fn helpers(limit: Option<Duration>) -> Option<Fleet> {
+pub(crate) fn helpers(limit: Option<Duration>) -> Option<ProcessPool> {
     let program = std::env::current_exe().ok()?;
     Some(helpers_of(program, &[COMMAND], limit, interrupt::listen()))
 }

@@ -8,7 +8,7 @@ use crate::layout::Layout;
 
 /// How inputs reach an FMU during a communication step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InputWay {
+pub enum InputMode {
     /// Held.
     Held,
     /// As polynomials of this degree, through their derivatives (2.0).
@@ -36,7 +36,7 @@ pub struct Abilities {
     /// It can be linearized.
     pub linearizes: bool,
     /// How it takes inputs.
-    pub inputs: InputWay,
+    pub inputs: InputMode,
     /// How the derivatives of its outputs are known.
     pub slopes: Slopes,
     /// Whether they are also before the first step.
@@ -75,9 +75,9 @@ impl Abilities {
     pub(crate) fn input_degree(&self) -> usize {
         match self.inputs {
             _ if self.sub_steps > 1 => MAX_DEGREE,
-            InputWay::Held => 0,
-            InputWay::Derivatives(degree) => degree.min(MAX_DEGREE),
-            InputWay::Intermediate => MAX_DEGREE,
+            InputMode::Held => 0,
+            InputMode::Derivatives(degree) => degree.min(MAX_DEGREE),
+            InputMode::Intermediate => MAX_DEGREE,
         }
     }
 
@@ -145,7 +145,7 @@ impl Abilities {
         Self {
             rollback: false,
             linearizes: false,
-            inputs: InputWay::Held,
+            inputs: InputMode::Held,
             slopes: Slopes::Unknown,
             ..declared
         }
@@ -156,7 +156,7 @@ impl Abilities {
         Self {
             rollback: true,
             linearizes: true,
-            inputs: InputWay::Intermediate,
+            inputs: InputMode::Intermediate,
             slopes: Slopes::Chained,
             step: StepRule::Free,
             event_mode: true,
@@ -181,14 +181,14 @@ impl Abilities {
 }
 
 /// How a Co-Simulation FMU declares to take inputs.
-fn declared_inputs(version: Version, kind: &Kind, layout: &Layout) -> InputWay {
+fn declared_inputs(version: Version, kind: &Kind, layout: &Layout) -> InputMode {
     match version {
         Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
-            InputWay::Derivatives(MAX_DEGREE)
+            InputMode::Derivatives(MAX_DEGREE)
         }
         Version::Three if kind.intermediate_update && layout.intermediate_inputs => {
-            InputWay::Intermediate
+            InputMode::Intermediate
         }
-        _ => InputWay::Held,
+        _ => InputMode::Held,
     }
 }

@@ -150,7 +150,7 @@ impl Observation {
 
 /// Why nothing was seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
-pub enum Mishap {
+pub enum ExperimentFailure {
     /// The FMU said no.
     #[error("{0}")]
     Refused(String),
@@ -165,7 +165,7 @@ pub enum Mishap {
     Silent(String),
 }
 
-impl From<CallError> for Mishap {
+impl From<CallError> for ExperimentFailure {
     fn from(error: CallError) -> Self {
         let text = error.to_string();
         match error {
@@ -176,7 +176,7 @@ impl From<CallError> for Mishap {
     }
 }
 
-impl From<Error> for Mishap {
+impl From<Error> for ExperimentFailure {
     /// What an FMU itself says of a failure, without our frame.
     fn from(error: Error) -> Self {
         let Error::System { reason, .. } = error else {

@@ -35,7 +35,7 @@ extern "C" fn say_farewell() {
 
 /// Has `save` called before an FMU ends the whole program; the first one counts. It must not wait
 /// for anybody.
-pub fn before_a_unit_ends_the_program(save: fn()) {
+pub fn on_fmu_exit(save: fn()) {
     if FAREWELL.set(save).is_ok() {
         // SAFETY: stores a pointer to a function that lives for ever.
         unsafe { dovetail_guard_farewell(say_farewell) };
@@ -44,7 +44,7 @@ pub fn before_a_unit_ends_the_program(save: fn()) {
 
 /// This process is there for one FMU alone: an FMU that ends it does so in silence, since whoever
 /// started it says how it ended.
-pub fn live_for_one_unit() {
+pub fn set_single_fmu_process() {
     // SAFETY: sets a flag; it has no requirement.
     unsafe { dovetail_guard_expendable() };
 }

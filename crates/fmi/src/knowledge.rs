@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dovetail_core::Precision;
 use serde::{Deserialize, Serialize};
 
-use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::fmu::error::UnitError;
+use crate::abilities::{Abilities, InputMode, Slopes};
+use crate::fmu::error::FmuError;
 use crate::fmu::{Prepared, Settings, Unit};
 
 /// What the probe of an FMU found: enough to prepare it elsewhere in the same way, without trying
@@ -16,7 +16,7 @@ pub struct Knowledge {
     rollback: bool,
     linearizes: bool,
     directional: bool,
-    inputs: InputWay,
+    inputs: InputMode,
     slopes: Slopes,
     slopes_at_start: bool,
     derivatives_leave_traces: bool,
@@ -123,7 +123,7 @@ impl Unit {
         settings: Settings,
         step: f64,
         knowledge: &Knowledge,
-    ) -> Result<Prepared, UnitError> {
+    ) -> Result<Prepared, FmuError> {
         let mut prepared = self.lay_out(settings, step)?;
         prepared.settings.without_event_mode |=
             prepared.declared.event_mode && !knowledge.event_mode;

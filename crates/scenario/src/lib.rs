@@ -31,7 +31,7 @@ pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
 pub use diagnostic::{BadModel, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
-pub use dovetail_workers::Fleet;
+pub use dovetail_workers::ProcessPool;
 pub use enclosure_methods::ENCLOSURES;
 pub use options::{Choices, RunOptions};
 pub use overrides::Overrides;

@@ -1,7 +1,7 @@
 //! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`, `--strict`.
 
 use dovetail_fmi::{Knowledge, Use};
-use dovetail_workers::Fleet;
+use dovetail_workers::ProcessPool;
 use serde::{Deserialize, Serialize};
 
 /// Changes to a model that are not in its file.
@@ -25,7 +25,7 @@ pub struct Overrides {
     pub probe_tolerance: Option<f64>,
     /// Processes in which FMUs are tried out; none: that happens in this process.
     #[serde(skip)]
-    pub helpers: Option<Fleet>,
+    pub helpers: Option<ProcessPool>,
     /// An FMU that cannot be run is described all the same.
     pub inspecting: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.

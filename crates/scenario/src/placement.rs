@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use dovetail_core::{SingleThread, System, Workers};
 use dovetail_methods::MethodKind;
-use dovetail_workers::{Fleet, Threads};
+use dovetail_workers::{ProcessPool, Threads};
 
 use crate::diagnostic::Problem;
 use crate::process::texts::TEXTS;
@@ -22,7 +22,7 @@ pub enum Placement {
     /// In so many threads, the calling one among them, or one for each core; no more than there are systems.
     Threads(Option<NonZeroUsize>),
     /// Each in a process of its own: none can take the program with it.
-    Processes(Fleet),
+    Processes(ProcessPool),
 }
 
 impl Placement {
@@ -35,7 +35,9 @@ impl Placement {
         limit: Option<Duration>,
         interrupted: &'static AtomicBool,
     ) -> Self {
-        Self::Processes(Fleet::new(program, arguments, TEXTS).watched(limit, Some(interrupted)))
+        Self::Processes(
+            ProcessPool::new(program, arguments, TEXTS).watched(limit, Some(interrupted)),
+        )
     }
 
     /// Puts the systems where they are to live.
@@ -83,6 +85,6 @@ pub fn helpers(
     arguments: &[&str],
     limit: Option<Duration>,
     interrupted: &'static AtomicBool,
-) -> Fleet {
-    Fleet::new(program, arguments, TEXTS).watched(limit, Some(interrupted))
+) -> ProcessPool {
+    ProcessPool::new(program, arguments, TEXTS).watched(limit, Some(interrupted))
 }

@@ -12,7 +12,7 @@ mod slot;
 mod threads;
 
 pub use processes::{
-    Fleet, Helper, Lost, Maker, Order, Processes, Reader, Refusal, Remote, StartError, Texts, Told,
-    Writer, serve,
+    Helper, Lost, ProcessPool, Processes, Reader, Refusal, Remote, StartError, SystemFactory,
+    SystemRequest, Texts, Told, Writer, serve,
 };
 pub use threads::Threads;

@@ -3,7 +3,7 @@
 use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 
 use super::{CoSimulation, Phase, Position};
-use crate::abilities::{Abilities, InputWay, Slopes};
+use crate::abilities::{Abilities, InputMode, Slopes};
 use crate::call_error::CallError;
 use crate::calls::Status;
 use crate::description::Version;
@@ -39,7 +39,7 @@ impl FastSteps {
         let has_slopes = abilities.slopes != Slopes::Unknown;
         Self {
             prepared: is_plain(abilities, layout).then(|| instance.prepare_step(layout)),
-            needs_preparation: abilities.inputs != InputWay::Held || saves,
+            needs_preparation: abilities.inputs != InputMode::Held || saves,
             remembers: abilities.linearizes || abilities.event_mode || has_slopes,
             trouble: None,
             ended: None,
@@ -134,12 +134,12 @@ impl<I: Instance> CoSimulation<I> {
     #[inline(never)]
     fn prepare_fast_step(&mut self, inputs: &[Signal]) -> bool {
         match self.abilities.inputs {
-            InputWay::Held => {}
+            InputMode::Held => {}
             _ if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) => {
                 return false;
             }
-            InputWay::Derivatives(_) => {}
-            InputWay::Intermediate => self.follow_nothing(),
+            InputMode::Derivatives(_) => {}
+            InputMode::Intermediate => self.follow_nothing(),
         }
         if self.saves_for_discards() {
             self.fast_path.trouble = self.save().err();

@@ -3,7 +3,7 @@
 use dovetail_core::{Error, Linearization, Linearize};
 
 use super::{CoSimulation, Position};
-use crate::abilities::{InputWay, Slopes};
+use crate::abilities::{InputMode, Slopes};
 use crate::call_error::CallError;
 use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
@@ -36,7 +36,7 @@ impl<I: Instance> CoSimulation<I> {
 
     fn fill_here(&mut self, into: &mut Linearization) -> Result<(), CallError> {
         // Nothing is set: the FMU could not be read then.
-        if self.abilities.inputs != InputWay::Held {
+        if self.abilities.inputs != InputMode::Held {
             self.read_inputs()?;
         }
         clear_matrices(into);
@@ -99,7 +99,7 @@ impl<I: Instance> CoSimulation<I> {
 
     fn reports_slopes_of_held_inputs(&self) -> bool {
         matches!(self.abilities.slopes, Slopes::Told(_))
-            && self.abilities.inputs == InputWay::Held
+            && self.abilities.inputs == InputMode::Held
             && self.knows_slopes_here()
     }
 

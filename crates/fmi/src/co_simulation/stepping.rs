@@ -3,7 +3,7 @@
 use dovetail_core::{MacroStep, Signal, StepRule};
 
 use super::CoSimulation;
-use crate::abilities::InputWay;
+use crate::abilities::InputMode;
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::exchange::fill;
@@ -311,15 +311,15 @@ impl<I: Instance> CoSimulation<I> {
         inputs: &[Signal],
     ) -> Result<bool, CallError> {
         match self.abilities.inputs {
-            InputWay::Held => {}
-            InputWay::Derivatives(degree) => {
+            InputMode::Held => {}
+            InputMode::Derivatives(degree) => {
                 if self.polynomial || inputs.iter().any(|signal| signal.degree() > 0) {
                     self.set_smooth_inputs()?;
                     self.set_derivatives(inputs, elapsed, degree)?;
                     return Ok(true);
                 }
             }
-            InputWay::Intermediate => self.follow(inputs, elapsed, step.start),
+            InputMode::Intermediate => self.follow(inputs, elapsed, step.start),
         }
         Ok(false)
     }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::archive::ArchiveError;
 use crate::call_error::CallError;
 use crate::description::DescriptionError;
-use crate::experiment::Mishap;
+use crate::experiment::ExperimentFailure;
 use crate::library::LibraryError;
 use crate::settings::SettingError;
 
@@ -32,7 +32,7 @@ impl std::fmt::Display for Use {
 
 /// Why an FMU cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum UnitError {
+pub enum FmuError {
     /// Its archive is broken or hostile.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -75,7 +75,7 @@ pub enum UnitError {
     },
     /// It could not be tried out.
     #[error("{0}")]
-    NotTried(Mishap),
+    NotTried(ExperimentFailure),
 }
 
 fn not_offered(asked: Option<Use>, scheduled_execution_only: bool) -> String {
@@ -93,10 +93,10 @@ fn not_offered(asked: Option<Use>, scheduled_execution_only: bool) -> String {
     }
 }
 
-impl From<UnitError> for Mishap {
-    fn from(error: UnitError) -> Self {
+impl From<FmuError> for ExperimentFailure {
+    fn from(error: FmuError) -> Self {
         match error {
-            UnitError::Call(error) => error.into(),
+            FmuError::Call(error) => error.into(),
             error => Self::Refused(error.to_string()),
         }
     }

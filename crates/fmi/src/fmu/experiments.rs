@@ -4,11 +4,11 @@ use dovetail_core::{
     Input, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response, Signal, StepRule, System,
 };
 
-use super::error::UnitError;
+use super::error::FmuError;
 use super::probing::Asked;
 use super::{Conditions, Prepared};
-use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::experiment::{Course, Experiment, Mishap, Observation};
+use crate::abilities::{Abilities, InputMode, Slopes};
+use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
 
 /// A step that is this part of an ordinary one is next to nothing.
 const HARDLY: f64 = 1e-5;
@@ -22,7 +22,7 @@ impl Prepared {
         &self,
         experiment: &Experiment,
         conditions: &Conditions,
-    ) -> Result<Observation, Mishap> {
+    ) -> Result<Observation, ExperimentFailure> {
         let attempt = Attempt {
             prepared: self,
             conditions,
@@ -85,27 +85,31 @@ impl Attempt<'_> {
             rollback: false,
             linearizes: false,
             slopes: Slopes::Unknown,
-            inputs: InputWay::Held,
+            inputs: InputMode::Held,
             early_inputs: self.early,
             ..self.prepared.declared.clone()
         }
     }
 
     /// A system with these abilities at the beginning of the run.
-    fn begun(&self, abilities: &Abilities, derivatives: usize) -> Result<TestSystem, Mishap> {
+    fn begun(
+        &self,
+        abilities: &Abilities,
+        derivatives: usize,
+    ) -> Result<TestSystem, ExperimentFailure> {
         let mut system = TestSystem::new(self.prepared, abilities, self.conditions, derivatives)?;
         system.begin()?;
         Ok(system)
     }
 
-    fn start(&self, offset: f64) -> Result<Observation, Mishap> {
+    fn start(&self, offset: f64) -> Result<Observation, ExperimentFailure> {
         let inputs = self.prepared.moved_inputs(offset);
         let known = Conditions {
             inputs: Some(inputs.clone()),
             ..self.conditions.clone()
         };
         let mut system = match TestSystem::new(self.prepared, &self.plain(), &known, 0) {
-            Err(UnitError::EarlyInputs(_)) => return Ok(Observation::refusal_of_early_inputs()),
+            Err(FmuError::EarlyInputs(_)) => return Ok(Observation::refusal_of_early_inputs()),
             made => made?,
         };
         system.inputs = inputs.into_iter().map(Signal::constant).collect();
@@ -119,12 +123,12 @@ impl Attempt<'_> {
         Ok(seen)
     }
 
-    fn steps(&self, course: Course, sizes: &[f64]) -> Result<Observation, Mishap> {
+    fn steps(&self, course: Course, sizes: &[f64]) -> Result<Observation, ExperimentFailure> {
         let mut able = self.plain();
         able.inputs = match course {
-            Course::Derivatives(order) => InputWay::Derivatives(order),
-            Course::Intermediate => InputWay::Intermediate,
-            Course::Held | Course::Moved(_) => InputWay::Held,
+            Course::Derivatives(order) => InputMode::Derivatives(order),
+            Course::Intermediate => InputMode::Intermediate,
+            Course::Held | Course::Moved(_) => InputMode::Held,
         };
         let mut system = self.begun(&able, 0)?;
         match course {
@@ -150,7 +154,7 @@ impl Attempt<'_> {
         tried: bool,
         offset: f64,
         sizes: &[f64],
-    ) -> Result<Observation, Mishap> {
+    ) -> Result<Observation, ExperimentFailure> {
         let able = Abilities {
             rollback: tried,
             ..self.plain()
@@ -181,7 +185,7 @@ impl Attempt<'_> {
         Ok(seen)
     }
 
-    fn linearize_and_read(&self, offset: f64) -> Result<Observation, Mishap> {
+    fn linearize_and_read(&self, offset: f64) -> Result<Observation, ExperimentFailure> {
         let able = Abilities {
             linearizes: true,
             ..self.plain()
@@ -198,7 +202,7 @@ impl Attempt<'_> {
         Ok(seen)
     }
 
-    fn roll_back(&self) -> Result<Observation, Mishap> {
+    fn roll_back(&self) -> Result<Observation, ExperimentFailure> {
         let able = Abilities {
             rollback: true,
             ..self.plain()
@@ -211,7 +215,7 @@ impl Attempt<'_> {
         let mut seen = system.nothing_seen();
         seen.readings.push(system.trial(step, &inputs)?);
         // Other inputs may be out of the FMU's range: what matters is the way back.
-        if let Err(crash @ Mishap::Crashed(_)) = system.trial(step, &other) {
+        if let Err(crash @ ExperimentFailure::Crashed(_)) = system.trial(step, &other) {
             return Err(crash);
         }
         seen.readings.push(system.trial(step, &inputs)?);
@@ -221,7 +225,12 @@ impl Attempt<'_> {
         Ok(seen)
     }
 
-    fn slopes(&self, by: Slopes, at_start: bool, offset: f64) -> Result<Observation, Mishap> {
+    fn slopes(
+        &self,
+        by: Slopes,
+        at_start: bool,
+        offset: f64,
+    ) -> Result<Observation, ExperimentFailure> {
         let able = Abilities {
             slopes: by,
             slopes_at_start: at_start,
@@ -276,7 +285,7 @@ impl TestSystem {
         abilities: &Abilities,
         conditions: &Conditions,
         derivatives: usize,
-    ) -> Result<Self, UnitError> {
+    ) -> Result<Self, FmuError> {
         let (system, _) = prepared.system_with("probe", abilities, conditions)?;
         let interface = system.interface();
         let start = |input: &Input| Signal::constant(input.start);
@@ -291,7 +300,7 @@ impl TestSystem {
         })
     }
 
-    fn begin(&mut self) -> Result<(), Mishap> {
+    fn begin(&mut self) -> Result<(), ExperimentFailure> {
         let instant = MacroStep::instant(self.steps.start);
         self.system
             .begin(instant, &self.inputs, &mut self.response)?;
@@ -299,30 +308,30 @@ impl TestSystem {
     }
 
     /// A question about the present.
-    fn ask(&mut self, time: f64) -> Result<(), Mishap> {
+    fn ask(&mut self, time: f64) -> Result<(), ExperimentFailure> {
         let instant = MacroStep::instant(time);
         self.system
             .advance(instant, &self.inputs, &mut self.response)?;
         Ok(())
     }
 
-    fn advance(&mut self, step: MacroStep) -> Result<(), Mishap> {
+    fn advance(&mut self, step: MacroStep) -> Result<(), ExperimentFailure> {
         self.system
             .advance(step, &self.inputs, &mut self.response)?;
         if self.response.ends {
             let text = "it asks for the end of the simulation";
-            return Err(Mishap::Refused(text.to_owned()));
+            return Err(ExperimentFailure::Refused(text.to_owned()));
         }
         Ok(())
     }
 
-    fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, Mishap> {
+    fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, ExperimentFailure> {
         let trial = self.system.trial().ok_or_else(not_offered)?;
         trial.respond(step, inputs, &mut self.response)?;
         Ok(self.reading())
     }
 
-    fn linearize(&mut self) -> Result<(), Mishap> {
+    fn linearize(&mut self) -> Result<(), ExperimentFailure> {
         let mut into = Linearization::of(self.system.interface());
         let system = self.system.linearize().ok_or_else(not_offered)?;
         system.linearize_into(&mut into)?;
@@ -390,6 +399,6 @@ fn spread(input: usize) -> f64 {
     1.0 + SPREAD * input as f64
 }
 
-fn not_offered() -> Mishap {
-    Mishap::Refused("it is not offered".to_owned())
+fn not_offered() -> ExperimentFailure {
+    ExperimentFailure::Refused("it is not offered".to_owned())
 }

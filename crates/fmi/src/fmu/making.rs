@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
-use super::error::{UnitError, Use};
+use super::error::{FmuError, Use};
 use super::{Conditions, Prepared};
-use crate::abilities::{Abilities, InputWay};
+use crate::abilities::{Abilities, InputMode};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Value, Version};
@@ -32,12 +32,12 @@ impl Prepared {
         &self,
         name: &str,
         conditions: &Conditions,
-    ) -> Result<(Box<dyn System>, Arc<Monitor>), UnitError> {
+    ) -> Result<(Box<dyn System>, Arc<Monitor>), FmuError> {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
         match self.system_with(name, &abilities, conditions) {
             // An FMU that nobody has tried: once more, in a fresh instance and without asking.
-            Err(UnitError::EarlyInputs(_)) if !self.only_once() => {
+            Err(FmuError::EarlyInputs(_)) if !self.only_once() => {
                 abilities.early_inputs = false;
                 self.system_with(name, &abilities, conditions)
             }
@@ -106,7 +106,7 @@ impl Prepared {
         name: &str,
         abilities: &Abilities,
         conditions: &Conditions,
-    ) -> Result<MonitoredSystem, UnitError> {
+    ) -> Result<MonitoredSystem, FmuError> {
         let journal = Journal::new(name, conditions.log.clone());
         let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
         let early = abilities.early_inputs.then_some(&starts[..]);
@@ -179,7 +179,7 @@ impl Prepared {
         &self,
         journal: Arc<Journal>,
         early: Option<&[f64]>,
-    ) -> Result<Instance2, UnitError> {
+    ) -> Result<Instance2, FmuError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let resources = file_uri(&self.resources());
         let from = self.instantiation(&library, &resources, journal);
@@ -193,7 +193,7 @@ impl Prepared {
         &self,
         journal: Arc<Journal>,
         early: Option<&[f64]>,
-    ) -> Result<Instance3, UnitError> {
+    ) -> Result<Instance3, FmuError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
@@ -225,7 +225,7 @@ impl Prepared {
 
     fn co_simulation_options(&self) -> CoSimulationOptions<'_> {
         let able = self.abilities_of_instances();
-        let follows = self.declared.inputs == InputWay::Intermediate;
+        let follows = self.declared.inputs == InputMode::Intermediate;
         CoSimulationOptions {
             event_mode: self.kind().event_mode && able.event_mode,
             early_return: able.returns_early,
@@ -287,10 +287,10 @@ impl Prepared {
         &self,
         instance: &mut impl Values,
         values: Option<&[f64]>,
-    ) -> Result<(), UnitError> {
+    ) -> Result<(), FmuError> {
         let Some(values) = values else { return Ok(()) };
         match self.set_all_inputs(instance, values) {
-            Err(error @ CallError::Refused { .. }) => Err(UnitError::EarlyInputs(error)),
+            Err(error @ CallError::Refused { .. }) => Err(FmuError::EarlyInputs(error)),
             set => Ok(set?),
         }
     }

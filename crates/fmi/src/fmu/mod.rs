@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dovetail_core::{Interface, StepRule};
 use serde::{Deserialize, Serialize};
 
-use self::error::{UnitError, Use};
+use self::error::{FmuError, Use};
 use crate::abilities::Abilities;
 use crate::archive::Archive;
 use crate::call_error::CallError;
@@ -22,7 +22,7 @@ use crate::finding::Finding;
 use crate::journal::CallLog;
 use crate::layout::Layout;
 use crate::library::{Library, MissingSymbol};
-use crate::probe::Laboratory;
+use crate::probe::ExperimentRunner;
 
 /// A description larger than this is not one.
 const LARGEST_DESCRIPTION: u64 = 256 << 20;
@@ -68,7 +68,7 @@ pub enum Probing<'a> {
     /// In this process.
     Here,
     /// Elsewhere, in a child process say.
-    There(&'a mut dyn Laboratory),
+    There(&'a mut dyn ExperimentRunner),
 }
 
 /// What differs from run to run.
@@ -125,10 +125,10 @@ impl std::fmt::Debug for Prepared {
 
 impl Unit {
     /// Opens a file or an unpacked folder.
-    pub fn open(path: &Path, strictness: Strictness) -> Result<Arc<Self>, UnitError> {
+    pub fn open(path: &Path, strictness: Strictness) -> Result<Arc<Self>, FmuError> {
         let archive = Archive::open(path)?;
         let file = archive.folder().join("modelDescription.xml");
-        let text = read_limited(&file).map_err(UnitError::NoDescription)?;
+        let text = read_limited(&file).map_err(FmuError::NoDescription)?;
         let (description, warnings) = read(&text, strictness)?;
         let mut warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
         warnings.extend(archive.warnings().iter().cloned());
@@ -158,7 +158,7 @@ impl Unit {
     }
 
     /// The interface to use and what the FMU declares for it.
-    pub fn choose(&self, asked: Option<Use>) -> Result<(Use, &Kind), UnitError> {
+    pub fn choose(&self, asked: Option<Use>) -> Result<(Use, &Kind), FmuError> {
         let chosen = match asked {
             Some(used) => self.offered(used),
             None => {
@@ -166,7 +166,7 @@ impl Unit {
                 first.or_else(|| self.offered(Use::ModelExchange))
             }
         };
-        chosen.ok_or_else(|| UnitError::NotOffered {
+        chosen.ok_or_else(|| FmuError::NotOffered {
             asked,
             scheduled_execution_only: self.has_scheduled_execution_only(),
         })
@@ -186,7 +186,7 @@ impl Unit {
             && others.iter().all(|&used| self.offered(used).is_none())
     }
 
-    fn library(&self, identifier: &str) -> Result<Arc<Library>, UnitError> {
+    fn library(&self, identifier: &str) -> Result<Arc<Library>, FmuError> {
         let mut libraries = self
             .libraries
             .lock()
@@ -265,7 +265,7 @@ impl Prepared {
     }
 
     /// Loads the library; an FMU for Co-Simulation that cannot be stepped is of no use.
-    fn check_library(&self) -> Result<(), UnitError> {
+    fn check_library(&self) -> Result<(), FmuError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let step = match self.unit.description.version {
             Version::Two => "fmi2DoStep",

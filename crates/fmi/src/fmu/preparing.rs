@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use dovetail_core::StepRule;
 
-use super::error::{MOST_ELEMENTS, UnitError, Use};
+use super::error::{FmuError, MOST_ELEMENTS, Use};
 use super::{Conditions, Prepared, Probing, Settings, Unit};
-use crate::abilities::{Abilities, InputWay};
+use crate::abilities::{Abilities, InputMode};
 use crate::description::{Causality, Kind, Value, Variable};
-use crate::experiment::{Experiment, Mishap, Observation};
+use crate::experiment::{Experiment, ExperimentFailure, Observation};
 use crate::layout::{self, Layout};
 use crate::library::Library;
-use crate::probe::Laboratory;
+use crate::probe::ExperimentRunner;
 use crate::settings::{self, SettingError};
 
 /// Sizes of arrays that a user sets, by the references of their structural parameters.
@@ -25,7 +25,7 @@ impl Unit {
         settings: Settings,
         step: f64,
         probing: Probing<'_>,
-    ) -> Result<Prepared, UnitError> {
+    ) -> Result<Prepared, FmuError> {
         let mut prepared = self.lay_out(settings, step)?;
         let remarks = self.remarks(prepared.kind())?;
         prepared.warnings.splice(0..0, remarks);
@@ -39,7 +39,7 @@ impl Unit {
     }
 
     /// What is odd about its library, and what else it needs.
-    fn remarks(&self, kind: &Kind) -> Result<Vec<String>, UnitError> {
+    fn remarks(&self, kind: &Kind) -> Result<Vec<String>, FmuError> {
         let version = self.description.version;
         let folder = self.archive.folder();
         let (_, odd) = Library::find(folder, version, &kind.model_identifier)?;
@@ -51,7 +51,7 @@ impl Unit {
         Ok(odd.into_iter().chain(tool).collect())
     }
 
-    fn probe_here(self: &Arc<Self>, prepared: &mut Prepared, step: f64) -> Result<(), UnitError> {
+    fn probe_here(self: &Arc<Self>, prepared: &mut Prepared, step: f64) -> Result<(), FmuError> {
         let warning = "it was tried out in this process: no program is set that could serve as \
                        another one";
         prepared.warnings.push(warning.to_owned());
@@ -69,7 +69,7 @@ impl Unit {
         settings: Settings,
         step: f64,
         why: &str,
-    ) -> Result<Prepared, UnitError> {
+    ) -> Result<Prepared, FmuError> {
         let mut prepared = self.prepare(settings, step, Probing::Declared)?;
         prepared.abilities = prepared.abilities.without_promises(true);
         let warning = format!("it cannot be run here: {why}");
@@ -84,7 +84,7 @@ impl Unit {
         settings: Settings,
         step: f64,
         experiment: &Experiment,
-    ) -> Result<Observation, Mishap> {
+    ) -> Result<Observation, ExperimentFailure> {
         let prepared = self.lay_out(settings, step)?;
         prepared.try_here(experiment, step)
     }
@@ -94,7 +94,7 @@ impl Unit {
         self: &Arc<Self>,
         settings: Settings,
         step: f64,
-    ) -> Result<Prepared, UnitError> {
+    ) -> Result<Prepared, FmuError> {
         let (used, kind) = self.choose(settings.interface)?;
         let structural = self.structural_values(&settings)?;
         let values = self.check_values(&settings.values, &structural)?;
@@ -143,7 +143,7 @@ impl Unit {
             abilities.sub_steps = settings.sub_steps.max(1);
         }
         if abilities.sub_steps > 1 {
-            abilities.inputs = InputWay::Held; // the parts follow the inputs, not the FMU
+            abilities.inputs = InputMode::Held; // the parts follow the inputs, not the FMU
         }
         abilities
     }
@@ -190,12 +190,12 @@ impl Unit {
     }
 
     /// Arrays whose sizes a user sets may grow beyond what can be connected.
-    fn check_sizes(&self, structural: &StructuralValues) -> Result<(), UnitError> {
+    fn check_sizes(&self, structural: &StructuralValues) -> Result<(), FmuError> {
         for variable in &self.description.variables {
             let size = layout::size(&self.description, structural, variable);
             if size > MOST_ELEMENTS {
                 let name = variable.name.clone();
-                return Err(UnitError::TooManyElements { name, size });
+                return Err(FmuError::TooManyElements { name, size });
             }
         }
         Ok(())
@@ -214,7 +214,11 @@ impl Prepared {
     }
 
     /// Tries `experiment` on an instance of this process.
-    fn try_here(&self, experiment: &Experiment, step: f64) -> Result<Observation, Mishap> {
+    fn try_here(
+        &self,
+        experiment: &Experiment,
+        step: f64,
+    ) -> Result<Observation, ExperimentFailure> {
         self.check_library()?;
         let conditions = Conditions::of_the_probe(step, &self.settings);
         self.experiment(experiment, &conditions)
@@ -227,7 +231,7 @@ struct InProcess {
     step: f64,
 }
 
-impl Laboratory for InProcess {
+impl ExperimentRunner for InProcess {
     fn avoid_event_mode(&mut self) {
         let prepared = &mut self.prepared;
         prepared.settings.without_event_mode = true;
@@ -235,7 +239,7 @@ impl Laboratory for InProcess {
         prepared.declared = declared.without_event_mode(prepared.kind());
     }
 
-    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, ExperimentFailure> {
         self.prepared.try_here(experiment, self.step)
     }
 }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Prepared;
-use super::error::{UnitError, Use};
+use super::error::{FmuError, Use};
 use crate::call_error::CallError;
 use crate::description::Version;
-use crate::experiment::{Mishap, Observation};
+use crate::experiment::{ExperimentFailure, Observation};
 use crate::finding::Finding;
 use crate::instance::Instance;
 use crate::journal::Journal;
-use crate::probe::{self, Laboratory, Subject};
+use crate::probe::{self, ExperimentRunner, Subject};
 use crate::reactions::{Mode, Reactions, reactions};
 
 /// What is asked of an FMU whose inputs and states are moved.
@@ -23,21 +23,21 @@ pub(super) struct Asked {
 }
 
 impl Prepared {
-    /// Has the FMU tried by `laboratory`. Steps of an FMU that fails in them are the run's to
+    /// Has the FMU tried by `experiments`. Steps of an FMU that fails in them are the run's to
     /// report.
     pub(super) fn probe(
         &mut self,
-        laboratory: &mut dyn Laboratory,
+        experiments: &mut dyn ExperimentRunner,
         step: f64,
-    ) -> Result<(), UnitError> {
+    ) -> Result<(), FmuError> {
         let subject = Subject {
             co_simulation: self.used == Use::CoSimulation,
             movable: !self.layout.smooth_input_positions.is_empty(),
             smooth: self.layout.smooth_output_positions.clone(),
             step,
         };
-        let tried = probe::probe(laboratory, self.abilities.clone(), subject);
-        let verdict = tried.map_err(UnitError::NotTried)?;
+        let tried = probe::probe(experiments, self.abilities.clone(), subject);
+        let verdict = tried.map_err(FmuError::NotTried)?;
         if self.abilities.event_mode && !verdict.abilities.event_mode {
             self.settings.without_event_mode = true;
         }
@@ -64,7 +64,11 @@ impl Prepared {
     }
 
     /// Moves inputs and states of an instance, to see what reacts.
-    pub(super) fn react(&self, early: bool, asked: Asked) -> Result<Observation, Mishap> {
+    pub(super) fn react(
+        &self,
+        early: bool,
+        asked: Asked,
+    ) -> Result<Observation, ExperimentFailure> {
         let starts = self.starts();
         let early = early.then_some(&starts[..]);
         let journal = Journal::new("probe", None);

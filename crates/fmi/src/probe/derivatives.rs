@@ -4,7 +4,7 @@ use dovetail_core::StepRule;
 
 use super::{MOVING, Probe};
 use crate::abilities::Slopes;
-use crate::experiment::{Experiment, Mishap, Observation};
+use crate::experiment::{Experiment, ExperimentFailure, Observation};
 use crate::finding::{Capability, Finding};
 use crate::measures::relative_distance;
 
@@ -92,7 +92,7 @@ impl Probe<'_> {
         None
     }
 
-    fn slopes(&mut self, by: Slopes, at: Circumstances) -> Result<Observation, Mishap> {
+    fn slopes(&mut self, by: Slopes, at: Circumstances) -> Result<Observation, ExperimentFailure> {
         self.try_out(Experiment::OutputSlopes {
             early: self.early(),
             by,
@@ -102,7 +102,7 @@ impl Probe<'_> {
     }
 
     /// The slopes that the FMU reports, where it moves by itself if it does somewhere.
-    fn reported_slopes(&mut self, orders: usize) -> Result<Observation, Mishap> {
+    fn reported_slopes(&mut self, orders: usize) -> Result<Observation, ExperimentFailure> {
         let by = Slopes::Told(orders);
         let Some((seen, circumstances)) = self.best_attempt(by) else {
             return self.slopes(by, Circumstances::new(false, 0.0));

@@ -1,7 +1,7 @@
 //! Whether inputs that move during a step have an effect.
 
 use super::Probe;
-use crate::abilities::InputWay;
+use crate::abilities::InputMode;
 use crate::experiment::Course;
 use crate::finding::{Capability, Finding};
 use crate::measures::differ;
@@ -24,9 +24,9 @@ impl Probe<'_> {
             capability.holds("inputs have no effect at the start; order 1 is believed")
         };
         self.abilities.inputs = if finding.holds() {
-            InputWay::Derivatives(degree)
+            InputMode::Derivatives(degree)
         } else {
-            InputWay::Held
+            InputMode::Held
         };
         self.findings.push(finding);
     }
@@ -35,9 +35,9 @@ impl Probe<'_> {
     pub(super) fn try_intermediate_update(&mut self, baseline: &[f64]) {
         let finding = self.judge_intermediate_update(baseline);
         self.abilities.inputs = if finding.holds() {
-            InputWay::Intermediate
+            InputMode::Intermediate
         } else {
-            InputWay::Held
+            InputMode::Held
         };
         self.findings.push(finding);
     }

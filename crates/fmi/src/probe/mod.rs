@@ -1,6 +1,6 @@
 //! Tries an FMU out before the run: what it declares is believed where it holds.
 //!
-//! The experiments are carried out by a [`Laboratory`], in a child process where there is one; this
+//! The experiments are carried out by a [`ExperimentRunner`], in a child process where there is one; this
 //! decides what their outcomes mean.
 
 mod derivatives;
@@ -10,8 +10,8 @@ mod rollback;
 
 use dovetail_core::StepRule;
 
-use crate::abilities::{Abilities, InputWay, Slopes};
-use crate::experiment::{Course, Experiment, Mishap, Observation};
+use crate::abilities::{Abilities, InputMode, Slopes};
+use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
 use crate::finding::{Capability, Finding};
 use crate::measures::{differ, distance};
 use crate::reactions::Reactions;
@@ -25,9 +25,9 @@ const OFFSETS: [f64; 2] = [0.5, 0.13];
 const MOVING: f64 = 0.5;
 
 /// Carries experiments out, each on an instance of its own.
-pub trait Laboratory {
+pub trait ExperimentRunner {
     /// What came of it.
-    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap>;
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, ExperimentFailure>;
 
     /// From now on instances are made without event mode.
     fn avoid_event_mode(&mut self);
@@ -64,7 +64,7 @@ pub(crate) struct Subject {
 
 /// The FMU while it is tried.
 struct Probe<'a> {
-    laboratory: &'a mut dyn Laboratory,
+    experiments: &'a mut dyn ExperimentRunner,
     subject: Subject,
     abilities: Abilities,
     findings: Vec<Finding>,
@@ -77,16 +77,16 @@ struct Probe<'a> {
 
 /// Tries an FMU that declares these abilities.
 pub(crate) fn probe(
-    laboratory: &mut dyn Laboratory,
+    experiments: &mut dyn ExperimentRunner,
     abilities: Abilities,
     subject: Subject,
-) -> Result<Verdict, Mishap> {
+) -> Result<Verdict, ExperimentFailure> {
     let size = match abilities.step {
         StepRule::Imposed(size) => size,
         StepRule::Free => subject.step,
     };
     let probe = Probe {
-        laboratory,
+        experiments,
         subject,
         abilities,
         findings: Vec::new(),
@@ -98,7 +98,7 @@ pub(crate) fn probe(
 }
 
 impl Probe<'_> {
-    fn run(mut self) -> Result<Verdict, Mishap> {
+    fn run(mut self) -> Result<Verdict, ExperimentFailure> {
         let baseline = self.start()?;
         let reactions = self.reactions_or_declared(baseline.is_some())?;
         if let Some(baseline) = &baseline
@@ -106,8 +106,8 @@ impl Probe<'_> {
         {
             self.try_co_simulation(baseline);
         }
-        self.abilities.single |= self.laboratory.found_single();
-        self.warnings.extend(self.laboratory.remark());
+        self.abilities.single |= self.experiments.found_single();
+        self.warnings.extend(self.experiments.remark());
         Ok(Verdict {
             abilities: self.abilities,
             findings: self.findings,
@@ -120,11 +120,11 @@ impl Probe<'_> {
         self.abilities.early_inputs
     }
 
-    fn try_out(&mut self, experiment: Experiment) -> Result<Observation, Mishap> {
-        self.laboratory.carry_out(&experiment)
+    fn try_out(&mut self, experiment: Experiment) -> Result<Observation, ExperimentFailure> {
+        self.experiments.carry_out(&experiment)
     }
 
-    fn try_start(&mut self, early: bool, offset: f64) -> Result<Observation, Mishap> {
+    fn try_start(&mut self, early: bool, offset: f64) -> Result<Observation, ExperimentFailure> {
         self.try_out(Experiment::Start { early, offset })
     }
 
@@ -141,9 +141,9 @@ impl Probe<'_> {
             self.try_linearization();
         }
         match self.abilities.inputs {
-            InputWay::Derivatives(most) => self.try_input_derivatives(most, baseline),
-            InputWay::Intermediate => self.try_intermediate_update(baseline),
-            InputWay::Held => {}
+            InputMode::Derivatives(most) => self.try_input_derivatives(most, baseline),
+            InputMode::Intermediate => self.try_intermediate_update(baseline),
+            InputMode::Held => {}
         }
         if let Slopes::Told(orders) = self.abilities.slopes {
             self.try_output_derivatives(orders);
@@ -159,7 +159,7 @@ impl Probe<'_> {
         }
     }
 
-    fn one_step(&mut self, course: Course) -> Result<Vec<f64>, Mishap> {
+    fn one_step(&mut self, course: Course) -> Result<Vec<f64>, ExperimentFailure> {
         let seen = self.try_out(Experiment::Steps {
             early: self.early(),
             course,
@@ -183,10 +183,10 @@ impl Probe<'_> {
 /// How the FMU starts.
 impl Probe<'_> {
     /// What it answers to a first step, if it can be stepped at all.
-    fn start(&mut self) -> Result<Option<Vec<f64>>, Mishap> {
+    fn start(&mut self) -> Result<Option<Vec<f64>>, ExperimentFailure> {
         match self.first_start() {
             Ok(seen) => self.judge_start(&seen).map(Some),
-            Err(Mishap::Silent(why)) => Err(Mishap::Silent(why)),
+            Err(ExperimentFailure::Silent(why)) => Err(ExperimentFailure::Silent(why)),
             // A step that fails is the run's to report; what was declared cannot be believed then.
             Err(mishap) => {
                 self.distrust(&mishap);
@@ -195,10 +195,10 @@ impl Probe<'_> {
         }
     }
 
-    fn first_start(&mut self) -> Result<Observation, Mishap> {
+    fn first_start(&mut self) -> Result<Observation, ExperimentFailure> {
         let mut seen = self.try_start(true, 0.0);
         let event_mode = self.abilities.event_mode && self.subject.co_simulation;
-        if event_mode && matches!(seen, Err(Mishap::NoInstance(_))) {
+        if event_mode && matches!(seen, Err(ExperimentFailure::NoInstance(_))) {
             seen = self.start_without_event_mode(seen);
         }
         if seen.as_ref().is_ok_and(|seen| seen.refused_early) {
@@ -208,10 +208,10 @@ impl Probe<'_> {
         seen
     }
 
-    fn judge_start(&mut self, seen: &Observation) -> Result<Vec<f64>, Mishap> {
+    fn judge_start(&mut self, seen: &Observation) -> Result<Vec<f64>, ExperimentFailure> {
         let [inside, after, stepped] = &seen.readings[..] else {
             let bug = "BUG: a start has three readings";
-            return Err(Mishap::Refused(bug.to_owned()));
+            return Err(ExperimentFailure::Refused(bug.to_owned()));
         };
         let outputs = seen.outputs.min(inside.len());
         self.abilities.late_outputs = distance(&inside[..outputs], &after[..outputs]) > SAME;
@@ -224,9 +224,9 @@ impl Probe<'_> {
     /// An FMU that declares event mode and gives no instance may give one without it.
     fn start_without_event_mode(
         &mut self,
-        failed: Result<Observation, Mishap>,
-    ) -> Result<Observation, Mishap> {
-        self.laboratory.avoid_event_mode();
+        failed: Result<Observation, ExperimentFailure>,
+    ) -> Result<Observation, ExperimentFailure> {
+        self.experiments.avoid_event_mode();
         let again = self.try_start(true, 0.0);
         if again.is_err() {
             return failed;
@@ -237,7 +237,7 @@ impl Probe<'_> {
         again
     }
 
-    fn distrust(&mut self, why: &Mishap) {
+    fn distrust(&mut self, why: &ExperimentFailure) {
         let declared = self.abilities.clone();
         self.abilities = declared.without_promises(self.subject.co_simulation);
         self.warnings.push(format!(
@@ -264,9 +264,9 @@ impl Probe<'_> {
 impl Probe<'_> {
     /// What reacts to what. An FMU that starts and steps may still refuse other inputs than its
     /// own: its description then counts.
-    fn reactions_or_declared(&mut self, has_started: bool) -> Result<Reactions, Mishap> {
+    fn reactions_or_declared(&mut self, has_started: bool) -> Result<Reactions, ExperimentFailure> {
         match self.reactions() {
-            Err(mishap) if has_started && !matches!(mishap, Mishap::Silent(_)) => {
+            Err(mishap) if has_started && !matches!(mishap, ExperimentFailure::Silent(_)) => {
                 self.warnings.push(format!(
                     "what its outputs depend on could not be tried ({mishap}): its description \
                      counts"
@@ -277,7 +277,7 @@ impl Probe<'_> {
         }
     }
 
-    fn reactions(&mut self) -> Result<Reactions, Mishap> {
+    fn reactions(&mut self) -> Result<Reactions, ExperimentFailure> {
         let mut seen = self.try_reactions();
         if let Err(mishap) = &seen
             && self.abilities.directional
@@ -297,7 +297,7 @@ impl Probe<'_> {
         Ok(reactions)
     }
 
-    fn try_reactions(&mut self) -> Result<Observation, Mishap> {
+    fn try_reactions(&mut self) -> Result<Observation, ExperimentFailure> {
         self.try_out(Experiment::Reactions {
             early: self.early(),
             directional: self.abilities.directional,

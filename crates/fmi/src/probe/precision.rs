@@ -3,7 +3,7 @@
 use dovetail_core::Precision;
 
 use super::{MOVING, Probe};
-use crate::experiment::{Course, Experiment, Mishap, Observation};
+use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
 use crate::measures::{relative_distance, resolution};
 
 /// Below this, relative, what one step and two halves of it differ by is rounding.
@@ -50,7 +50,11 @@ impl Probe<'_> {
         shorter.map_or(0.0, |seen| resolution(&seen.readings, &sizes[1..]))
     }
 
-    fn try_shorter(&mut self, offset: f64, sizes: &[f64]) -> Result<Observation, Mishap> {
+    fn try_shorter(
+        &mut self,
+        offset: f64,
+        sizes: &[f64],
+    ) -> Result<Observation, ExperimentFailure> {
         self.try_out(Experiment::ShorterSteps {
             early: self.early(),
             tried: self.abilities.rollback,

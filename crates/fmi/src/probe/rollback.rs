@@ -1,7 +1,7 @@
 //! Whether a state can be restored, and whether asking for derivatives leaves the FMU as it was.
 
 use super::{MOVING, Probe};
-use crate::experiment::{Experiment, Mishap, Observation};
+use crate::experiment::{Experiment, ExperimentFailure, Observation};
 use crate::finding::{Capability, Finding};
 use crate::measures::{differ, distance, relative_distance};
 
@@ -82,7 +82,7 @@ impl Probe<'_> {
         self.forget_chained_slopes(); // after each step that would be too often
     }
 
-    fn linearize_at(&mut self, offset: f64) -> Result<Observation, Mishap> {
+    fn linearize_at(&mut self, offset: f64) -> Result<Observation, ExperimentFailure> {
         let early = self.early();
         self.try_out(Experiment::Linearization { early, offset })
     }
@@ -103,7 +103,7 @@ impl Deviations {
 }
 
 /// What a linearization has changed, or why it failed.
-fn traces(seen: &Result<Observation, Mishap>) -> Option<String> {
+fn traces(seen: &Result<Observation, ExperimentFailure>) -> Option<String> {
     match seen.as_ref().map(|seen| &seen.readings[..]) {
         Ok([before, after]) if !differ(before, after) => None,
         Ok([before, after]) => Some(format!(

@@ -23,7 +23,7 @@ pub(crate) fn scenario(
     catalog: &Catalog,
 ) -> Result<Scenario, BadModel> {
     let bad = |problem: Problem| BadModel::of_file(path, problem);
-    let refused = |error: dovetail_fmi::UnitError| {
+    let refused = |error: dovetail_fmi::FmuError| {
         BadModel::of_file(path, Problem::general(error.to_string()))
     };
     let mut fmus = FmuStore::new(changes, (0.0, 1.0));

@@ -1,7 +1,7 @@
 //! FMUs as sources of systems.
 
 pub(crate) mod alone;
-pub(crate) mod laboratory;
+pub(crate) mod child_experiments;
 pub(crate) mod recorded;
 pub(crate) mod source;
 pub(crate) mod store;

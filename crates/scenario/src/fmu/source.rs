@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Interface, StepRule};
 use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Conditions, Knowledge, Prepared, Settings, Unit, UnitError, Use};
+use dovetail_fmi::{Conditions, FmuError, Knowledge, Prepared, Settings, Unit, Use};
 use serde::{Deserialize, Serialize};
 
 use super::unit_of_measure::unit_of_measure;
@@ -30,7 +30,7 @@ pub(crate) struct FmuOrigin {
 
 impl FmuOrigin {
     /// Opens the file.
-    pub fn open(&self) -> Result<Arc<Unit>, UnitError> {
+    pub fn open(&self) -> Result<Arc<Unit>, FmuError> {
         let strictness = if self.strict {
             Strictness::Strict
         } else {

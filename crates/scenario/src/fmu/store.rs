@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_fmi::description::{Strictness, Value};
-use dovetail_fmi::{Knowledge, Prepared, Probing, Settings, Unit, UnitError, Use};
-use dovetail_workers::Fleet;
+use dovetail_fmi::{FmuError, Knowledge, Prepared, Probing, Settings, Unit, Use};
+use dovetail_workers::ProcessPool;
 
-use super::laboratory::ChildLaboratory;
+use super::child_experiments::ChildExperiments;
 use super::source::{FmuOrigin, FmuSource};
 use crate::overrides::Overrides;
 
@@ -28,7 +28,7 @@ pub(crate) struct FmuStore {
     /// What is known of the units that are still to be prepared, in their order.
     known: VecDeque<Knowledge>,
     /// Processes in which units are tried out.
-    helpers: Option<Fleet>,
+    helpers: Option<ProcessPool>,
     /// What is to be recorded.
     record: Vec<String>,
     /// What the solvers of units are asked for while they are tried.
@@ -82,7 +82,7 @@ impl FmuStore {
     }
 
     /// The unit in a file, opened once.
-    pub fn open(&mut self, path: &Path) -> Result<Arc<Unit>, UnitError> {
+    pub fn open(&mut self, path: &Path) -> Result<Arc<Unit>, FmuError> {
         let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if let Some(unit) = self.units.get(&key) {
             return Ok(unit.clone());
@@ -98,7 +98,7 @@ impl FmuStore {
         name: &str,
         path: &Path,
         usage: FmuUsage,
-    ) -> Result<FmuSource, UnitError> {
+    ) -> Result<FmuSource, FmuError> {
         let unit = self.open(path)?;
         let known = self.known.pop_front();
         let key = format!("{} {usage:?}", path.display());
@@ -145,7 +145,7 @@ impl FmuStore {
         origin: &FmuOrigin,
         unprobed: bool,
         known: Option<Knowledge>,
-    ) -> Result<Prepared, UnitError> {
+    ) -> Result<Prepared, FmuError> {
         let step = origin.step;
         let settings = origin.settings.clone();
         if let Some(known) = known {
@@ -158,9 +158,9 @@ impl FmuStore {
             return unit.prepare(settings, step, Probing::Here);
         };
         let single = unit.choose(settings.interface)?.1.only_once_per_process;
-        let mut laboratory = ChildLaboratory::new(fleet, origin, single);
-        match unit.prepare(settings.clone(), step, Probing::There(&mut laboratory)) {
-            Err(UnitError::NotTried(why)) if self.inspecting => {
+        let mut experiments = ChildExperiments::new(fleet, origin, single);
+        match unit.prepare(settings.clone(), step, Probing::There(&mut experiments)) {
+            Err(FmuError::NotTried(why)) if self.inspecting => {
                 unit.describe(settings, step, &why.to_string())
             }
             prepared => prepared,

@@ -2,7 +2,7 @@
 
 use dovetail_core::Restrictions;
 use dovetail_fmi::description::{Description, Value};
-use dovetail_fmi::{SettingError, UnitError, Use};
+use dovetail_fmi::{FmuError, SettingError, Use};
 use toml::Spanned;
 
 use super::recorded::recorded;
@@ -92,7 +92,7 @@ fn open(
     reading: &mut Reading<'_>,
 ) -> Result<FmuSource, Vec<Problem>> {
     let path = reading.folder.join(file.get_ref());
-    let in_words = |error: UnitError| {
+    let in_words = |error: FmuError| {
         let message = format!("the FMU `{}` of system `{name}`: {error}", file.get_ref());
         vec![Problem::at(place(table, file, &error), message)]
     };
@@ -129,9 +129,9 @@ fn remaining(restrictions: Option<Restrictions>, used: Use) -> Option<Restrictio
 }
 
 /// Where in the file an error belongs: to a value that was given, or to the FMU as a whole.
-fn place(table: &SystemTable, file: &Spanned<String>, error: &UnitError) -> std::ops::Range<usize> {
+fn place(table: &SystemTable, file: &Spanned<String>, error: &FmuError) -> std::ops::Range<usize> {
     let name = match error {
-        UnitError::Setting(
+        FmuError::Setting(
             SettingError::Unknown { name, .. }
             | SettingError::NotSettable { name, .. }
             | SettingError::WrongType { name, .. }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use dovetail_core::{Mapping, Restrictions};
 use dovetail_fmi::{CallLog, Costs, Notes};
 use dovetail_methods::Settings;
-use dovetail_workers::Order;
+use dovetail_workers::SystemRequest;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::{from_bytes, to_bytes};
@@ -98,12 +98,12 @@ pub(crate) fn order(
     part: &Part,
     options: &BuildOptions,
     estimator: Option<&Settings>,
-) -> Result<Order, String> {
+) -> Result<SystemRequest, String> {
     let wanted = WantedSystem {
         build: RemoteBuild::of(options),
         estimator: estimator.map(texts),
     };
-    Ok(Order {
+    Ok(SystemRequest {
         name: part.name().to_owned(),
         job: to_bytes(&PortablePart::of(part)?),
         make: to_bytes(&wanted),

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use dovetail_core::System;
 use dovetail_fmi::Monitor;
 use dovetail_methods::EstimatorOptions;
-use dovetail_workers::Maker;
+use dovetail_workers::SystemFactory;
 
 use super::child_task::{ChildTask, Request, perform};
 use super::portable::{FinalReport, PortablePart, WantedSystem};
 use super::texts::TEXTS;
 use crate::bytes::{from_bytes, to_bytes};
 use crate::catalog::Catalog;
-use crate::fmu::laboratory::ProbeTask;
+use crate::fmu::child_experiments::ProbeTask;
 use crate::run::rehearsal::RehearsalTask;
 use crate::source::part::Part;
 use crate::stand_in::estimated_by;
 
 /// The life of a worker process, which was started by a run with [`Placement::processes`](crate::Placement::processes).
 pub fn serve_worker() -> std::io::Result<()> {
-    dovetail_fmi::live_for_one_unit();
+    dovetail_fmi::set_single_fmu_process();
     dovetail_workers::serve(TEXTS, OwnPart::open, carry_out)
 }
 
@@ -61,7 +61,7 @@ impl OwnPart {
     }
 }
 
-impl Maker for OwnPart {
+impl SystemFactory for OwnPart {
     fn make(&mut self, order: &[u8]) -> Result<Box<dyn System>, String> {
         let WantedSystem { build, estimator } = from_bytes(order)?;
         let built = self.part.build(&build.here()?)?;

@@ -2,7 +2,7 @@
 
 use dovetail_core::{System, Workers};
 use dovetail_methods::{EstimatorOptions, Settings};
-use dovetail_workers::{Fleet, Processes, Remote};
+use dovetail_workers::{ProcessPool, Processes, Remote};
 
 use super::fmu_report::FmuReport;
 use crate::diagnostic::{BadModel, Problem};
@@ -94,7 +94,11 @@ impl Systems {
 }
 
 /// The systems in processes of their own, each of which gets its own part of the model.
-fn remotes(pool: &Fleet, scenario: &Scenario, plan: &BuildPlan) -> Result<Vec<Remote>, BadModel> {
+fn remotes(
+    pool: &ProcessPool,
+    scenario: &Scenario,
+    plan: &BuildPlan,
+) -> Result<Vec<Remote>, BadModel> {
     let general = |error: String| scenario.bad(Problem::general(error));
     let mut orders = Vec::new();
     for (k, part) in scenario.parts.iter().enumerate() {

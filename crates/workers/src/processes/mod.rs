@@ -18,9 +18,9 @@ use message::Question;
 
 pub use lost::Lost;
 pub use message::Texts;
-pub use process_pool::{Fleet, Helper, Refusal};
-pub use remote::{Order, Remote, StartError, Told};
-pub use serve::{Maker, serve};
+pub use process_pool::{Helper, ProcessPool, Refusal};
+pub use remote::{Remote, StartError, SystemRequest, Told};
+pub use serve::{SystemFactory, serve};
 pub use wire::{Reader, Writer};
 
 /// Systems that live in processes of their own.

@@ -32,7 +32,7 @@ const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// How worker processes are started and how long they are waited for. Processes that are not in use
 /// are kept for the next run.
 #[derive(Clone)]
-pub struct Fleet {
+pub struct ProcessPool {
     shared: Arc<Shared>,
 }
 
@@ -46,7 +46,7 @@ struct Shared {
     idle: Mutex<Vec<Process>>,
 }
 
-impl fmt::Debug for Fleet {
+impl fmt::Debug for ProcessPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shared {
             program,
@@ -54,7 +54,7 @@ impl fmt::Debug for Fleet {
             limit,
             ..
         } = &*self.shared;
-        f.debug_struct("Fleet")
+        f.debug_struct("ProcessPool")
             .field("program", program)
             .field("arguments", arguments)
             .field("limit", limit)
@@ -62,7 +62,7 @@ impl fmt::Debug for Fleet {
     }
 }
 
-impl Fleet {
+impl ProcessPool {
     /// Processes of this program, which is to call [`serve`](crate::serve) when it is started with
     /// these arguments.
     pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {

@@ -15,7 +15,7 @@ use crate::processes::message::{
     DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization,
     take_response, words,
 };
-use crate::processes::process_pool::{Fleet, Process, Refusal};
+use crate::processes::process_pool::{Process, ProcessPool, Refusal};
 use crate::processes::wire::Reader;
 
 /// What a system has to report at the end of its run; empty until then.
@@ -23,7 +23,7 @@ pub type Told = Arc<Mutex<Vec<u8>>>;
 
 /// What is to live in a process.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub struct SystemRequest {
     /// The system's name.
     pub name: String,
     /// What the process is started for; processes of earlier runs with the same job are used again.
@@ -66,7 +66,7 @@ pub enum StartError {
 pub struct Remote {
     interface: Interface,
     capabilities: Capabilities,
-    pool: Fleet,
+    pool: ProcessPool,
     /// Present until the system is dropped.
     process: Option<Process>,
     final_notes: Told,
@@ -89,7 +89,7 @@ struct Dictionary {
     here: HashMap<u64, f64>,
 }
 
-impl Order {
+impl SystemRequest {
     fn no_process(&self, source: std::io::Error) -> StartError {
         StartError::NoProcess {
             system: self.name.clone(),
@@ -125,7 +125,7 @@ fn positions_of_texts(natures: impl Iterator<Item = Nature>) -> Vec<usize> {
 
 impl Remote {
     /// Makes the systems, each in a process of its own, all at once.
-    pub fn make(pool: &Fleet, orders: &[Order]) -> Result<Vec<Self>, StartError> {
+    pub fn make(pool: &ProcessPool, orders: &[SystemRequest]) -> Result<Vec<Self>, StartError> {
         let began = Instant::now();
         let mut processes = Vec::with_capacity(orders.len());
         for order in orders {
@@ -146,9 +146,9 @@ impl Remote {
     }
 
     fn complete(
-        pool: &Fleet,
+        pool: &ProcessPool,
         mut process: Process,
-        order: &Order,
+        order: &SystemRequest,
         began: Instant,
     ) -> Result<Self, StartError> {
         let face = match process.made(pool.watch_making(began)) {

@@ -35,7 +35,7 @@ pub(crate) const ERRAND: u64 = 2;
 const GRACE_PERIOD: Duration = Duration::from_secs(2);
 
 /// What makes systems in a worker process.
-pub trait Maker {
+pub trait SystemFactory {
     /// A system at its start values. The one made before is gone by then.
     fn make(&mut self, request: &[u8]) -> std::result::Result<Box<dyn System>, String>;
 
@@ -49,7 +49,7 @@ pub trait Maker {
 ///
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
 /// prints goes to standard error, away from results.
-pub fn serve<M: Maker>(
+pub fn serve<M: SystemFactory>(
     texts: Texts,
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
     errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
@@ -107,7 +107,7 @@ fn wait_on() -> std::result::Result<(), Gone> {
 }
 
 impl Server {
-    fn serve<M: Maker>(
+    fn serve<M: SystemFactory>(
         mut self,
         open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
         errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
@@ -150,7 +150,7 @@ impl Server {
     fn run(
         &mut self,
         mut system: Box<dyn System>,
-        maker: &mut dyn Maker,
+        maker: &mut dyn SystemFactory,
     ) -> std::result::Result<(), Gone> {
         self.introduce(system.as_mut())?;
         if let Some(file) = receive_file(&self.socket)? {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use dovetail_fmi::{Experiment, Laboratory, Mishap, Observation, Unit, UnitError};
-use dovetail_workers::{Fleet, Helper, Lost, Refusal};
+use dovetail_fmi::{Experiment, ExperimentFailure, ExperimentRunner, FmuError, Observation, Unit};
+use dovetail_workers::{Helper, Lost, ProcessPool, Refusal};
 use serde::{Deserialize, Serialize};
 
 use super::source::FmuOrigin;
@@ -22,7 +22,7 @@ pub(crate) struct ProbeTask {
 
 impl ChildTask for ProbeTask {
     const NAME: &'static str = "probe";
-    type Answer = Result<Observation, Mishap>;
+    type Answer = Result<Observation, ExperimentFailure>;
 
     fn carry_out(self) -> Self::Answer {
         let fmu = self.open()?;
@@ -33,7 +33,7 @@ impl ChildTask for ProbeTask {
 
 impl ProbeTask {
     /// The FMU; a process that tries one thing after the other opens it once.
-    fn open(&self) -> Result<Arc<Unit>, UnitError> {
+    fn open(&self) -> Result<Arc<Unit>, FmuError> {
         static OPEN: Mutex<Option<Arc<Unit>>> = Mutex::new(None);
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(unit) = open.as_ref().filter(|unit| unit.path() == self.fmu.path) {
@@ -44,8 +44,8 @@ impl ProbeTask {
 }
 
 /// Child processes in which one FMU is tried.
-pub(crate) struct ChildLaboratory<'a> {
-    fleet: &'a Fleet,
+pub(crate) struct ChildExperiments<'a> {
+    fleet: &'a ProcessPool,
     task: ProbeTask,
     /// The process of the last experiment, where it is fit for another.
     helper: Option<Helper>,
@@ -56,9 +56,9 @@ pub(crate) struct ChildLaboratory<'a> {
     silent: Option<String>,
 }
 
-impl<'a> ChildLaboratory<'a> {
+impl<'a> ChildExperiments<'a> {
     /// For an FMU; `single` where only one instance of it may be made in a process.
-    pub fn new(fleet: &'a Fleet, fmu: &FmuOrigin, single: bool) -> Self {
+    pub fn new(fleet: &'a ProcessPool, fmu: &FmuOrigin, single: bool) -> Self {
         let experiment = Experiment::Start {
             early: true,
             offset: 0.0,
@@ -77,11 +77,11 @@ impl<'a> ChildLaboratory<'a> {
         }
     }
 
-    fn attempt(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+    fn attempt(&mut self, experiment: &Experiment) -> Result<Observation, ExperimentFailure> {
         let mut helper = match self.helper.take() {
             Some(helper) => helper,
             None => self.fleet.helper().map_err(|error| {
-                Mishap::Refused(format!(
+                ExperimentFailure::Refused(format!(
                     "no process could be started to try it out in: {error}"
                 ))
             })?,
@@ -94,45 +94,53 @@ impl<'a> ChildLaboratory<'a> {
         let done = child_task::run(&mut helper, &task, limit).map_err(mishap)?;
         let spoiled = self.single
             || self.found_single
-            || matches!(done, Err(Mishap::Crashed(_) | Mishap::NoInstance(_)));
+            || matches!(
+                done,
+                Err(ExperimentFailure::Crashed(_) | ExperimentFailure::NoInstance(_))
+            );
         self.helper = Some(helper).filter(|_| !spoiled);
         done
     }
 }
 
 /// What a process that did not come back says of the FMU.
-fn mishap(refusal: Refusal) -> Mishap {
+fn mishap(refusal: Refusal) -> ExperimentFailure {
     match refusal {
-        Refusal::Said(why) => Mishap::Refused(why),
-        Refusal::Lost(lost @ (Lost::Silent { .. } | Lost::Interrupted { .. })) => Mishap::Silent(
-            format!("{} while it was tried out, and was ended", lost.briefly()),
-        ),
+        Refusal::Said(why) => ExperimentFailure::Refused(why),
+        Refusal::Lost(lost @ (Lost::Silent { .. } | Lost::Interrupted { .. })) => {
+            ExperimentFailure::Silent(format!(
+                "{} while it was tried out, and was ended",
+                lost.briefly()
+            ))
+        }
         Refusal::Lost(lost) => {
-            Mishap::Crashed(format!("{} while it was tried out", lost.briefly()))
+            ExperimentFailure::Crashed(format!("{} while it was tried out", lost.briefly()))
         }
     }
 }
 
-impl Laboratory for ChildLaboratory<'_> {
-    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, Mishap> {
+impl ExperimentRunner for ChildExperiments<'_> {
+    fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, ExperimentFailure> {
         if let Some(why) = &self.silent {
-            return Err(Mishap::Silent(why.clone())); // what hangs once is not waited for again
+            return Err(ExperimentFailure::Silent(why.clone())); // what hangs once is not waited for again
         }
         let again_in_one_process = self.helper.is_some();
         match self.attempt(experiment) {
-            Err(Mishap::Silent(why)) => {
+            Err(ExperimentFailure::Silent(why)) => {
                 self.silent = Some(why.clone());
-                Err(Mishap::Silent(why))
+                Err(ExperimentFailure::Silent(why))
             }
             // Perhaps only because it was not the first instance of that process.
-            Err(Mishap::Crashed(why) | Mishap::NoInstance(why)) if again_in_one_process => {
+            Err(ExperimentFailure::Crashed(why) | ExperimentFailure::NoInstance(why))
+                if again_in_one_process =>
+            {
                 let alone = self.attempt(experiment);
                 if alone.is_ok() {
                     self.found_single = true;
                 }
                 alone.map_err(|mishap| match mishap {
-                    Mishap::Refused(_) | Mishap::NoInstance(_) => mishap,
-                    _ => Mishap::Crashed(why),
+                    ExperimentFailure::Refused(_) | ExperimentFailure::NoInstance(_) => mishap,
+                    _ => ExperimentFailure::Crashed(why),
                 })
             }
             done => done,
