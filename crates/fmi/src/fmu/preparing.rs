@@ -31,7 +31,7 @@ impl Unit {
         prepared.warnings.splice(0..0, remarks);
         match probing {
             Probing::Declared => {}
-            Probing::There(laboratory) => prepared.probe(laboratory, step)?,
+            Probing::There(experiments) => prepared.probe(experiments, step)?,
             Probing::Here if prepared.only_once() => prepared.forgo_probe(),
             Probing::Here => self.probe_here(&mut prepared, step)?,
         }
@@ -56,11 +56,11 @@ impl Unit {
                        another one";
         prepared.warnings.push(warning.to_owned());
         let untried = self.lay_out(prepared.settings.clone(), step)?;
-        let mut laboratory = InProcess {
+        let mut experiments = InProcess {
             prepared: untried,
             step,
         };
-        prepared.probe(&mut laboratory, step)
+        prepared.probe(&mut experiments, step)
     }
 
     /// Lays out an FMU that could not be tried, to show what it declares; `why` it cannot be run.

@@ -44,15 +44,15 @@ pub trait SystemFactory {
 }
 
 /// Serves the process that has started this one, whose end of the channel is our standard input,
-/// until it is gone. `open` gets the job that the process was started for; `errand` does what is
-/// asked of a process that was started for errands.
+/// until it is gone. `open` gets the job that the process was started for; `task` does what is
+/// asked of a process that was started for tasks.
 ///
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
 /// prints goes to standard error, away from results.
 pub fn serve<M: SystemFactory>(
     texts: Texts,
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
-    errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
+    task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
 ) -> Result<()> {
     let socket = take_over_channel()?;
     end_with(socket.try_clone()?)?;
@@ -63,7 +63,7 @@ pub fn serve<M: SystemFactory>(
         backoff: Backoff::default(),
         texts,
     }
-    .serve(open, errand);
+    .serve(open, task);
     Ok(())
 }
 
@@ -110,11 +110,11 @@ impl Server {
     fn serve<M: SystemFactory>(
         mut self,
         open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
-        errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
+        task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
     ) -> std::result::Result<(), Gone> {
         let (kind, job) = channel::receive_frame(&self.socket, wait_on)?;
         if kind == ERRAND {
-            return self.do_errands(job, errand);
+            return self.do_tasks(job, task);
         }
         let mut maker = match open(&job) {
             Ok(maker) => maker,
@@ -130,15 +130,15 @@ impl Server {
         }
     }
 
-    /// One errand after the other.
-    fn do_errands(
+    /// One task after the other.
+    fn do_tasks(
         &self,
         first: Vec<u8>,
-        mut errand: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
+        mut task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
     ) -> std::result::Result<(), Gone> {
         let mut next = first;
         loop {
-            match errand(&next) {
+            match task(&next) {
                 Ok(answer) => channel::send_frame(&self.socket, DONE, &answer)?,
                 Err(why) => channel::send_frame(&self.socket, FAILED, why.as_bytes())?,
             }
