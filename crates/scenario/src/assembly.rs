@@ -5,11 +5,10 @@ use std::ops::Range;
 use toml::Spanned;
 
 use crate::catalog::Catalog;
+use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::file::connect::connect;
 use crate::file::toml_file::ConnectionTable;
-use crate::options::Choices;
-use crate::overrides::Overrides;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
 use crate::source::system_source::SystemSource;
@@ -56,28 +55,18 @@ impl Assembly {
             problems: problems.into_iter().map(without_place).collect(),
         };
         let times = possible(self.start_time, self.stop_time);
-        let (start_time, stop_time) = times.map_err(|problem| bad(vec![problem]))?;
-        let mut parts: Vec<Part> = self.sources.into_iter().map(Part::from_source).collect();
+        let times = times.map_err(|problem| bad(vec![problem]))?;
+        let parts: Vec<Part> = self.sources.into_iter().map(Part::from_source).collect();
         let names = vec![NOWHERE; parts.len()];
         let tables: Vec<_> = self.links.into_iter().map(table).collect();
         let connected = connect(&parts, &names, &tables).map_err(bad)?;
-        for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
-            part.mappings = mappings;
-        }
-        Ok(Scenario {
-            name: self.name,
-            start_time,
-            stop_time,
-            connections: connected.connections,
-            warnings: connected.warnings,
-            parts,
-            proposed_step: None,
-            choices: Choices::default(),
-            source,
+        let connected = Connected {
             places: Vec::new(),
-            system_places: Vec::new(),
-            changes: Overrides::default(),
+            ..connected
+        };
+        Ok(Scenario {
             catalog: self.catalog,
+            ..Scenario::new(source, self.name, times, parts, connected)
         })
     }
 }

@@ -7,6 +7,7 @@ use dovetail_equations::Definition;
 use dovetail_fmi::Prepared;
 
 use crate::catalog::Catalog;
+use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::options::{Choices, RunOptions};
 use crate::overrides::Overrides;
@@ -52,6 +53,34 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// A model of these systems, with what is in front of their inputs. Its options are the defaults.
+    pub(crate) fn new(
+        source: SourceText,
+        name: String,
+        (start_time, stop_time): (f64, f64),
+        mut parts: Vec<Part>,
+        connected: Connected,
+    ) -> Self {
+        for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
+            part.mappings = mappings;
+        }
+        Self {
+            name,
+            start_time,
+            stop_time,
+            connections: connected.connections,
+            warnings: connected.warnings,
+            parts,
+            proposed_step: None,
+            choices: Choices::default(),
+            source,
+            places: connected.places,
+            system_places: Vec::new(),
+            changes: Overrides::default(),
+            catalog: Catalog::default(),
+        }
+    }
+
     /// The equations of all systems, or the first system that has none.
     pub fn definitions(&self) -> Result<Vec<Definition>, NoEquations> {
         let all = self.equations()?;

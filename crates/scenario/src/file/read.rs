@@ -9,7 +9,6 @@ use super::connect::connect;
 use super::overriding;
 use super::toml_file::{self, Header, ModelFile};
 use crate::catalog::Catalog;
-use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText, printable};
 use crate::fmu::store::FmuStore;
 use crate::options::Choices;
@@ -97,10 +96,16 @@ impl Model<'_> {
         };
         match times {
             Some(times) if problems.is_empty() => {
-                let scenario = self.assemble(times, choices, parts, connected);
+                let name = self.file.model.name.as_ref().unwrap_or(&self.source.path);
+                let name = name.chars().map(printable).collect();
+                let source = self.source.clone();
+                let scenario = Scenario::new(source, name, times, parts, connected);
                 Ok(Scenario {
                     warnings: [warnings, scenario.warnings].concat(),
                     system_places: names,
+                    choices,
+                    changes: self.changes.clone(),
+                    catalog: self.catalog.clone(),
                     ..scenario
                 })
             }
@@ -138,34 +143,6 @@ impl Model<'_> {
             }
         }
         (parts, warnings)
-    }
-
-    fn assemble(
-        &self,
-        (start_time, stop_time): (f64, f64),
-        choices: Choices,
-        mut parts: Vec<Part>,
-        connected: Connected,
-    ) -> Scenario {
-        for (part, mappings) in parts.iter_mut().zip(connected.mappings) {
-            part.mappings = mappings;
-        }
-        let name = self.file.model.name.as_ref().unwrap_or(&self.source.path);
-        Scenario {
-            name: name.chars().map(printable).collect(),
-            start_time,
-            stop_time,
-            connections: connected.connections,
-            warnings: connected.warnings,
-            parts,
-            proposed_step: None,
-            choices,
-            source: self.source.clone(),
-            places: connected.places,
-            system_places: Vec::new(),
-            changes: self.changes.clone(),
-            catalog: self.catalog.clone(),
-        }
     }
 }
 

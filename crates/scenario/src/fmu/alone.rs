@@ -8,8 +8,8 @@ use super::recorded::recorded;
 use super::store::{FmuStore, FmuUsage};
 use super::values::texts;
 use crate::catalog::Catalog;
+use crate::connected::Connected;
 use crate::diagnostic::{BadModel, Problem, SourceText};
-use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
@@ -43,31 +43,26 @@ pub(crate) fn scenario(
     };
     let source = fmus.prepare(&name, path, usage).map_err(refused)?;
     let interface = source.interface();
-    let sources = interface
-        .inputs
-        .iter()
-        .map(|input| Source::Constant(input.start))
-        .collect();
-    let warnings = source.warnings();
-    Ok(Scenario {
-        name: unit.description().model_name.clone(),
-        start_time: start,
-        stop_time: stop,
-        connections: Connections::new(vec![interface], sources),
-        warnings,
-        parts: vec![Part::new(source)],
-        proposed_step: experiment
-            .step_size
-            .filter(|size| *size > 0.0 && *size < stop - start),
-        choices: Choices::default(),
-        source: SourceText {
-            path: path.display().to_string(),
-            text: String::new(),
-        },
+    let held = interface.inputs.iter();
+    let held = held.map(|input| Source::Constant(input.start)).collect();
+    let connected = Connected {
+        connections: Connections::new(vec![interface], held),
         places: Vec::new(),
-        system_places: Vec::new(),
+        mappings: vec![Vec::new()],
+        warnings: source.warnings(),
+    };
+    let parts = vec![Part::new(source)];
+    let text = SourceText {
+        path: path.display().to_string(),
+        text: String::new(),
+    };
+    let name = unit.description().model_name.clone();
+    let step = experiment.step_size;
+    Ok(Scenario {
+        proposed_step: step.filter(|size| *size > 0.0 && *size < stop - start),
         changes: changes.clone(),
         catalog: catalog.clone(),
+        ..Scenario::new(text, name, (start, stop), parts, connected)
     })
 }
 

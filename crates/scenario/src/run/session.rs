@@ -121,17 +121,11 @@ impl Session<'_> {
             self.checks[system] += 1;
             let here = task.linearization;
             if let Some(state) = here.f.iter().position(|rate| !rate.is_finite()) {
-                let variable = format!("der({})", interface.states[state]);
-                let (system, time, value) = (
-                    interface.name.clone(),
-                    self.scenario.start_time,
-                    here.f[state],
-                );
                 return Err(Error::NotFinite {
-                    system,
-                    variable,
-                    time,
-                    value,
+                    system: interface.name.clone(),
+                    variable: format!("der({})", interface.states[state]),
+                    time: self.scenario.start_time,
+                    value: here.f[state],
                 });
             }
         }
@@ -140,39 +134,36 @@ impl Session<'_> {
 
     /// Runs to the end, watched by `observers`. Raising `interrupted` ends it after the step under way.
     pub fn run(mut self, observers: &mut [&mut dyn Observer], interrupted: &AtomicBool) -> RunEnd {
-        let (scenario, name) = (self.scenario, self.method.name());
-        let workers = self.workers.as_mut();
         let mut run = Orchestrator::new(
-            &scenario.connections,
+            &self.scenario.connections,
             self.method.as_mut(),
-            workers,
+            self.workers.as_mut(),
             observers,
             interrupted,
         );
-        let ending = run.run(&self.start, scenario.stop_time);
-        let (reached, statistics) = (run.reached(), run.statistics());
+        let ending = run.run(&self.start, self.scenario.stop_time);
+        let reached = run.reached();
+        let statistics = run.statistics();
         let ending = interrupted_after_all(ending, &mut self.warnings);
         if let Ok(Ending::Requested { system }) = ending {
-            let who = scenario.parts[system].name();
-            self.remarks.push(format!(
-                "`{who}` asked for the end of the simulation at t = {} s",
-                readable(reached)
-            ));
+            let name = self.scenario.parts[system].name();
+            let time = readable(reached);
+            let remark = format!("`{name}` asked for the end of the simulation at t = {time} s");
+            self.remarks.push(remark);
         }
-        let mut work = self.workers.work().to_vec();
-        work.iter_mut()
-            .zip(&self.checks)
-            .for_each(|(work, checks)| work.linearizations -= checks);
-        drop(self.workers); // systems in other processes tell what they noted when they leave
-        let (costs, notes): (Vec<_>, Vec<_>) = self
-            .reports
-            .iter()
-            .map(|report| report.read().unzip())
-            .unzip();
-        let told = scenario.inside_fmus(&notes);
-        let own = scenario.run_warnings(self.kind, &self.options);
+        self.end(ending, reached, statistics)
+    }
+
+    /// What there is to say of a run that is over.
+    fn end(self, ending: Result<Ending, Error>, reached: f64, statistics: Statistics) -> RunEnd {
+        let work = self.work();
+        drop(self.workers); // systems in other processes report when they end
+        let reports = self.reports.iter().map(|report| report.read().unzip());
+        let (costs, notes): (Vec<_>, Vec<_>) = reports.unzip();
+        let inside = self.scenario.inside_fmus(&notes);
+        let own = self.scenario.run_warnings(self.kind, &self.options);
         RunEnd {
-            method: name,
+            method: self.method.name(),
             reason: self.reason,
             step: self.step,
             reached,
@@ -180,11 +171,20 @@ impl Session<'_> {
             statistics,
             work,
             wall_seconds: self.clock.elapsed().as_secs_f64(),
-            warnings: [own, self.warnings, self.method.warnings(), told.warnings].concat(),
-            remarks: [self.remarks, self.method.remarks(), told.remarks].concat(),
+            warnings: [own, self.warnings, self.method.warnings(), inside.warnings].concat(),
+            remarks: [self.remarks, self.method.remarks(), inside.remarks].concat(),
             costs,
             quality: self.method.quality(),
         }
+    }
+
+    /// The work of the systems, without that before the run.
+    fn work(&self) -> Vec<Work> {
+        let mut work = self.workers.work().to_vec();
+        for (work, checks) in work.iter_mut().zip(&self.checks) {
+            work.linearizations -= checks;
+        }
+        work
     }
 }
 

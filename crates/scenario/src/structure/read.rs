@@ -15,7 +15,6 @@ use crate::diagnostic::{BadModel, Problem, SourceText};
 use crate::fmu::recorded::recorded;
 use crate::fmu::store::{FmuStore, FmuUsage};
 use crate::fmu::values::texts;
-use crate::options::Choices;
 use crate::overrides::Overrides;
 use crate::scenario::Scenario;
 use crate::source::part::Part;
@@ -66,31 +65,17 @@ fn build(
     let (sources, mappings, held) = wired?;
     odd.extend(held);
     let interfaces = parts.iter().map(Part::interface).collect();
-    let connected = finish(interfaces, sources, Vec::new(), mappings, Vec::new());
-    parts
-        .iter_mut()
-        .zip(connected.mappings)
-        .for_each(|(part, mappings)| part.mappings = mappings);
+    let connected = finish(interfaces, sources, Vec::new(), mappings, odd);
+    let text = SourceText {
+        path: path.display().to_string(),
+        text: String::new(),
+    };
+    let step = structure.experiment.step_size;
     Ok(Scenario {
-        name: structure.name.clone(),
-        start_time: span.0,
-        stop_time: span.1,
-        connections: connected.connections,
-        warnings: odd,
-        parts,
-        proposed_step: structure
-            .experiment
-            .step_size
-            .filter(|size| *size > 0.0 && *size < span.1 - span.0),
-        choices: Choices::default(),
-        source: SourceText {
-            path: path.display().to_string(),
-            text: String::new(),
-        },
-        places: Vec::new(),
-        system_places: Vec::new(),
+        proposed_step: step.filter(|size| *size > 0.0 && *size < span.1 - span.0),
         changes: changes.clone(),
         catalog: catalog.clone(),
+        ..Scenario::new(text, structure.name.clone(), span, parts, connected)
     })
 }
 
