@@ -3,7 +3,7 @@
 use dovetail_core::Linearization;
 
 use crate::coupling::Coupling;
-use crate::global::Global;
+use crate::interface_system::InterfaceSystem;
 use crate::rates::Rates;
 
 /// Three digits are enough to tell.
@@ -12,9 +12,13 @@ pub(crate) fn rounded(number: f64) -> f64 {
 }
 
 /// In what time states move or turn by as much as they are large, or, from rest, by as much as they will be.
-pub(crate) fn time_scale(coupling: &Coupling<'_>, global: &Global, rates: &Rates) -> f64 {
+pub(crate) fn time_scale(
+    coupling: &Coupling<'_>,
+    interface_system: &InterfaceSystem,
+    rates: &Rates,
+) -> f64 {
     let mut shortest = f64::INFINITY;
-    for (task, local) in coupling.tasks.iter().zip(global.local()) {
+    for (task, local) in coupling.tasks.iter().zip(interface_system.local()) {
         let here = &local.linearization;
         for (i, (x, rate)) in here.x.iter().zip(&here.f).enumerate() {
             let inner: f64 = here

@@ -4,7 +4,7 @@ use dovetail_core::Connections;
 use dovetail_numerics::spectral_bound;
 use nalgebra::DMatrix;
 
-use crate::global::Global;
+use crate::interface_system::InterfaceSystem;
 
 /// Of larger systems it is not asked: they count as slow.
 const MOST_STATES: usize = 64;
@@ -38,8 +38,8 @@ impl Rates {
     }
 
     /// The systems stand elsewhere: how fast they are there.
-    pub fn locate(&mut self, global: &Global) {
-        for (rate, local) in self.all.iter_mut().zip(global.local()) {
+    pub fn locate(&mut self, interface_system: &InterfaceSystem) {
+        for (rate, local) in self.all.iter_mut().zip(interface_system.local()) {
             let a = &local.linearization.a;
             if let Some(room) = self.rooms.iter_mut().find(|room| room.nrows() == a.nrows()) {
                 *rate = spectral_bound(a, room);

@@ -4,7 +4,7 @@ use dovetail_core::{Error, MacroStep, Workers};
 
 use super::Dovetail;
 use super::restart::{Restart, SingularInterface};
-use crate::global::Unsolved;
+use crate::interface_system::Unsolved;
 
 /// Rounds of questions about the present, at most, until an interface agrees.
 const MOST_ROUNDS: usize = 8;
@@ -20,10 +20,10 @@ impl Dovetail<'_> {
         let measured = self.measured();
         for _ in 0..MOST_ROUNDS {
             self.coupling.ask_about_present(time, workers)?;
-            self.global.localize(time, workers)?;
+            self.interface_system.localize(time, workers)?;
             Restart::measure(
                 &self.coupling,
-                &self.global,
+                &self.interface_system,
                 &mut self.ends.integrated[..measured],
             );
             self.restart_from_integrated(time)?;
@@ -31,7 +31,7 @@ impl Dovetail<'_> {
             let interfaces = self.connections.interfaces();
             let same =
                 |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
-            let agrees = |system: usize, column: &crate::global::Column| {
+            let agrees = |system: usize, column: &crate::interface_system::Column| {
                 let (used, now) = (
                     tasks[system].inputs[column.input].at(0.0),
                     self.coupling.start[column.variable],
@@ -40,7 +40,7 @@ impl Dovetail<'_> {
                 same(used.value, now.value) && (!bends || same(used.slope, now.slope))
             };
             if self
-                .global
+                .interface_system
                 .columns
                 .iter()
                 .enumerate()
@@ -49,7 +49,7 @@ impl Dovetail<'_> {
                 break;
             }
         }
-        self.global.keep(|_, _, _| false);
+        self.interface_system.keep(|_, _, _| false);
         self.memory.forget();
         self.local_error.forget();
         self.stand();
@@ -61,7 +61,7 @@ impl Dovetail<'_> {
         let (measured, scale) = (self.measured(), self.usual_size());
         let solved = self.restart.solve(
             &mut self.coupling,
-            &self.global,
+            &self.interface_system,
             &self.ends.integrated[..measured],
             scale,
         );
@@ -102,7 +102,7 @@ impl Dovetail<'_> {
         let agreed = self.ask_until_agreed(step.end, negligible, workers);
         std::mem::swap(&mut self.coupling.tasks, &mut self.present);
         self.coupling.step = step;
-        self.global.keep(|_, _, _| false);
+        self.interface_system.keep(|_, _, _| false);
         self.tally.disagrees = !agreed?;
         if !self.tally.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
@@ -130,15 +130,15 @@ impl Dovetail<'_> {
                 .for_each(|(before, knot)| *before = knot.value);
             let count = self.coupling.start.len();
             self.coupling.ask_about_present(time, workers)?;
-            self.global.localize(time, workers)?;
+            self.interface_system.localize(time, workers)?;
             Restart::measure(
                 &self.coupling,
-                &self.global,
+                &self.interface_system,
                 &mut self.ends.uncorrected[..measured],
             );
             let solved = self.restart.solve(
                 &mut self.coupling,
-                &self.global,
+                &self.interface_system,
                 &self.ends.uncorrected[..measured],
                 scale,
             );
@@ -157,8 +157,8 @@ impl Dovetail<'_> {
     /// Whether some system has a nonlinear feedthrough.
     fn bends(&self) -> bool {
         let passes = |system: usize, d: &nalgebra::DMatrix<f64>| {
-            let rows = &self.global.rows[system];
-            let columns = &self.global.columns[system];
+            let rows = &self.interface_system.rows[system];
+            let columns = &self.interface_system.columns[system];
             rows.iter().any(|row| {
                 columns
                     .iter()
@@ -166,7 +166,7 @@ impl Dovetail<'_> {
             })
         };
         let local = self
-            .global
+            .interface_system
             .local()
             .iter()
             .map(|local| &local.linearization)

@@ -6,7 +6,7 @@ use super::controller::Parts;
 use super::integration::BAD;
 use super::restart::Restart;
 use super::{Dovetail, Relinearize, Steps};
-use crate::global::Column;
+use crate::interface_system::Column;
 use crate::shape::Shape;
 
 /// Predictions that miss by less than this part of a range let steps grow again.
@@ -28,17 +28,17 @@ impl Dovetail<'_> {
         if let Some(error) = &mut self.global_error {
             error.set_out();
         }
-        self.global.localize(step.end, workers)?;
+        self.interface_system.localize(step.end, workers)?;
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
         let (ends, rates) = (&self.ends.integrated[..solved], &self.rates);
         self.local_error
-            .interpolate(&self.coupling, ends, rates, &mut self.global);
+            .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
         self.local_error.judge_taken_ends(
             &self.coupling,
             &self.ends.missed[..solved],
             &self.rates,
-            &mut self.global,
+            &mut self.interface_system,
         );
         self.local_error.learn(&self.coupling);
         self.choose_linearizations();
@@ -66,10 +66,10 @@ impl Dovetail<'_> {
         let ends = &mut self.ends;
         Restart::measure(
             &self.coupling,
-            &self.global,
+            &self.interface_system,
             &mut ends.integrated[..measured],
         );
-        self.global
+        self.interface_system
             .estimate_all(&self.coupling, &mut ends.difference[..measured]);
         ends.difference
             .iter_mut()
@@ -119,14 +119,14 @@ impl Dovetail<'_> {
                     ends.difference[c].abs() > OUTDATED * change.abs()
                 })
         };
-        self.global.keep(|system, kept, new| {
+        self.interface_system.keep(|system, kept, new| {
             if never {
                 !outdated(system)
             } else {
                 is_same(kept, new)
             }
         });
-        self.tally.kept += self.global.staying();
+        self.tally.kept += self.interface_system.staying();
     }
 
     /// The error of the step, the size of the next, and the error of the whole run.
@@ -168,7 +168,7 @@ impl Dovetail<'_> {
             // One step can stand for a few others, not for a run in which every step begins at an event.
             self.tally.unsure |= self.tally.unknown > MOST_UNKNOWN;
             error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
-            error.tell_outputs(&self.coupling, &self.global);
+            error.tell_outputs(&self.coupling, &self.interface_system);
             let change = error.change(step.size(), &self.states);
             // One step to the next tells nothing of steps much shorter.
             self.tally.trust = (step.size() / change).sqrt().max(0.3 * step.size());
@@ -198,7 +198,7 @@ impl Dovetail<'_> {
 
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.
     fn cross(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
-        self.global.forget();
+        self.interface_system.forget();
         self.coupling.cross_event(workers)?;
         self.settle(time, workers)?;
         if let Steps::Adaptive(controller) = &mut self.steps {
@@ -210,12 +210,12 @@ impl Dovetail<'_> {
 
     /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody follows from the same inputs.
     fn tell_consistent_outputs(&mut self) {
-        for (task, (columns, local)) in self
-            .coupling
-            .tasks
-            .iter_mut()
-            .zip(self.global.columns.iter().zip(self.global.local()))
-        {
+        for (task, (columns, local)) in self.coupling.tasks.iter_mut().zip(
+            self.interface_system
+                .columns
+                .iter()
+                .zip(self.interface_system.local()),
+        ) {
             let here = &local.linearization;
             for (output, knot) in task.response.outputs.iter_mut().enumerate() {
                 let by_input = |column: &Column| {

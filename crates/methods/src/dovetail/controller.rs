@@ -48,7 +48,7 @@ pub(super) struct Controller {
     struggle: u32,
     /// `κ`, and the largest recent global error.
     share: f64,
-    global: f64,
+    global_error: f64,
     /// The largest magnification by loops so far.
     magnification: f64,
     /// The shortest and the longest step taken.
@@ -79,7 +79,7 @@ impl Controller {
             refusals: 0,
             struggle: 0,
             share: 1.0,
-            global: 0.0,
+            global_error: 0.0,
             magnification: 1.0,
             extent: (f64::INFINITY, 0.0),
         }
@@ -217,10 +217,10 @@ impl Controller {
 
     /// The global error as estimated at `time`, in units of the ranges, steers what steps may leave.
     pub fn steer(&mut self, time: f64, error: f64) {
-        self.global = error.max(0.97 * self.global);
-        if self.steps > 8 && self.global > 0.0 {
+        self.global_error = error.max(0.97 * self.global_error);
+        if self.steps > 8 && self.global_error > 0.0 {
             let passed = ((time - self.grid.time(0)) / self.span()).clamp(0.0, 1.0);
-            let factor = (0.3 * self.tolerance * passed.sqrt() / self.global).powf(0.01);
+            let factor = (0.3 * self.tolerance * passed.sqrt() / self.global_error).powf(0.01);
             self.share = (self.share * factor).clamp(0.05, 2.0);
         }
     }

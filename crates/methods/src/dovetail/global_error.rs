@@ -10,7 +10,7 @@ use nalgebra::DMatrix;
 
 use crate::algebraic_loops;
 use crate::coupling::Coupling;
-use crate::global::Global;
+use crate::interface_system::InterfaceSystem;
 use crate::ranges::Ranges;
 
 /// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is worth.
@@ -78,19 +78,19 @@ impl GlobalError {
     }
 
     /// The systems stand elsewhere, or on the far side of an event.
-    pub fn locate(&mut self, global: &Global) {
+    pub fn locate(&mut self, interface_system: &InterfaceSystem) {
         self.loops.fill(0.0);
         self.loops.fill_diagonal(1.0);
         self.follow.fill(0.0);
         self.coupled.fill(0.0);
         let mut first = 0;
-        for (system, local) in global.local().iter().enumerate() {
+        for (system, local) in interface_system.local().iter().enumerate() {
             let here = &local.linearization;
-            for row in &global.rows[system] {
+            for row in &interface_system.rows[system] {
                 for j in 0..here.x.len() {
                     self.follow[(row.variable, first + j)] = here.c[(row.position, j)];
                 }
-                for column in &global.columns[system] {
+                for column in &interface_system.columns[system] {
                     self.loops[(row.variable, column.variable)] -=
                         here.d[(row.position, column.input)];
                 }
@@ -112,7 +112,7 @@ impl GlobalError {
                     .for_each(|(to, from)| *to = *from);
             }
         }
-        self.couple(global);
+        self.couple(interface_system);
     }
 
     fn measure_loops(&mut self) {
@@ -129,16 +129,16 @@ impl GlobalError {
     }
 
     /// `A + B Φᵀ (I − D Φᵀ)⁻¹ C`.
-    fn couple(&mut self, global: &Global) {
+    fn couple(&mut self, interface_system: &InterfaceSystem) {
         let mut first = 0;
-        for (system, local) in global.local().iter().enumerate() {
+        for (system, local) in interface_system.local().iter().enumerate() {
             let here = &local.linearization;
             let states = here.x.len();
             for i in 0..states {
                 for j in 0..states {
                     self.coupled[(first + i, first + j)] += here.a[(i, j)];
                 }
-                for column in &global.columns[system] {
+                for column in &interface_system.columns[system] {
                     let gain = here.b[(i, column.input)];
                     for j in 0..self.follow.ncols() {
                         self.coupled[(first + i, j)] += gain * self.follow[(column.variable, j)];
@@ -195,7 +195,7 @@ impl GlobalError {
     }
 
     /// The errors of the outputs follow from those of the states.
-    pub fn tell_outputs(&mut self, coupling: &Coupling<'_>, global: &Global) {
+    pub fn tell_outputs(&mut self, coupling: &Coupling<'_>, interface_system: &InterfaceSystem) {
         for (v, variable) in self.variables.iter_mut().enumerate() {
             *variable = self
                 .states
@@ -205,7 +205,7 @@ impl GlobalError {
                 .sum();
         }
         let (mut first, mut places) = (0, self.outputs.iter_mut());
-        for (system, local) in global.local().iter().enumerate() {
+        for (system, local) in interface_system.local().iter().enumerate() {
             let here = &local.linearization;
             let states = &self.states[first..][..here.x.len()];
             for (output, place) in (0..here.g.len()).zip(&mut places) {
@@ -214,7 +214,7 @@ impl GlobalError {
                     .enumerate()
                     .map(|(j, e)| here.c[(output, j)] * e)
                     .sum();
-                let by_inputs = global.columns[system].iter();
+                let by_inputs = interface_system.columns[system].iter();
                 let by_inputs: f64 = by_inputs
                     .map(|column| here.d[(output, column.input)] * self.variables[column.variable])
                     .sum();

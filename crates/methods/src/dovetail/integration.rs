@@ -114,7 +114,7 @@ impl Dovetail<'_> {
     /// Whether some state has left its range by far in this one step.
     fn leaves_its_range(&self) -> bool {
         let before = self
-            .global
+            .interface_system
             .local()
             .iter()
             .flat_map(|local| local.linearization.x.iter());
@@ -154,7 +154,7 @@ impl Dovetail<'_> {
                 self.local_error.judge_ends(
                     &self.coupling,
                     &self.ends.missed[..unknowns],
-                    &mut self.global,
+                    &mut self.interface_system,
                 );
                 let share = self.states.largest_share(&self.local_error.ends);
                 let poor = share > PATIENCE * allowed;
@@ -208,7 +208,7 @@ impl Dovetail<'_> {
         let ends = &mut self.ends;
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
         ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
-        self.global.solve(&mut ends.right[..unknowns]);
+        self.interface_system.solve(&mut ends.right[..unknowns]);
         ends.solution[..unknowns]
             .iter_mut()
             .zip(&ends.right)

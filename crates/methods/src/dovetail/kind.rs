@@ -4,7 +4,7 @@ use dovetail_core::Method;
 
 use super::options::{DovetailOptions, Inputs, Relinearize};
 use super::{Dovetail, NAME};
-use crate::global::needs::check_needs;
+use crate::interface_system::needs::check_needs;
 use crate::registry::common::{DEFAULT_TOLERANCE, STEP, TOLERANCE};
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};

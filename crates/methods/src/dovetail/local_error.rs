@@ -9,7 +9,7 @@
 use dovetail_core::{Knot, Signal};
 
 use crate::coupling::Coupling;
-use crate::global::{Global, MOST_ORDERS};
+use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::rates::Rates;
 use crate::shape::Shape;
 
@@ -69,7 +69,7 @@ impl LocalError {
         coupling: &Coupling<'_>,
         solution: &[f64],
         rates: &Rates,
-        global: &mut Global,
+        interface_system: &mut InterfaceSystem,
     ) {
         let (size, shape) = (coupling.step.size(), coupling.shape());
         self.known = true;
@@ -105,14 +105,14 @@ impl LocalError {
             self.disturbance[c] = disturbance.unwrap_or_default();
         }
         let unknowns = solution.len();
-        global.disturb(
+        interface_system.disturb(
             &self.disturbance,
             Some(&self.whole),
             &mut self.effect[..unknowns],
         );
-        global.solve(&mut self.effect[..unknowns]);
+        interface_system.solve(&mut self.effect[..unknowns]);
         add_ends(shape, size, &self.effect[..unknowns], &mut self.disturbance);
-        global.disturb_states(
+        interface_system.disturb_states(
             &self.disturbance,
             Some(&self.whole),
             &mut self.interpolation,
@@ -125,7 +125,7 @@ impl LocalError {
         &mut self,
         coupling: &Coupling<'_>,
         solution: &[f64],
-        global: &Global,
+        interface_system: &InterfaceSystem,
     ) -> Option<[&[f64]; 2]> {
         let (size, before_size) = (coupling.step.size(), self.before_size?);
         for (shape, errors) in [
@@ -137,15 +137,20 @@ impl LocalError {
                 let height = height(shape, size, &input, before_size, self.before[c]);
                 self.disturbance[c] = bump(shape, size, height);
             }
-            global.disturb_states(&self.disturbance, None, errors);
+            interface_system.disturb_states(&self.disturbance, None, errors);
         }
         Some([&self.ends, &self.foreseen])
     }
 
     /// What wrong ends leave in the states, by how much integrated outputs miss the predicted ones.
-    pub fn judge_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
-        self.push_ends(coupling, misses, global);
-        global.disturb_states(&self.disturbance, None, &mut self.ends);
+    pub fn judge_ends(
+        &mut self,
+        coupling: &Coupling<'_>,
+        misses: &[f64],
+        interface_system: &mut InterfaceSystem,
+    ) {
+        self.push_ends(coupling, misses, interface_system);
+        interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
     /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with them is undone in the next step, which
@@ -155,9 +160,9 @@ impl LocalError {
         coupling: &Coupling<'_>,
         misses: &[f64],
         rates: &Rates,
-        global: &mut Global,
+        interface_system: &mut InterfaceSystem,
     ) {
-        self.push_ends(coupling, misses, global);
+        self.push_ends(coupling, misses, interface_system);
         let (size, count) = (coupling.step.size(), coupling.variables.len());
         for (c, variable) in coupling.variables.iter().enumerate() {
             add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
@@ -167,19 +172,29 @@ impl LocalError {
                 0.0
             };
         }
-        global.disturb_states(&self.disturbance, None, &mut self.ends);
+        interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
     /// The same for misses that are only expected.
-    pub fn foresee_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
-        self.push_ends(coupling, misses, global);
-        global.disturb_states(&self.disturbance, None, &mut self.foreseen);
+    pub fn foresee_ends(
+        &mut self,
+        coupling: &Coupling<'_>,
+        misses: &[f64],
+        interface_system: &mut InterfaceSystem,
+    ) {
+        self.push_ends(coupling, misses, interface_system);
+        interface_system.disturb_states(&self.disturbance, None, &mut self.foreseen);
     }
 
-    fn push_ends(&mut self, coupling: &Coupling<'_>, misses: &[f64], global: &mut Global) {
+    fn push_ends(
+        &mut self,
+        coupling: &Coupling<'_>,
+        misses: &[f64],
+        interface_system: &mut InterfaceSystem,
+    ) {
         let effect = &mut self.effect[..misses.len()];
         effect.copy_from_slice(misses);
-        global.solve(effect);
+        interface_system.solve(effect);
         self.disturbance
             .iter_mut()
             .for_each(|disturbance| disturbance.fill(0.0));

@@ -10,7 +10,7 @@
 //! So it is returned with the next step: inputs end by as much too far as they have been too short. After each step the impulses of the
 //! whole run then add up to that of this one step alone, also over the first steps, which have nothing to remember.
 
-use crate::global::MOST_ORDERS;
+use crate::interface_system::MOST_ORDERS;
 
 /// Steps that are remembered.
 const DEPTH: usize = 3;

@@ -36,7 +36,7 @@ use dovetail_core::{
 use crate::costarica::{Control, EstimatorOptions};
 use crate::coupling::Coupling;
 use crate::events::meeting_event;
-use crate::global::{Global, MOST_ORDERS, Reach};
+use crate::interface_system::{InterfaceSystem, MOST_ORDERS, OperatorScope};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
@@ -61,7 +61,7 @@ pub struct Dovetail<'a> {
     connections: &'a Connections,
     options: DovetailOptions,
     coupling: Coupling<'a>,
-    global: Global,
+    interface_system: InterfaceSystem,
     restart: Restart,
     memory: Memory,
     safety: Safety,
@@ -144,7 +144,7 @@ impl<'a> Dovetail<'a> {
             coupling = coupling.with_curvatures();
         }
         let keeps = options.relinearize != Relinearize::Always;
-        let reach = Reach {
+        let scope = OperatorScope {
             degree: if quintics { 6 } else { 4 },
             states: true,
             quintics,
@@ -154,7 +154,8 @@ impl<'a> Dovetail<'a> {
             control: Control::Tangent,
             ..EstimatorOptions::default()
         };
-        let global = Global::new(connections, &coupling, capabilities, estimator, reach);
+        let interface_system =
+            InterfaceSystem::new(connections, &coupling, capabilities, estimator, scope);
         let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
         let states = connections
             .interfaces()
@@ -182,7 +183,7 @@ impl<'a> Dovetail<'a> {
         Self {
             connections,
             options,
-            restart: Restart::new(&coupling, &global, quintics),
+            restart: Restart::new(&coupling, &interface_system, quintics),
             memory: Memory::new(count, options.tolerance.is_none()),
             safety: Safety::new(connections, count),
             rates: Rates::new(connections),
@@ -190,7 +191,7 @@ impl<'a> Dovetail<'a> {
             signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],
             global_error,
             coupling,
-            global,
+            interface_system,
             steps,
             abilities: Abilities {
                 revocable: capabilities.iter().all(|c| c.trial),
@@ -226,11 +227,12 @@ impl<'a> Dovetail<'a> {
     }
 
     fn plan_step(&mut self, reached: f64, event: f64) -> MacroStep {
-        let (coupling, global, rates) = (&self.coupling, &self.global, &self.rates);
+        let (coupling, interface_system, rates) =
+            (&self.coupling, &self.interface_system, &self.rates);
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
-                let scale = || crate::ranges::time_scale(coupling, global, rates);
+                let scale = || crate::ranges::time_scale(coupling, interface_system, rates);
                 controller.step(reached, event, self.tally.trust, scale)
             }
         }

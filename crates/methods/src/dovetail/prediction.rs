@@ -5,7 +5,7 @@ use dovetail_core::{Error, Knot, MacroStep, Outcome, Past, Workers};
 use super::controller::Parts;
 use super::{Dovetail, Inputs, Outlook, Steps};
 use crate::coupling::Variable;
-use crate::global::{MOST_ORDERS, Unsolved};
+use crate::interface_system::{MOST_ORDERS, Unsolved};
 use crate::ranges::scale_from_rest;
 
 /// A step whose prediction will be off by more than this part of a range is cut.
@@ -68,13 +68,13 @@ impl Dovetail<'_> {
 
     /// The systems stand elsewhere: what the next steps are measured by.
     pub(super) fn stand(&mut self) {
-        self.rates.locate(&self.global);
+        self.rates.locate(&self.interface_system);
         if let Some(error) = &mut self.global_error {
-            error.locate(&self.global);
+            error.locate(&self.interface_system);
         }
         self.outputs
             .include(self.coupling.start.iter().map(|knot| knot.value));
-        let local = self.global.local();
+        let local = self.interface_system.local();
         self.states.include(
             local
                 .iter()
@@ -92,7 +92,11 @@ impl Dovetail<'_> {
             mut states,
             mut outputs,
         } = std::mem::take(&mut self.outlook);
-        for (system, (scales, local)) in states.iter_mut().zip(self.global.local()).enumerate() {
+        for (system, (scales, local)) in states
+            .iter_mut()
+            .zip(self.interface_system.local())
+            .enumerate()
+        {
             let (here, rate) = (&local.linearization, self.rates.of(system));
             scales
                 .iter_mut()
@@ -117,12 +121,12 @@ impl Dovetail<'_> {
 
     /// What an output will become, given what the states of its system and the inputs that are fed will.
     fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
-        let here = &self.global.local()[variable.system].linearization;
+        let here = &self.interface_system.local()[variable.system].linearization;
         let by_states = states
             .iter()
             .enumerate()
             .map(|(j, scale)| (here.c[(variable.position, j)] * scale).abs());
-        let columns = self.global.columns[variable.system].iter();
+        let columns = self.interface_system.columns[variable.system].iter();
         let by_inputs =
             columns.map(|c| (here.d[(variable.position, c.input)] * outputs[c.variable]).abs());
         by_states.sum::<f64>() + by_inputs.sum::<f64>()
@@ -130,7 +134,7 @@ impl Dovetail<'_> {
 
     /// A state of which nothing else is known has the scale of the outputs that it feeds.
     fn scale_by_fed(&self, system: usize, scales: &mut [f64], outputs: &[f64]) {
-        let here = &self.global.local()[system].linearization;
+        let here = &self.interface_system.local()[system].linearization;
         for (state, scale) in scales
             .iter_mut()
             .enumerate()
@@ -173,7 +177,7 @@ impl Dovetail<'_> {
             let solution = &self.ends.solution[..self.unknowns()];
             let errors = self
                 .local_error
-                .compare(&self.coupling, solution, &self.global);
+                .compare(&self.coupling, solution, &self.interface_system);
             let shares =
                 errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
             if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
@@ -190,7 +194,7 @@ impl Dovetail<'_> {
         let unknowns = self.unknowns();
         let (ends, rates) = (&self.ends.solution[..unknowns], &self.rates);
         self.local_error
-            .interpolate(&self.coupling, ends, rates, &mut self.global);
+            .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
     }
 
     /// Solves `(I − K) z = r + d` for the change over the step.
@@ -224,14 +228,14 @@ impl Dovetail<'_> {
             .take(unknowns)
             .for_each(|(sum, returned)| *sum += returned);
         self.coupling.place(&ends.solution[..unknowns]);
-        self.global
+        self.interface_system
             .prepare(&self.coupling, &mut ends.right[..unknowns])?;
         let known = ends.expected.iter().zip(&ends.solution);
         ends.right
             .iter_mut()
             .zip(known)
             .for_each(|(right, (expected, start))| *right += expected - start);
-        self.global.solve(&mut ends.right[..unknowns]);
+        self.interface_system.solve(&mut ends.right[..unknowns]);
         let solution = &mut ends.solution[..unknowns];
         solution
             .iter_mut()
@@ -249,22 +253,24 @@ impl Dovetail<'_> {
             .map(|(knot, end)| end - knot.value);
         self.outputs.expect(moves);
         let rates = || {
-            self.global
+            self.interface_system
                 .local()
                 .iter()
                 .flat_map(|task| task.linearization.f.iter())
         };
         self.states.expect(rates().map(|rate| rate * step.size()));
         if self.states.rest() {
-            let global = &self.global;
+            let interface_system = &self.interface_system;
             let ends = self
                 .coupling
                 .tasks
                 .iter()
-                .zip(global.local())
+                .zip(interface_system.local())
                 .flat_map(|(task, local)| {
                     let states = 0..local.linearization.x.len();
-                    states.map(move |state| global.estimate_state(task.system, state, &task.inputs))
+                    states.map(move |state| {
+                        interface_system.estimate_state(task.system, state, &task.inputs)
+                    })
                 });
             self.states.expect_from_zero(ends);
         }
@@ -295,7 +301,7 @@ impl Dovetail<'_> {
             self.local_error.foresee_ends(
                 &self.coupling,
                 &ends.right[..unknowns],
-                &mut self.global,
+                &mut self.interface_system,
             );
         }
         if let Steps::Adaptive(controller) = &mut self.steps {
@@ -319,7 +325,7 @@ impl Dovetail<'_> {
         let far = self.safety.look(
             &self.coupling,
             &self.ends,
-            &self.global,
+            &self.interface_system,
             &self.outputs,
             workers,
         )?;
@@ -351,7 +357,7 @@ impl Dovetail<'_> {
             }
         }
         if any {
-            self.global.solve(&mut ends.right[..unknowns]);
+            self.interface_system.solve(&mut ends.right[..unknowns]);
             ends.solution[..unknowns]
                 .iter_mut()
                 .zip(&ends.right)
@@ -362,7 +368,7 @@ impl Dovetail<'_> {
 
     /// Whether all systems are affine as they stand: then nothing is missed.
     fn is_affine(&self) -> bool {
-        self.global
+        self.interface_system
             .local()
             .iter()
             .all(|local| local.linearization.affine != 0)

@@ -14,11 +14,11 @@ use dovetail_core::{Knot, Linearization};
 use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
-use crate::global::{Global, Level, MOST_ORDERS, Row};
+use crate::interface_system::{InterfaceMatrix, InterfaceSystem, MOST_ORDERS, Row};
 
 /// The solver, with what it keeps from step to step.
 pub(super) struct Restart {
-    levels: Vec<Level>,
+    matrices: Vec<InterfaceMatrix>,
     /// For which affine systems, how many derivatives and which scale the matrix was factored.
     known: Vec<u64>,
     scale: f64,
@@ -32,18 +32,29 @@ pub(super) struct Restart {
 pub(super) struct SingularInterface;
 
 impl Restart {
-    pub fn new(coupling: &Coupling<'_>, global: &Global, quintics: bool) -> Self {
+    pub fn new(
+        coupling: &Coupling<'_>,
+        interface_system: &InterfaceSystem,
+        quintics: bool,
+    ) -> Self {
         let orders = if quintics { 2..=3 } else { 2..=2 };
-        let most = global
+        let most = interface_system
             .local()
             .iter()
-            .zip(&global.rows)
+            .zip(&interface_system.rows)
             .map(|(local, rows)| local.linearization.x.len() * rows.len());
         Self {
-            levels: orders
-                .map(|orders| Level::new(orders, coupling, &global.rows, &global.columns))
+            matrices: orders
+                .map(|orders| {
+                    InterfaceMatrix::new(
+                        orders,
+                        coupling,
+                        &interface_system.rows,
+                        &interface_system.columns,
+                    )
+                })
                 .collect(),
-            known: vec![0; global.local().len()],
+            known: vec![0; interface_system.local().len()],
             scale: f64::NAN,
             orders: 0,
             twice: vec![0.0; most.max().unwrap_or(0)],
@@ -53,12 +64,12 @@ impl Restart {
 
     /// What systems answered at the end of the tasks: values, then slopes, then curvatures. What they do not tell follows from the
     /// linearisation there; curvatures do so exactly for affine systems only.
-    pub fn measure(coupling: &Coupling<'_>, global: &Global, into: &mut [f64]) {
+    pub fn measure(coupling: &Coupling<'_>, interface_system: &InterfaceSystem, into: &mut [f64]) {
         let count = coupling.variables.len();
         for (c, variable) in coupling.variables.iter().enumerate() {
             let task = &coupling.tasks[variable.system];
             let knot = task.response.outputs[variable.position];
-            let here = &global.local()[variable.system].linearization;
+            let here = &interface_system.local()[variable.system].linearization;
             let input = |i: usize| task.inputs[i].at(task.step.size());
             into[c] = knot.value;
             into[count + c] = if knot.slope.is_finite() {
@@ -81,7 +92,7 @@ impl Restart {
     pub fn solve(
         &mut self,
         coupling: &mut Coupling<'_>,
-        global: &Global,
+        interface_system: &InterfaceSystem,
         integrated: &[f64],
         scale: f64,
     ) -> Result<(), SingularInterface> {
@@ -90,16 +101,21 @@ impl Restart {
             return Ok(()); // what is connected only jumps
         }
         let orders = integrated.len() / count;
-        self.prepare(global, orders, scale)?;
+        self.prepare(interface_system, orders, scale)?;
         let Self {
-            levels,
+            matrices,
             twice,
             change,
             ..
         } = self;
         change.fill(0.0);
-        for (system, (rows, columns)) in global.rows.iter().zip(&global.columns).enumerate() {
-            let here = &global.local()[system].linearization;
+        for (system, (rows, columns)) in interface_system
+            .rows
+            .iter()
+            .zip(&interface_system.columns)
+            .enumerate()
+        {
+            let here = &interface_system.local()[system].linearization;
             climb(here, rows, twice);
             let task = &coupling.tasks[system];
             for (r, row) in rows.iter().enumerate() {
@@ -117,7 +133,7 @@ impl Restart {
                 }
             }
         }
-        levels[orders - 2].solve(scale, &mut change[..orders * count]);
+        matrices[orders - 2].solve(scale, &mut change[..orders * count]);
         for (c, knot) in coupling.start.iter_mut().enumerate() {
             let at = |order: usize| integrated[order * count + c] + change[order * count + c];
             let curvature = if orders > 2 { at(2) } else { f64::NAN };
@@ -136,13 +152,13 @@ impl Restart {
 
     fn prepare(
         &mut self,
-        global: &Global,
+        interface_system: &InterfaceSystem,
         orders: usize,
         scale: f64,
     ) -> Result<(), SingularInterface> {
         let same = self.scale == scale && self.orders == orders;
         let numbers = || {
-            global
+            interface_system
                 .local()
                 .iter()
                 .map(|local| local.linearization.affine)
@@ -161,12 +177,19 @@ impl Restart {
             .zip(numbers())
             .for_each(|(known, now)| *known = now);
         (self.scale, self.orders) = (f64::NAN, orders);
-        let Self { levels, twice, .. } = self;
-        let level = &mut levels[orders - 2];
-        for (system, (rows, columns)) in global.rows.iter().zip(&global.columns).enumerate() {
-            let here = &global.local()[system].linearization;
+        let Self {
+            matrices, twice, ..
+        } = self;
+        let matrix = &mut matrices[orders - 2];
+        for (system, (rows, columns)) in interface_system
+            .rows
+            .iter()
+            .zip(&interface_system.columns)
+            .enumerate()
+        {
+            let here = &interface_system.local()[system].linearization;
             climb(here, rows, twice);
-            level.assemble(system, scale, |r, to, column, by| {
+            matrix.assemble(system, scale, |r, to, column, by| {
                 gain(
                     here,
                     twice,
@@ -175,7 +198,7 @@ impl Restart {
                 )
             });
         }
-        level.factor().map_err(|_| SingularInterface)?;
+        matrix.factor().map_err(|_| SingularInterface)?;
         self.scale = scale;
         Ok(())
     }

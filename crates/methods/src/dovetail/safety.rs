@@ -17,7 +17,7 @@ use nalgebra::DMatrix;
 
 use super::Ends;
 use crate::coupling::Coupling;
-use crate::global::{Global, MOST_ORDERS};
+use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::ranges::Ranges;
 
 /// Larger systems are looked at without the solve, which only damps what is stiff.
@@ -77,7 +77,7 @@ impl Safety {
         &mut self,
         coupling: &Coupling<'_>,
         ends: &Ends,
-        global: &Global,
+        interface_system: &InterfaceSystem,
         ranges: &Ranges,
         workers: &mut dyn Workers,
     ) -> Result<Option<f64>, Error> {
@@ -93,7 +93,7 @@ impl Safety {
             here.x
                 .iter_mut()
                 .enumerate()
-                .for_each(|(j, x)| *x = global.estimate_state(system, j, inputs));
+                .for_each(|(j, x)| *x = interface_system.estimate_state(system, j, inputs));
         }
         if workers.linearize(&mut self.tasks).is_err() {
             return Ok(Some(f64::INFINITY)); // beyond what the model can tell: too far
@@ -109,16 +109,16 @@ impl Safety {
             return Ok(None);
         }
         for system in 0..self.tasks.len() {
-            self.judge(system, step.size(), ends, global);
+            self.judge(system, step.size(), ends, interface_system);
         }
         Ok(Some(ranges.largest_share(&self.misses)))
     }
 
     /// What the outputs of one system will be off by.
-    fn judge(&mut self, system: usize, size: f64, ends: &Ends, global: &Global) {
+    fn judge(&mut self, system: usize, size: f64, ends: &Ends, interface_system: &InterfaceSystem) {
         let (there, here) = (
             &self.tasks[system].linearization,
-            &global.local()[system].linearization,
+            &interface_system.local()[system].linearization,
         );
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
@@ -147,7 +147,7 @@ impl Safety {
                 room.factors.solve_in_place(growth);
             }
         }
-        for row in &global.rows[system] {
+        for row in &interface_system.rows[system] {
             let by_states: f64 = growth
                 .iter()
                 .enumerate()

@@ -173,7 +173,7 @@ impl Dovetail<'_> {
         if self.options.corrected && self.tally.uncorrected {
             all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
         }
-        all.extend(self.global.tamed.map(|(system, time)| {
+        all.extend(self.interface_system.tamed.map(|(system, time)| {
             format!(
                 "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
                 self.connections.interfaces()[system].name,
@@ -225,7 +225,7 @@ impl Dovetail<'_> {
     }
 
     pub(super) fn known_quality(&self) -> MethodQuality {
-        let counts = self.global.counts;
+        let counts = self.interface_system.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept {

@@ -11,7 +11,7 @@
 use dovetail_core::{Grid, Knot, MAX_DEGREE, MacroStep, Signal, readable};
 
 use crate::coupling::Coupling;
-use crate::global::Global;
+use crate::interface_system::InterfaceSystem;
 use crate::plan::towards;
 use crate::ranges::{Ranges, rounded, time_scale};
 use crate::rates::Rates;
@@ -126,7 +126,7 @@ impl Controller {
         reached: f64,
         event: f64,
         coupling: &Coupling<'_>,
-        global: &Global,
+        interface_system: &InterfaceSystem,
     ) -> MacroStep {
         let stop = self.grid.time(self.grid.count());
         let limit = if event > reached {
@@ -136,9 +136,9 @@ impl Controller {
         };
         let (span, rest) = (self.span(), limit - reached);
         if self.size.is_none() {
-            self.rates.locate(global);
+            self.rates.locate(interface_system);
         }
-        let wanted = || match time_scale(coupling, global, &self.rates) {
+        let wanted = || match time_scale(coupling, interface_system, &self.rates) {
             known if known.is_finite() => 0.3 * self.tolerance.powf(0.25) * known,
             _ => FROM_REST * span, // everything rests: nothing tells what is to come
         };
@@ -152,7 +152,7 @@ impl Controller {
         self.outputs
             .include(coupling.start.iter().map(|knot| knot.value));
         self.states.include(
-            global
+            interface_system
                 .local()
                 .iter()
                 .flat_map(|task| task.linearization.x.iter().copied()),
@@ -182,7 +182,7 @@ impl Controller {
         step: MacroStep,
         coupling: &Coupling<'_>,
         solution: &[f64],
-        global: &mut Global,
+        interface_system: &mut InterfaceSystem,
     ) -> bool {
         let (size, count) = (step.size(), self.before.len());
         self.outputs.expect(
@@ -193,7 +193,7 @@ impl Controller {
                 .map(|(knot, end)| end - knot.value),
         );
         self.states.expect(
-            global
+            interface_system
                 .local()
                 .iter()
                 .flat_map(|task| task.linearization.f.iter().map(|f| f * size)),
@@ -218,9 +218,9 @@ impl Controller {
                 _ => sum(&self.inputs[c], &parabola, -1.0),
             };
         }
-        global.disturb(&self.disturbance, Some(&self.inputs), &mut self.effect);
-        global.solve(&mut self.effect);
-        self.promised = self.shares(size, 1.0, global, true);
+        interface_system.disturb(&self.disturbance, Some(&self.inputs), &mut self.effect);
+        interface_system.solve(&mut self.effect);
+        self.promised = self.shares(size, 1.0, interface_system, true);
         let admitted = self.promised <= MARGIN || self.cannot_shrink(step);
         if !admitted {
             self.rejections += 1;
@@ -236,13 +236,13 @@ impl Controller {
         step: MacroStep,
         discrepancy: &[f64],
         revocable: bool,
-        global: &mut Global,
+        interface_system: &mut InterfaceSystem,
     ) -> bool {
         self.effect.copy_from_slice(discrepancy);
-        global.solve(&mut self.effect);
+        interface_system.solve(&mut self.effect);
         self.disturbance.fill(Signal::constant(0.0));
         // The inputs were wrong in this step at its end, and will be in the next at its start.
-        let missed = self.shares(step.size(), 2.0, global, false);
+        let missed = self.shares(step.size(), 2.0, interface_system, false);
         let factor = (0.9 * self.promised.powf(-0.2))
             .min(0.9 * missed.powf(-0.25))
             .clamp(0.3, GROWTH);
@@ -350,7 +350,13 @@ impl Controller {
 
     /// The largest error, in units of what is allowed: of the interface, whose end is wrong by `effect`, and of what the states
     /// keep of that and of the disturbance within the step, so many times.
-    fn shares(&mut self, size: f64, times: f64, global: &Global, reduced: bool) -> f64 {
+    fn shares(
+        &mut self,
+        size: f64,
+        times: f64,
+        interface_system: &InterfaceSystem,
+        reduced: bool,
+    ) -> f64 {
         let count = self.before.len();
         let passing = self.outputs.largest_share(&self.effect[..count]) / self.passing;
         for (c, disturbance) in self.disturbance.iter_mut().enumerate() {
@@ -367,7 +373,7 @@ impl Controller {
             *disturbance = sum(disturbance, &moved, 1.0);
         }
         let inputs = reduced.then_some(&self.inputs[..]);
-        global.disturb_states(&self.disturbance, inputs, &mut self.states.errors);
+        interface_system.disturb_states(&self.disturbance, inputs, &mut self.states.errors);
         let lasting = times * self.states.largest_own_share() / self.lasting;
         passing.max(lasting)
     }

@@ -5,7 +5,7 @@ use dovetail_core::Method;
 use super::{Missiles, MissilesOptions, NAME};
 use crate::costarica::choice::{CONTROL, FORM, LAPLACE};
 use crate::costarica::options::EstimatorOptions;
-use crate::global::needs::check_needs;
+use crate::interface_system::needs::check_needs;
 use crate::registry::common::{DEFAULT_TOLERANCE, STEP, TOLERANCE};
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};

@@ -19,7 +19,7 @@ use dovetail_core::{
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
 use crate::events::meeting_event;
-use crate::global::{Global, Reach, Unsolved};
+use crate::interface_system::{InterfaceSystem, OperatorScope, Unsolved};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
@@ -47,7 +47,7 @@ pub struct Missiles<'a> {
     connections: &'a Connections,
     capabilities: Vec<Capabilities>,
     coupling: Coupling<'a>,
-    global: Global,
+    interface_system: InterfaceSystem,
     steps: Steps,
     /// Whether a step can be tried before it is taken, and is worth it.
     revocable: bool,
@@ -78,18 +78,18 @@ impl<'a> Missiles<'a> {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
         // Where disturbances are followed, operators are for quartics too, and those of the states are there.
-        let reach = Reach {
+        let scope = OperatorScope {
             degree: if adaptive { 4 } else { 3 },
             states: adaptive,
             quintics: false,
             keeps: false,
         };
-        let global = Global::new(
+        let interface_system = InterfaceSystem::new(
             connections,
             &coupling,
             capabilities,
             options.estimator,
-            reach,
+            scope,
         );
         let count = coupling.variables.len();
         let steps = match options.tolerance {
@@ -105,7 +105,7 @@ impl<'a> Missiles<'a> {
             connections,
             capabilities: capabilities.to_vec(),
             coupling,
-            global,
+            interface_system,
             steps,
             revocable: adaptive && capabilities.iter().all(|c| c.trial),
             local: false,
@@ -121,9 +121,12 @@ impl<'a> Missiles<'a> {
         let event = self.coupling.set_out(past, meeting_event(past, workers));
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(past.reached(), event),
-            Steps::Adaptive(controller) => {
-                controller.step(past.reached(), event, &self.coupling, &self.global)
-            }
+            Steps::Adaptive(controller) => controller.step(
+                past.reached(),
+                event,
+                &self.coupling,
+                &self.interface_system,
+            ),
         }
     }
 
@@ -139,12 +142,13 @@ impl<'a> Missiles<'a> {
             };
         }
         self.coupling.place(&self.solution);
-        self.global.prepare(&self.coupling, &mut self.right)?;
+        self.interface_system
+            .prepare(&self.coupling, &mut self.right)?;
         self.right
             .iter_mut()
             .zip(&self.solution)
             .for_each(|(right, start)| *right -= start);
-        self.global.solve(&mut self.right);
+        self.interface_system.solve(&mut self.right);
         self.solution
             .iter_mut()
             .zip(&self.right)
@@ -202,8 +206,12 @@ impl<'a> Missiles<'a> {
                 true
             }
             Steps::Adaptive(controller) => {
-                let accurate =
-                    controller.judge(step, &self.discrepancy, self.revocable, &mut self.global);
+                let accurate = controller.judge(
+                    step,
+                    &self.discrepancy,
+                    self.revocable,
+                    &mut self.interface_system,
+                );
                 if accurate {
                     controller.learn(step, &self.coupling);
                 }
@@ -227,7 +235,7 @@ impl<'a> Missiles<'a> {
         self.signals = [shares.fold(0.0, f64::max), step.size()];
         self.coupling.arrive(&self.solution);
         if self.coupling.at_event() {
-            self.global.forget();
+            self.interface_system.forget();
             let jumps = self.coupling.cross_event(workers)?;
             if let Steps::Adaptive(controller) = &mut self.steps
                 && jumps
@@ -278,7 +286,7 @@ impl Method for Missiles<'_> {
             }
         }
         if !self.local {
-            self.global.localize(past.reached(), workers)?;
+            self.interface_system.localize(past.reached(), workers)?;
             self.local = true;
         }
         let step = self.plan_step(past, workers);
@@ -287,7 +295,12 @@ impl Method for Missiles<'_> {
             return self.shorten(step, reason);
         }
         if let Steps::Adaptive(controller) = &mut self.steps
-            && !controller.admits(step, &self.coupling, &self.solution, &mut self.global)
+            && !controller.admits(
+                step,
+                &self.coupling,
+                &self.solution,
+                &mut self.interface_system,
+            )
         {
             return Ok(Outcome::Rejected(step));
         }
@@ -314,7 +327,7 @@ impl Method for Missiles<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
-        all.extend(self.global.tamed.map(|(system, time)| {
+        all.extend(self.interface_system.tamed.map(|(system, time)| {
             format!(
                 "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
                 self.connections.interfaces()[system].name,
@@ -339,7 +352,7 @@ impl Method for Missiles<'_> {
     }
 
     fn quality(&self) -> MethodQuality {
-        let counts = self.global.counts;
+        let counts = self.interface_system.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(Kept {

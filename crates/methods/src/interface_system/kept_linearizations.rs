@@ -2,9 +2,9 @@
 
 use dovetail_core::Linearization;
 
-use super::Global;
+use super::InterfaceSystem;
 
-impl Global {
+impl InterfaceSystem {
     /// The newest linearisations of these systems need not be used: the older ones are good enough. Asked with what is kept and what
     /// is new.
     pub fn keep(&mut self, mut enough: impl FnMut(usize, &Linearization, &Linearization) -> bool) {

@@ -1,7 +1,7 @@
 //! The coupling of all estimators as one linear system, `(I − K) z = r`, (50).
 
-mod keeping;
-mod level;
+mod kept_linearizations;
+mod matrix;
 pub(crate) mod needs;
 
 use dovetail_core::{
@@ -12,13 +12,13 @@ use dovetail_numerics::{Pole, SingularPattern, Transfer};
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
 use crate::shape::Shape;
-pub(crate) use level::{Level, MOST_ORDERS};
+pub(crate) use matrix::{InterfaceMatrix, MOST_ORDERS};
 
-/// The global system, with the estimators it is made of.
+/// The linear system, with the estimators it is made of.
 ///
 /// Unknowns are the values of all coupling variables at the end of the step, then their slopes, then, for quintic inputs, their
 /// curvatures. Rows are computed anew where an estimator has changed, factors where any row has.
-pub(crate) struct Global {
+pub(crate) struct InterfaceSystem {
     estimators: Vec<Estimator>,
     /// Room to compute operators in, one for each combination of sizes, and which one each estimator uses.
     transfers: Vec<Transfer>,
@@ -29,7 +29,7 @@ pub(crate) struct Global {
     /// The systems whose older matrices are good enough.
     stays: Vec<bool>,
     /// The matrices: for cubics, and for quintics where they are wanted.
-    levels: Vec<Level>,
+    matrices: Vec<InterfaceMatrix>,
     /// For each system, its coupled outputs.
     pub rows: Vec<Vec<Row>>,
     /// For each system, its inputs that others feed.
@@ -67,7 +67,7 @@ pub(crate) struct Column {
 
 /// What operators are wanted for.
 #[derive(Clone, Copy)]
-pub(crate) struct Reach {
+pub(crate) struct OperatorScope {
     /// Signals of this degree.
     pub degree: usize,
     /// States as well.
@@ -92,14 +92,14 @@ impl From<SingularPattern> for Unsolved {
     }
 }
 
-impl Global {
+impl InterfaceSystem {
     /// The system of these connections.
     pub fn new(
         connections: &Connections,
         coupling: &Coupling<'_>,
         capabilities: &[Capabilities],
         options: EstimatorOptions,
-        reach: Reach,
+        scope: OperatorScope,
     ) -> Self {
         let interfaces = connections.interfaces();
         let columns: Vec<Vec<Column>> = (0..interfaces.len())
@@ -112,10 +112,10 @@ impl Global {
                 position: variable.position,
             });
         }
-        let orders = if reach.quintics { 2..=3 } else { 2..=2 };
+        let orders = if scope.quintics { 2..=3 } else { 2..=2 };
         let estimators: Vec<Estimator> = interfaces
             .iter()
-            .map(|interface| Estimator::new(interface, reach.degree, options, reach.states))
+            .map(|interface| Estimator::new(interface, scope.degree, options, scope.states))
             .collect();
         let mut sizes = Vec::new();
         let transfer_of = estimators
@@ -131,13 +131,13 @@ impl Global {
                 .enumerate()
                 .map(|(k, interface)| LinearizeTask::new(k, interface))
                 .collect(),
-            levels: orders
-                .map(|orders| Level::new(orders, coupling, &rows, &columns))
+            matrices: orders
+                .map(|orders| InterfaceMatrix::new(orders, coupling, &rows, &columns))
                 .collect(),
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
-            kept: reach
+            kept: scope
                 .keeps
                 .then(|| interfaces.iter().map(Linearization::of).collect()),
             stays: vec![false; interfaces.len()],
@@ -181,7 +181,7 @@ impl Global {
     ) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.shape()));
-        let level = coupling.shape().orders() - 2;
+        let orders_index = coupling.shape().orders() - 2;
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
@@ -204,7 +204,12 @@ impl Global {
             };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(level, system, size, coupling.basis(self.degrees[system]));
+                self.assemble(
+                    orders_index,
+                    system,
+                    size,
+                    coupling.basis(self.degrees[system]),
+                );
                 changed = true;
             }
             self.estimate(system, coupling, answers);
@@ -212,7 +217,7 @@ impl Global {
         self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
-            self.levels[level].factor()?;
+            self.matrices[orders_index].factor()?;
         } else {
             self.counts.factorizations_kept += 1;
         }
@@ -241,13 +246,19 @@ impl Global {
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an end curvature of 1.
-    fn assemble(&mut self, level: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
+    fn assemble(
+        &mut self,
+        orders_index: usize,
+        system: usize,
+        size: f64,
+        basis: [Signal; MOST_ORDERS],
+    ) {
         let (estimator, rows, columns) = (
             &self.estimators[system],
             &self.rows[system],
             &self.columns[system],
         );
-        self.levels[level].assemble(system, size, |row, to, column, by| {
+        self.matrices[orders_index].assemble(system, size, |row, to, column, by| {
             estimator.gain(
                 to,
                 rows[row].position,
@@ -348,7 +359,7 @@ impl Global {
     /// `(I − K)⁻¹`, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
         let (size, shape) = self.shape.expect("BUG: solved before it was prepared");
-        self.levels[shape.orders() - 2].solve(size, right);
+        self.matrices[shape.orders() - 2].solve(size, right);
     }
 }
 

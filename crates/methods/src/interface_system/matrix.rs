@@ -14,7 +14,7 @@ pub(crate) const MOST_ORDERS: usize = 3;
 ///
 /// Unknowns are the values of all coupling variables, then their slopes times the step, then their curvatures times its square: then
 /// all have one unit. The pattern is that of the connections and never changes.
-pub(crate) struct Level {
+pub(crate) struct InterfaceMatrix {
     orders: usize,
     variables: usize,
     matrix: PatternLu,
@@ -29,7 +29,7 @@ struct Places {
     blocks: Vec<[[usize; MOST_ORDERS]; MOST_ORDERS]>,
 }
 
-impl Level {
+impl InterfaceMatrix {
     pub fn new(
         orders: usize,
         coupling: &Coupling<'_>,
