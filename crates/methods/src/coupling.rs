@@ -6,6 +6,7 @@ use dovetail_core::{
 };
 
 use crate::early_stops::EarlyStops;
+use crate::finite::finite_or_zero;
 use crate::near_side::NearSide;
 use crate::predictions::Predictions;
 use crate::reinitialize;
@@ -69,6 +70,13 @@ pub(crate) struct Variable {
     pub stacked: usize,
     pub system: usize,
     pub position: usize,
+}
+
+impl Variable {
+    /// What its system has answered at the end of its task.
+    pub fn answer(&self, tasks: &[Task]) -> Knot {
+        tasks[self.system].response.outputs[self.position]
+    }
 }
 
 impl<'a> Coupling<'a> {
@@ -151,7 +159,7 @@ impl<'a> Coupling<'a> {
     fn hold_newest(&mut self) -> bool {
         let mut changed = false;
         for held in &self.held {
-            let newest = self.tasks[held.system].response.outputs[held.position].value;
+            let newest = held.answer(&self.tasks).value;
             let jumps = self.connections.output(held.stacked).nature != Nature::Continuous;
             changed |= jumps && self.present[held.stacked] != newest;
             self.present[held.stacked] = newest;
@@ -167,6 +175,33 @@ impl<'a> Coupling<'a> {
             .iter()
             .any(|task| task.response.next_event <= self.step.end);
         self.hold_newest() || announced || self.stops.grazed
+    }
+
+    /// What the system of a variable has answered at the end of the tasks.
+    pub fn answer(&self, variable: &Variable) -> Knot {
+        variable.answer(&self.tasks)
+    }
+
+    /// The values of the coupling variables at the start of the step.
+    pub fn start_values(&self) -> impl Iterator<Item = f64> {
+        self.start.iter().map(|knot| knot.value)
+    }
+
+    /// How far the variables move over the step that ends so.
+    pub fn moves_to(&self, end: &[f64]) -> impl Iterator<Item = f64> {
+        self.start_values().zip(end).map(|(start, end)| end - start)
+    }
+
+    /// The interface at the start of the step, as far as there is room; zero where a derivative is not known.
+    pub fn stack_start(&self, into: &mut [f64]) {
+        for (c, knot) in self.start.iter().enumerate() {
+            let slope = finite_or_zero(knot.slope);
+            let curvature = finite_or_zero(knot.curvature);
+            let orders = into.chunks_mut(self.start.len());
+            for (slots, number) in orders.zip([knot.value, slope, curvature]) {
+                slots[c] = number;
+            }
+        }
     }
 
     /// `system` and variable of an unknown.
@@ -245,7 +280,7 @@ impl<'a> Coupling<'a> {
             reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
         if smooth {
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                *knot = tasks[variable.system].response.outputs[variable.position];
+                *knot = variable.answer(&tasks);
             }
             self.smooth = true;
         }
@@ -279,7 +314,7 @@ impl<'a> Coupling<'a> {
         }
         let (values, slopes) = self.answers.split_at_mut(self.variables.len());
         for (c, variable) in self.variables.iter().enumerate() {
-            let knot = self.tasks[variable.system].response.outputs[variable.position];
+            let knot = variable.answer(&self.tasks);
             values[c] = knot.value;
             slopes[c] = match self.capabilities[variable.system].output_derivatives {
                 0 => difference(past, *variable, self.step, knot.value),
@@ -301,7 +336,7 @@ impl<'a> Coupling<'a> {
             return;
         }
         for (c, variable) in self.variables.iter().enumerate() {
-            let integrated = self.tasks[variable.system].response.outputs[variable.position].value;
+            let integrated = self.answer(variable).value;
             predictions.include(c, self.start[c].value);
             predictions.note(c, self.step.end, predicted[c], integrated);
         }
@@ -346,7 +381,7 @@ impl<'a> Coupling<'a> {
                 .iter()
                 .zip(&self.start)
                 .any(|(variable, knot)| {
-                    let now = self.tasks[variable.system].response.outputs[variable.position];
+                    let now = self.answer(variable);
                     let differs = |a: f64, b: f64| {
                         (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs())
                     };
@@ -366,7 +401,7 @@ impl<'a> Coupling<'a> {
             (self.tasks, self.smooth) =
                 reinitialize(self.connections, workers, time, self.derivatives, &present)?;
             for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                let now = self.tasks[variable.system].response.outputs[variable.position];
+                let now = variable.answer(&self.tasks);
                 *knot = if self.smooth {
                     now
                 } else {
@@ -401,7 +436,7 @@ impl<'a> Coupling<'a> {
                             slope,
                             curvature,
                         } = self.start[variable];
-                        let known = |number: f64| if number.is_finite() { number } else { 0.0 };
+                        let known = finite_or_zero;
                         Signal::new(&[value, known(slope), 0.5 * known(curvature)][..=taken])
                     }
                     None => Signal::constant(self.connections.feed(input, &self.present)),

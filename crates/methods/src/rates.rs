@@ -5,6 +5,7 @@ use dovetail_numerics::spectral_bound;
 use nalgebra::DMatrix;
 
 use crate::interface_system::InterfaceSystem;
+use crate::state_counts::distinct_state_counts;
 
 /// Of larger systems it is not asked: they count as slow.
 const MOST_STATES: usize = 64;
@@ -15,34 +16,25 @@ const STIFF: f64 = 10.0;
 pub(crate) struct Rates {
     all: Vec<f64>,
     /// For each number of states that occurs.
-    rooms: Vec<DMatrix<f64>>,
+    scratch: Vec<DMatrix<f64>>,
 }
 
 impl Rates {
     pub fn new(connections: &Connections) -> Self {
-        let interfaces = connections.interfaces();
-        let mut sizes: Vec<usize> = interfaces
-            .iter()
-            .map(|interface| interface.states.len())
-            .collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        let rooms = sizes
-            .iter()
-            .filter(|size| **size <= MOST_STATES)
-            .map(|size| DMatrix::zeros(*size, *size));
+        let sizes = distinct_state_counts(connections).into_iter();
+        let small = sizes.filter(|size| *size <= MOST_STATES);
         Self {
-            all: vec![0.0; interfaces.len()],
-            rooms: rooms.collect(),
+            all: vec![0.0; connections.interfaces().len()],
+            scratch: small.map(|size| DMatrix::zeros(size, size)).collect(),
         }
     }
 
     /// The systems stand elsewhere: how fast they are there.
     pub fn locate(&mut self, interface_system: &InterfaceSystem) {
-        for (rate, local) in self.all.iter_mut().zip(interface_system.local()) {
-            let a = &local.linearization.a;
-            if let Some(room) = self.rooms.iter_mut().find(|room| room.nrows() == a.nrows()) {
-                *rate = spectral_bound(a, room);
+        for (rate, here) in self.all.iter_mut().zip(interface_system.linearizations()) {
+            let mut scratch = self.scratch.iter_mut();
+            if let Some(scratch) = scratch.find(|scratch| scratch.nrows() == here.a.nrows()) {
+                *rate = spectral_bound(&here.a, scratch);
             }
         }
     }

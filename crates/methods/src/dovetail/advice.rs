@@ -6,14 +6,7 @@
 use dovetail_core::Advice;
 
 use super::Dovetail;
-use super::integration::BAD;
-
-/// Where a loop through feedthrough magnifies by more than this, an interface follows from its states only by chance; and by more than
-/// this where Newton on the interface has not come to an end.
-const HOPELESS_LOOP: f64 = 1e3;
-const DOUBTFUL_LOOP: f64 = 20.0;
-/// So many steps that cannot be cut any more and still miss are no accident.
-const MOST_MISSES: u32 = 5;
+use super::tuning::{BAD, DOUBTFUL_LOOP, HOPELESS_LOOP, MOST_MISSES};
 
 impl Dovetail<'_> {
     /// Looks whether the step just taken makes another method advisable.

@@ -4,15 +4,8 @@ use dovetail_core::{Error, MacroStep, Workers};
 
 use super::Dovetail;
 use super::restart::{Restart, SingularInterface};
+use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERANCE};
 use crate::interface_system::Unsolved;
-
-/// Rounds of questions about the present, at most, until an interface agrees.
-const MOST_ROUNDS: usize = 8;
-/// After an event it agrees when no value changes by more than this, relative.
-const AGREED: f64 = 1e-12;
-/// What the linearisations leave of a miss may be this part of the tolerance; and this part of a range where steps are fixed.
-const NEGLIGIBLE: f64 = 1e-2;
-const NEGLIGIBLE_OF_RANGE: f64 = 1e-9;
 
 impl Dovetail<'_> {
     /// Newton on the interface, by questions about the present: at the start of the run, and on the far side of an event.
@@ -65,9 +58,7 @@ impl Dovetail<'_> {
             &self.ends.integrated[..measured],
             scale,
         );
-        solved.map_err(|SingularInterface| {
-            Unsolved::Singular.into_error(self.connections, &self.coupling, time)
-        })
+        solved.map_err(|SingularInterface| Unsolved::Singular.into_error(&self.coupling, time))
     }
 
     /// The same by Newton, where outputs bend so much with the inputs that what the linearisations leave could be seen.
@@ -93,7 +84,9 @@ impl Dovetail<'_> {
         let negligible = self
             .options
             .tolerance
-            .map_or(NEGLIGIBLE_OF_RANGE, |tolerance| NEGLIGIBLE * tolerance);
+            .map_or(UNSETTLED_OF_RANGE, |tolerance| {
+                UNSETTLED_OF_TOLERANCE * tolerance
+            });
         if left <= negligible {
             return Ok(());
         }
@@ -142,9 +135,8 @@ impl Dovetail<'_> {
                 &self.ends.uncorrected[..measured],
                 scale,
             );
-            solved.map_err(|SingularInterface| {
-                Unsolved::Singular.into_error(self.connections, &self.coupling, time)
-            })?;
+            solved
+                .map_err(|SingularInterface| Unsolved::Singular.into_error(&self.coupling, time))?;
             let moved = self.coupling.start.iter().zip(&mut self.ends.right);
             moved.for_each(|(knot, before)| *before = knot.value - *before);
             if self.outputs.largest_share(&self.ends.right[..count]) <= part {

@@ -3,20 +3,12 @@
 use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
 use super::controller::Parts;
-use super::integration::BAD;
 use super::restart::Restart;
-use super::{Dovetail, Relinearize, Steps};
+use super::tuning::{BAD, GOOD, LEAST_OF_GRID, MOST_UNKNOWN, OUTDATED, SAME, TRUSTED_AT_LEAST};
+use super::{Dovetail, Relinearize};
 use crate::interface_system::Column;
+use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
-
-/// Predictions that miss by less than this part of a range let steps grow again.
-const GOOD: f64 = 0.005;
-/// So many steps whose interpolation error is not known may follow one another, and the error of the run is still estimated.
-const MOST_UNKNOWN: u32 = 2;
-/// Matrices that differ by less than this, relative to their largest entry, are the same.
-const SAME: f64 = 1e-9;
-/// A linearisation is renewed at the latest when it explains an output's change over a step but for this part.
-const OUTDATED: f64 = 0.05;
 
 impl Dovetail<'_> {
     /// Systems have moved to the end of the step.
@@ -171,14 +163,16 @@ impl Dovetail<'_> {
             error.tell_outputs(&self.coupling, &self.interface_system);
             let change = error.change(step.size(), &self.states);
             // One step to the next tells nothing of steps much shorter.
-            self.tally.trust = (step.size() / change).sqrt().max(0.3 * step.size());
+            self.tally.trust = (step.size() / change)
+                .sqrt()
+                .max(TRUSTED_AT_LEAST * step.size());
         }
         let magnification = self.magnification();
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
             Steps::Fixed(plan)
                 if missed > BAD
-                    && step.size() > plan.grid().size() / 64.0
+                    && step.size() > plan.grid().size() / LEAST_OF_GRID
                     && self.abilities.free =>
             {
                 plan.shorten(step);

@@ -8,16 +8,12 @@ use dovetail_core::Connections;
 use dovetail_numerics::{Lu, PhiFunctions};
 use nalgebra::DMatrix;
 
-use crate::algebraic_loops;
+use super::tuning::{LEAST_RANGE, MOST_ESTIMATED};
 use crate::coupling::Coupling;
+use crate::initialization::algebraic_loops;
 use crate::interface_system::InterfaceSystem;
 use crate::ranges::Ranges;
-
-/// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is worth.
-const MOST: usize = 64;
-
-/// A state counts as if it had at least this part of the largest range of all.
-const LEAST_RANGE: f64 = 1e-3;
+use crate::state_counts::total_states;
 
 /// The estimate, with the matrices that carry it on.
 pub(super) struct GlobalError {
@@ -49,14 +45,10 @@ pub(super) struct GlobalError {
 impl GlobalError {
     /// Room for these systems; none where they are too many.
     pub fn new(connections: &Connections, variables: usize) -> Option<Self> {
-        let states = connections
-            .interfaces()
-            .iter()
-            .map(|interface| interface.states.len())
-            .sum();
+        let states = total_states(connections);
         let outputs = connections.outputs();
         let square = || DMatrix::zeros(states, states);
-        (states <= MOST && variables <= MOST).then(|| Self {
+        (states <= MOST_ESTIMATED && variables <= MOST_ESTIMATED).then(|| Self {
             coupled: square(),
             before: square(),
             mean: square(),

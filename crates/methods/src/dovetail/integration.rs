@@ -2,23 +2,15 @@
 
 use dovetail_core::{Error, MacroStep, Workers};
 
-use super::controller::{PATIENCE, Parts};
-use super::{Dovetail, Steps};
+use super::Dovetail;
+use super::controller::Parts;
+use super::tuning::{
+    BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
+};
 use crate::coupling::Variable;
+use crate::elementwise::add;
+use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
-
-/// Corrections of one step at most.
-const MOST_CORRECTIONS: usize = 3;
-/// Predictions that miss by more than this part of a range are corrected: of cubics, and of quintics.
-const POOR: [f64; 2] = [2e-4, 1e-4];
-/// Misses below this part of a value are not worth a correction.
-const NEGLIGIBLE: f64 = 5e-5;
-/// A correction goes on only if the one before it left no more than this part.
-const FALLING: f64 = 0.5;
-/// A step that moves a state by more than so many times its range has failed.
-const FAR: f64 = 1e3;
-/// Steps whose predictions miss by more than this are taken back, or, without rollback, are followed by a shorter one.
-pub(super) const BAD: f64 = 0.02;
 
 impl Dovetail<'_> {
     /// Integrates the step; false if it was tried and not taken.
@@ -144,7 +136,8 @@ impl Dovetail<'_> {
             (Some(true), _) => round == 0 && missed.is_finite(),
             _ if missed >= FALLING * last || !missed.is_finite() => false,
             (None, Steps::Fixed(_)) => {
-                let poor = missed > POOR[usize::from(self.coupling.shape() == Shape::Quintic)];
+                let poor =
+                    missed > POOR_PREDICTION[usize::from(self.coupling.shape() == Shape::Quintic)];
                 poor && !self.misses_are_negligible()
             }
             (None, Steps::Adaptive(controller)) => {
@@ -170,7 +163,7 @@ impl Dovetail<'_> {
     fn compare(&mut self) -> f64 {
         let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
         for (c, variable) in self.coupling.variables.iter().enumerate() {
-            let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
+            let knot = self.coupling.answer(variable);
             for (order, answered) in [knot.value, knot.slope, knot.curvature]
                 .into_iter()
                 .enumerate()
@@ -199,7 +192,7 @@ impl Dovetail<'_> {
         let misses = self.coupling.start.iter().zip(&self.ends.missed);
         misses
             .into_iter()
-            .all(|(knot, miss)| miss.abs() <= NEGLIGIBLE * knot.value.abs())
+            .all(|(knot, miss)| miss.abs() <= NEGLIGIBLE_OF_VALUE * knot.value.abs())
     }
 
     /// `z ← z + (I − K)⁻¹ (Y − z)`.
@@ -209,10 +202,7 @@ impl Dovetail<'_> {
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
         ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
         self.interface_system.solve(&mut ends.right[..unknowns]);
-        ends.solution[..unknowns]
-            .iter_mut()
-            .zip(&ends.right)
-            .for_each(|(end, change)| *end += change);
+        add(&mut ends.solution[..unknowns], &ends.right);
         self.coupling.place(&ends.solution[..unknowns]);
         self.tally.corrections += 1;
     }

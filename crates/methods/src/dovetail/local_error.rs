@@ -9,6 +9,7 @@
 use dovetail_core::{Knot, Signal};
 
 use crate::coupling::Coupling;
+use crate::interface_system::hermite_error::{Before, Weight};
 use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::rates::Rates;
 use crate::shape::Shape;
@@ -83,15 +84,15 @@ impl LocalError {
                     rates.of(coupling.variables[c].system),
                 )),
                 (Some(before_size), _) => {
-                    let mut before = self.before[c];
+                    let mut knot = self.before[c];
                     if rates.is_long(coupling.variables[c].system, size) {
-                        before.slope = f64::NAN;
+                        knot.slope = f64::NAN;
                     }
-                    Some(bump(
-                        shape,
-                        size,
-                        height(shape, size, &input, before_size, before),
-                    ))
+                    let before = Before {
+                        size: before_size,
+                        knot,
+                    };
+                    Some(bump(shape, size, height(shape, size, &input, &before)))
                 }
                 // W'' is 2 at the start: what a cubic does not know of the curvature there.
                 (None, Shape::Cubic) if start.curvature.is_finite() => Some(bump(
@@ -134,7 +135,11 @@ impl LocalError {
         ] {
             for (c, start) in coupling.start.iter().enumerate() {
                 let input = shape.between(size, *start, Shape::Quintic.knot_of(solution, c));
-                let height = height(shape, size, &input, before_size, self.before[c]);
+                let before = Before {
+                    size: before_size,
+                    knot: self.before[c],
+                };
+                let height = height(shape, size, &input, &before);
                 self.disturbance[c] = bump(shape, size, height);
             }
             interface_system.disturb_states(&self.disturbance, None, errors);
@@ -219,21 +224,21 @@ fn add_ends(shape: Shape, size: f64, effect: &[f64], disturbance: &mut [[f64; TE
 }
 
 /// `u^(2r+2) h^(2r+2)/(2r+2)!` in the middle of the step, from value and slope at the start of the step before.
-fn height(shape: Shape, size: f64, input: &Signal, before_size: f64, before: Knot) -> f64 {
-    let s = -before_size / size;
-    let (product, product_slope) = (s * (s - 1.0), 2.0 * s - 1.0);
-    let (weight, weight_slope) = match shape {
-        Shape::Quintic => (product.powi(3), 3.0 * product * product * product_slope),
-        _ => (product * product, 2.0 * product * product_slope),
+fn height(shape: Shape, size: f64, input: &Signal, before: &Before) -> f64 {
+    let s = before.place(size);
+    let product = s * (s - 1.0);
+    let product_slope = 2.0 * s - 1.0;
+    let weight = match shape {
+        Shape::Quintic => Weight {
+            value: product.powi(3),
+            slope: 3.0 * product * product * product_slope,
+        },
+        _ => Weight {
+            value: product * product,
+            slope: 2.0 * product * product_slope,
+        },
     };
-    let q = (before.value - input.value(-before_size)) / weight;
-    let bend =
-        (size * (before.slope - input.derivative(1, -before_size)) - q * weight_slope) / weight;
-    if bend.is_finite() {
-        q + bend * (0.5 - s)
-    } else {
-        q
-    }
+    before.height(size, input, weight)
 }
 
 /// What a parabola misses that knows nothing of the slope at its start, by that slope: as a cubic would follow it, `s (1 − s)²`, or,
@@ -282,13 +287,14 @@ mod tests {
     #[test]
     fn the_bump_is_the_error_of_a_cubic_on_a_quartic() {
         let exact = Signal::new(&[1.0, -0.5, 0.3, 0.2, -0.7]);
-        let (size, before) = (0.4, 0.3);
+        let size = 0.4;
+        let before = Before {
+            size: 0.3,
+            knot: exact.at(-0.3),
+        };
         let cubic = Signal::hermite(size, exact.at(0.0), exact.at(size));
-        let error = bump(
-            Shape::Cubic,
-            size,
-            height(Shape::Cubic, size, &cubic, before, exact.at(-before)),
-        );
+        let height = height(Shape::Cubic, size, &cubic, &before);
+        let error = bump(Shape::Cubic, size, height);
         for elapsed in [0.1, 0.2, 0.35] {
             assert!(
                 (value(&error, elapsed) - (exact.value(elapsed) - cubic.value(elapsed))).abs()
@@ -305,13 +311,14 @@ mod tests {
             slope: -0.5 + 0.9 * t * t - 4.2 * t.powi(5),
             curvature: 1.8 * t - 21.0 * t.powi(4),
         };
-        let (size, before) = (0.4, 0.5);
+        let size = 0.4;
+        let before = Before {
+            size: 0.5,
+            knot: knot(-0.5),
+        };
         let quintic = Signal::quintic(size, knot(0.0), knot(size));
-        let error = bump(
-            Shape::Quintic,
-            size,
-            height(Shape::Quintic, size, &quintic, before, knot(-before)),
-        );
+        let height = height(Shape::Quintic, size, &quintic, &before);
+        let error = bump(Shape::Quintic, size, height);
         for elapsed in [0.1, 0.2, 0.35] {
             assert!(
                 (value(&error, elapsed) - (sextic(elapsed) - quintic.value(elapsed))).abs() < 1e-13

@@ -10,18 +10,8 @@
 //! So it is returned with the next step: inputs end by as much too far as they have been too short. After each step the impulses of the
 //! whole run then add up to that of this one step alone, also over the first steps, which have nothing to remember.
 
+use super::tuning::{DEPTH, HYSTERESIS, INERTIA, MOST_RETURNED_GROWTH, USUAL_POINTS};
 use crate::interface_system::MOST_ORDERS;
-
-/// Steps that are remembered.
-const DEPTH: usize = 3;
-/// Points that are extrapolated through while nothing is known.
-const USUAL: usize = 1;
-/// An impulse is returned with a shorter step by a larger difference, but not by more than this factor.
-const MOST_RETURNED: f64 = 4.0;
-/// How much of the average over past predictions stays.
-const INERTIA: f64 = 0.7;
-/// Another number of points must serve better by this factor.
-const HYSTERESIS: f64 = 1.2;
 
 type Coefficients = [f64; MOST_ORDERS];
 
@@ -58,7 +48,7 @@ impl Memory {
         let nothing = Remembered {
             past: [none; DEPTH],
             missed: [f64::NAN; DEPTH],
-            points: USUAL,
+            points: USUAL_POINTS,
             look_missed: f64::NAN,
             looks: false,
             impulse: none,
@@ -76,7 +66,7 @@ impl Memory {
     pub fn forget(&mut self) {
         self.kept = 0;
         for variable in &mut self.variables {
-            (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL);
+            (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL_POINTS);
             variable.impulse = [0.0; MOST_ORDERS];
             (variable.look_missed, variable.looks) = (f64::NAN, false);
         }
@@ -125,7 +115,7 @@ impl Memory {
         if !self.returns || self.kept == 0 {
             return [0.0; MOST_ORDERS];
         }
-        let factor = (self.size / size).min(MOST_RETURNED);
+        let factor = (self.size / size).min(MOST_RETURNED_GROWTH);
         [0, 1, 2].map(|order| factor * remembered.impulse[order] / size.powi(order as i32))
     }
 
@@ -174,7 +164,7 @@ impl Memory {
             let factor = if self.kept == 0 {
                 0.0
             } else {
-                (self.size / size).min(MOST_RETURNED)
+                (self.size / size).min(MOST_RETURNED_GROWTH)
             };
             for (order, impulse) in variable.impulse.iter_mut().enumerate() {
                 let new = missed

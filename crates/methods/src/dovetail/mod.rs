@@ -27,6 +27,7 @@ mod prediction;
 mod restart;
 mod safety;
 mod telling;
+mod tuning;
 
 use dovetail_core::{
     Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality,
@@ -36,11 +37,12 @@ use dovetail_core::{
 use crate::costarica::{Control, EstimatorOptions};
 use crate::coupling::Coupling;
 use crate::events::meeting_event;
-use crate::interface_system::{InterfaceSystem, MOST_ORDERS, OperatorScope};
-use crate::plan::Plan;
+use crate::interface_system::steps::Steps;
+use crate::interface_system::{InterfaceSystem, JUMP, MOST_ORDERS, OperatorScope};
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
 use crate::rates::Rates;
+use crate::state_counts::total_states;
 use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
@@ -49,12 +51,10 @@ pub use options::{DovetailOptions, Inputs, Relinearize};
 use restart::Restart;
 use safety::Safety;
 use telling::Tally;
+use tuning::{HALF, LEAST_OF_GRID};
 
 /// The method's name, as users write it.
 const NAME: &str = "dovetail";
-
-/// Beyond a jump of this, relative, an interface is made consistent anew at an event.
-const JUMP: f64 = 1e-9;
 
 /// The method, with its buffers.
 pub struct Dovetail<'a> {
@@ -69,7 +69,7 @@ pub struct Dovetail<'a> {
     local_error: LocalError,
     /// Where there are not too many states.
     global_error: Option<GlobalError>,
-    steps: Steps,
+    steps: Steps<Controller>,
     abilities: Abilities,
     /// Whether the start of the run has been looked at.
     begun: bool,
@@ -124,12 +124,6 @@ struct Outlook {
     outputs: Vec<f64>,
 }
 
-/// Where steps come from.
-enum Steps {
-    Fixed(Plan),
-    Adaptive(Box<Controller>),
-}
-
 impl<'a> Dovetail<'a> {
     /// The method with steps on `grid`, or within its span where they are chosen.
     pub fn new(
@@ -157,11 +151,7 @@ impl<'a> Dovetail<'a> {
         let interface_system =
             InterfaceSystem::new(connections, &coupling, capabilities, estimator, scope);
         let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
-        let states = connections
-            .interfaces()
-            .iter()
-            .map(|interface| interface.states.len())
-            .sum();
+        let states = total_states(connections);
         let room = || vec![0.0; MOST_ORDERS * count];
         let [
             solution,
@@ -174,12 +164,9 @@ impl<'a> Dovetail<'a> {
             right,
         ] = std::array::from_fn(|_| room());
         let global_error = GlobalError::new(connections, count);
-        let steps = match options.tolerance {
-            None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => {
-                Steps::Adaptive(Box::new(Controller::new(grid, tolerance, options.bounds)))
-            }
-        };
+        let steps = Steps::new(grid, options.tolerance, |tolerance| {
+            Controller::new(grid, tolerance, options.bounds)
+        });
         Self {
             connections,
             options,
@@ -242,7 +229,7 @@ impl<'a> Dovetail<'a> {
     fn may_shrink(&self, step: MacroStep) -> bool {
         match &self.steps {
             _ if !self.abilities.free => false,
-            Steps::Fixed(plan) => step.size() > plan.grid().size() / 64.0,
+            Steps::Fixed(plan) => step.size() > plan.grid().size() / LEAST_OF_GRID,
             Steps::Adaptive(controller) => controller.may_refuse(step),
         }
     }
@@ -263,7 +250,7 @@ impl<'a> Dovetail<'a> {
         match &mut self.steps {
             Steps::Fixed(plan) => plan.shorten(step),
             Steps::Adaptive(controller) => {
-                controller.refuse(step, 0.5);
+                controller.refuse(step, HALF);
                 true
             }
         }
@@ -301,7 +288,8 @@ impl Method for Dovetail<'_> {
         self.coupling.step = step;
         self.choose_inputs(step);
         if let Err(reason) = self.predict() {
-            return self.give_up(step, reason);
+            let shortened = self.halve(step);
+            return reason.reject_or_fail(shortened, &self.coupling);
         }
         if !self.promises(step, workers)? {
             self.tally.refused_before += 1;

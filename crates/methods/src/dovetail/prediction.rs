@@ -1,22 +1,15 @@
 //! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
 
-use dovetail_core::{Error, Knot, MacroStep, Outcome, Past, Workers};
+use dovetail_core::{Error, Knot, MacroStep, Past, Workers};
 
 use super::controller::Parts;
-use super::{Dovetail, Inputs, Outlook, Steps};
+use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
+use super::{Dovetail, Inputs, Outlook};
 use crate::coupling::Variable;
+use crate::elementwise::add;
+use crate::interface_system::steps::Steps;
 use crate::interface_system::{MOST_ORDERS, Unsolved};
 use crate::ranges::scale_from_rest;
-
-/// A step whose prediction will be off by more than this part of a range is cut.
-const TOO_FAR: f64 = 0.01;
-/// A look ahead that differs from the memory by more than this part of a range has seen something new.
-const SURPRISING: f64 = 0.005;
-
-/// Cubics are taken instead of quintics where these are worse by this factor.
-const CUBIC_BETTER: f64 = 2.0;
-/// Impulses are returned by no more than this part of a range.
-const MOST_RETURNED: f64 = 0.005;
 
 /// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
 fn return_within(
@@ -35,9 +28,6 @@ fn return_within(
         };
     }
 }
-
-/// Systems in a row through which feedthrough is followed to see what will move.
-const FEEDTHROUGH_ROUNDS: usize = 4;
 
 impl Dovetail<'_> {
     /// The start of the run.
@@ -72,14 +62,8 @@ impl Dovetail<'_> {
         if let Some(error) = &mut self.global_error {
             error.locate(&self.interface_system);
         }
-        self.outputs
-            .include(self.coupling.start.iter().map(|knot| knot.value));
-        let local = self.interface_system.local();
-        self.states.include(
-            local
-                .iter()
-                .flat_map(|task| task.linearization.x.iter().copied()),
-        );
+        self.outputs.include(self.coupling.start_values());
+        self.states.include(self.interface_system.states());
         self.look_out_from_rest();
     }
 
@@ -205,11 +189,7 @@ impl Dovetail<'_> {
             self.coupling.start.len(),
         );
         let ends = &mut self.ends;
-        for (c, knot) in self.coupling.start.iter().enumerate() {
-            let known = |number: f64| if number.is_finite() { number } else { 0.0 };
-            let start = [knot.value, known(knot.slope), known(knot.curvature)];
-            (0..unknowns / count).for_each(|order| ends.solution[order * count + c] = start[order]);
-        }
+        self.coupling.stack_start(&mut ends.solution[..unknowns]);
         self.memory
             .predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
         for c in 0..count {
@@ -222,11 +202,7 @@ impl Dovetail<'_> {
                 &mut ends.returned[..unknowns],
             );
         }
-        ends.expected
-            .iter_mut()
-            .zip(&ends.returned)
-            .take(unknowns)
-            .for_each(|(sum, returned)| *sum += returned);
+        add(&mut ends.expected[..unknowns], &ends.returned);
         self.coupling.place(&ends.solution[..unknowns]);
         self.interface_system
             .prepare(&self.coupling, &mut ends.right[..unknowns])?;
@@ -237,28 +213,15 @@ impl Dovetail<'_> {
             .for_each(|(right, (expected, start))| *right += expected - start);
         self.interface_system.solve(&mut ends.right[..unknowns]);
         let solution = &mut ends.solution[..unknowns];
-        solution
-            .iter_mut()
-            .zip(&ends.right)
-            .for_each(|(end, change)| *end += change);
+        add(solution, &ends.right);
         if !solution.iter().all(|z| z.is_finite()) {
             return Err(Unsolved::Singular);
         }
         self.coupling.place(solution);
-        let moves = self
-            .coupling
-            .start
-            .iter()
-            .zip(&*solution)
-            .map(|(knot, end)| end - knot.value);
-        self.outputs.expect(moves);
-        let rates = || {
-            self.interface_system
-                .local()
-                .iter()
-                .flat_map(|task| task.linearization.f.iter())
-        };
-        self.states.expect(rates().map(|rate| rate * step.size()));
+        self.outputs.expect(self.coupling.moves_to(solution));
+        let slopes = || self.interface_system.state_slopes();
+        self.states
+            .expect(slopes().map(|slope| slope * step.size()));
         if self.states.rest() {
             let interface_system = &self.interface_system;
             let ends = self
@@ -276,7 +239,7 @@ impl Dovetail<'_> {
         }
         if let Steps::Adaptive(controller) = &self.steps {
             let rest = controller.rest(step.start);
-            self.states.look_out(rates().map(|rate| rate * rest));
+            self.states.look_out(slopes().map(|slope| slope * rest));
         }
         Ok(())
     }
@@ -358,10 +321,7 @@ impl Dovetail<'_> {
         }
         if any {
             self.interface_system.solve(&mut ends.right[..unknowns]);
-            ends.solution[..unknowns]
-                .iter_mut()
-                .zip(&ends.right)
-                .for_each(|(end, change)| *end += change);
+            add(&mut ends.solution[..unknowns], &ends.right);
             self.coupling.place(&ends.solution[..unknowns]);
         }
     }
@@ -372,18 +332,6 @@ impl Dovetail<'_> {
             .local()
             .iter()
             .all(|local| local.linearization.affine != 0)
-    }
-
-    /// The step cannot be solved: a shorter one may be.
-    pub(super) fn give_up(
-        &mut self,
-        step: MacroStep,
-        reason: Unsolved,
-    ) -> Result<Outcome<'_>, Error> {
-        if self.halve(step) {
-            return Ok(Outcome::Rejected(step));
-        }
-        Err(reason.into_error(self.connections, &self.coupling, step.start))
     }
 
     /// The slopes at which the inputs of the step ended, for variables of systems for which it was long: consistent slopes of a stiff

@@ -14,11 +14,11 @@ use dovetail_core::{Knot, Linearization};
 use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
-use crate::interface_system::{InterfaceMatrix, InterfaceSystem, MOST_ORDERS, Row};
+use crate::interface_system::{InterfaceMatrices, InterfaceSystem, MOST_ORDERS, Row};
 
 /// The solver, with what it keeps from step to step.
 pub(super) struct Restart {
-    matrices: Vec<InterfaceMatrix>,
+    matrices: InterfaceMatrices,
     /// For which affine systems, how many derivatives and which scale the matrix was factored.
     known: Vec<u64>,
     scale: f64,
@@ -37,23 +37,18 @@ impl Restart {
         interface_system: &InterfaceSystem,
         quintics: bool,
     ) -> Self {
-        let orders = if quintics { 2..=3 } else { 2..=2 };
         let most = interface_system
             .local()
             .iter()
             .zip(&interface_system.rows)
             .map(|(local, rows)| local.linearization.x.len() * rows.len());
         Self {
-            matrices: orders
-                .map(|orders| {
-                    InterfaceMatrix::new(
-                        orders,
-                        coupling,
-                        &interface_system.rows,
-                        &interface_system.columns,
-                    )
-                })
-                .collect(),
+            matrices: InterfaceMatrices::new(
+                quintics,
+                coupling,
+                &interface_system.rows,
+                &interface_system.columns,
+            ),
             known: vec![0; interface_system.local().len()],
             scale: f64::NAN,
             orders: 0,
@@ -133,7 +128,9 @@ impl Restart {
                 }
             }
         }
-        matrices[orders - 2].solve(scale, &mut change[..orders * count]);
+        matrices
+            .of(orders)
+            .solve(scale, &mut change[..orders * count]);
         for (c, knot) in coupling.start.iter_mut().enumerate() {
             let at = |order: usize| integrated[order * count + c] + change[order * count + c];
             let curvature = if orders > 2 { at(2) } else { f64::NAN };
@@ -180,7 +177,7 @@ impl Restart {
         let Self {
             matrices, twice, ..
         } = self;
-        let matrix = &mut matrices[orders - 2];
+        let matrix = matrices.of(orders);
         for (system, (rows, columns)) in interface_system
             .rows
             .iter()

@@ -16,12 +16,11 @@ use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
 
 use super::Ends;
+use super::tuning::MOST_LOOK_AHEAD_STATES;
 use crate::coupling::Coupling;
 use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::ranges::Ranges;
-
-/// Larger systems are looked at without the solve, which only damps what is stiff.
-const MOST_STATES: usize = 64;
+use crate::state_counts::distinct_state_counts;
 
 /// The look ahead, with its room.
 pub(super) struct Safety {
@@ -43,12 +42,7 @@ struct Room {
 impl Safety {
     pub fn new(connections: &Connections, variables: usize) -> Self {
         let interfaces = connections.interfaces();
-        let mut sizes: Vec<usize> = interfaces
-            .iter()
-            .map(|interface| interface.states.len())
-            .collect();
-        sizes.sort_unstable();
-        sizes.dedup();
+        let sizes = distinct_state_counts(connections);
         let most = sizes.last().copied().unwrap_or(0);
         let room = |&size: &usize| Room {
             matrix: DMatrix::zeros(size, size),
@@ -62,7 +56,7 @@ impl Safety {
                 .collect(),
             rooms: sizes
                 .iter()
-                .filter(|size| **size <= MOST_STATES)
+                .filter(|size| **size <= MOST_LOOK_AHEAD_STATES)
                 .map(room)
                 .collect(),
             growth: vec![0.0; most],

@@ -1,14 +1,11 @@
 //! What the method tells: signals with every step, and at the end how far the result can be trusted.
 
-use dovetail_core::{
-    Advice, EstimatedError, Kept, MacroStep, MethodQuality, Nature, Refused, readable,
-};
+use dovetail_core::{Advice, EstimatedError, MacroStep, MethodQuality, Nature, Refused};
 
-use super::{Dovetail, Steps};
+use super::Dovetail;
+use super::controller::Controller;
+use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
 use crate::ranges::rounded;
-
-/// With a fixed step, an estimated error of more than this part of a range is warned of.
-const POOR: f64 = 0.05;
 
 /// Counts of a run, and what is carried from step to step.
 pub(super) struct Tally {
@@ -124,7 +121,7 @@ impl Dovetail<'_> {
     fn most_to_correct(&self) -> f64 {
         self.options
             .tolerance
-            .map_or(0.01, |tolerance| 10.0 * tolerance)
+            .map_or(MOST_ADDED, |tolerance| MOST_ADDED_TOLERANCES * tolerance)
     }
 
     /// The state whose estimated error is the largest part of its range, and that part.
@@ -163,7 +160,7 @@ impl Dovetail<'_> {
             ));
         }
         if let (None, Some((name, part))) = (self.options.tolerance, self.worst_state())
-            && part > POOR
+            && part > POOR_RESULT
         {
             all.push(format!(
                 "the estimated error of `{name}` is {} of its range: a smaller --step is needed",
@@ -173,13 +170,7 @@ impl Dovetail<'_> {
         if self.options.corrected && self.tally.uncorrected {
             all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
         }
-        all.extend(self.interface_system.tamed.map(|(system, time)| {
-            format!(
-                "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
-                self.connections.interfaces()[system].name,
-                readable(time)
-            )
-        }));
+        all.extend(self.interface_system.warning(self.connections));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),
@@ -195,16 +186,7 @@ impl Dovetail<'_> {
 
     pub(super) fn all_remarks(&self) -> Vec<String> {
         let mut all = Vec::new();
-        if let Steps::Adaptive(controller) = &self.steps {
-            let (shortest, longest) = controller.extent;
-            if longest > 0.0 {
-                all.push(format!(
-                    "steps were chosen between {} and {} s",
-                    rounded(shortest),
-                    rounded(longest)
-                ));
-            }
-        }
+        all.extend(self.steps.controller().and_then(Controller::remark));
         if self.global_error.is_none() {
             all.push("there are too many states to estimate the error of the run".to_owned());
         }
@@ -225,13 +207,9 @@ impl Dovetail<'_> {
     }
 
     pub(super) fn known_quality(&self) -> MethodQuality {
-        let counts = self.interface_system.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
-            kept: Some(Kept {
-                linearizations: counts.operators_kept,
-                factorizations: counts.factorizations_kept,
-            }),
+            kept: Some(self.interface_system.counts.kept()),
             refused: Some(Refused {
                 before: self.tally.refused_before,
                 after: self.tally.refused_after,

@@ -10,6 +10,9 @@ use crate::coupling::Coupling;
 /// The most numbers that an end has: value, slope and curvature.
 pub(crate) const MOST_ORDERS: usize = 3;
 
+/// The fewest: value and slope.
+const LEAST_ORDERS: usize = 2;
+
 /// A linear system for so many derivatives of all coupling variables.
 ///
 /// Unknowns are the values of all coupling variables, then their slopes times the step, then their curvatures times its square: then
@@ -20,6 +23,31 @@ pub(crate) struct InterfaceMatrix {
     matrix: PatternLu,
     /// For each system and each of its rows, where the entries are.
     places: Vec<Vec<Places>>,
+}
+
+/// The matrices for cubic inputs and, where they are wanted, for quintic ones.
+pub(crate) struct InterfaceMatrices {
+    all: Vec<InterfaceMatrix>,
+}
+
+impl InterfaceMatrices {
+    pub fn new(
+        quintics: bool,
+        coupling: &Coupling<'_>,
+        rows: &[Vec<Row>],
+        columns: &[Vec<Column>],
+    ) -> Self {
+        let most = if quintics { MOST_ORDERS } else { LEAST_ORDERS };
+        let matrix = |orders: usize| InterfaceMatrix::new(orders, coupling, rows, columns);
+        Self {
+            all: (LEAST_ORDERS..=most).map(matrix).collect(),
+        }
+    }
+
+    /// The matrix for so many derivatives.
+    pub fn of(&mut self, orders: usize) -> &mut InterfaceMatrix {
+        &mut self.all[orders - LEAST_ORDERS]
+    }
 }
 
 /// Where the entries of an output are.

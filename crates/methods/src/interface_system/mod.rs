@@ -1,18 +1,26 @@
 //! The coupling of all estimators as one linear system, `(I − K) z = r`, (50).
 
+pub(crate) mod hermite_error;
 mod kept_linearizations;
 mod matrix;
 pub(crate) mod needs;
+pub(crate) mod step_limits;
+pub(crate) mod steps;
+pub(crate) mod unsolved;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Linearization, LinearizeTask, Signal, Workers,
+    Capabilities, Connections, Error, Kept, Linearization, LinearizeTask, Signal, Workers, readable,
 };
-use dovetail_numerics::{Pole, SingularPattern, Transfer};
+use dovetail_numerics::Transfer;
 
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
 use crate::coupling::Coupling;
 use crate::shape::Shape;
-pub(crate) use matrix::{InterfaceMatrix, MOST_ORDERS};
+pub(crate) use matrix::{InterfaceMatrices, MOST_ORDERS};
+pub(crate) use unsolved::Unsolved;
+
+/// Beyond a jump of this, relative, an interface is made consistent anew at an event.
+pub(crate) const JUMP: f64 = 1e-9;
 
 /// The linear system, with the estimators it is made of.
 ///
@@ -29,7 +37,7 @@ pub(crate) struct InterfaceSystem {
     /// The systems whose older matrices are good enough.
     stays: Vec<bool>,
     /// The matrices: for cubics, and for quintics where they are wanted.
-    matrices: Vec<InterfaceMatrix>,
+    matrices: InterfaceMatrices,
     /// For each system, its coupled outputs.
     pub rows: Vec<Vec<Row>>,
     /// For each system, its inputs that others feed.
@@ -51,6 +59,16 @@ pub(crate) struct Counts {
     pub operators_kept: u64,
     pub factorizations: u64,
     pub factorizations_kept: u64,
+}
+
+impl Counts {
+    /// What is reported of them.
+    pub fn kept(self) -> Kept {
+        Kept {
+            linearizations: self.operators_kept,
+            factorizations: self.factorizations_kept,
+        }
+    }
 }
 
 /// An output that is an unknown.
@@ -78,20 +96,6 @@ pub(crate) struct OperatorScope {
     pub keeps: bool,
 }
 
-/// Why a step cannot be solved.
-pub(crate) enum Unsolved {
-    /// The matrix is singular.
-    Singular,
-    /// An operator cannot be evaluated for this step.
-    Pole { system: usize, pole: Pole },
-}
-
-impl From<SingularPattern> for Unsolved {
-    fn from(_: SingularPattern) -> Self {
-        Self::Singular
-    }
-}
-
 impl InterfaceSystem {
     /// The system of these connections.
     pub fn new(
@@ -112,7 +116,6 @@ impl InterfaceSystem {
                 position: variable.position,
             });
         }
-        let orders = if scope.quintics { 2..=3 } else { 2..=2 };
         let estimators: Vec<Estimator> = interfaces
             .iter()
             .map(|interface| Estimator::new(interface, scope.degree, options, scope.states))
@@ -131,9 +134,7 @@ impl InterfaceSystem {
                 .enumerate()
                 .map(|(k, interface)| LinearizeTask::new(k, interface))
                 .collect(),
-            matrices: orders
-                .map(|orders| InterfaceMatrix::new(orders, coupling, &rows, &columns))
-                .collect(),
+            matrices: InterfaceMatrices::new(scope.quintics, coupling, &rows, &columns),
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
@@ -165,6 +166,47 @@ impl InterfaceSystem {
         self.estimators.iter_mut().for_each(Estimator::forget);
     }
 
+    /// The linearisation of a system where it stands.
+    pub fn linearization(&self, system: usize) -> &Linearization {
+        &self.local[system].linearization
+    }
+
+    /// Those of all systems.
+    pub fn linearizations(&self) -> impl Iterator<Item = &Linearization> {
+        self.local.iter().map(|task| &task.linearization)
+    }
+
+    /// The states of all systems, stacked.
+    pub fn states(&self) -> impl Iterator<Item = f64> {
+        self.linearizations()
+            .flat_map(|here| here.x.iter().copied())
+    }
+
+    /// Their slopes.
+    pub fn state_slopes(&self) -> impl Iterator<Item = f64> {
+        self.linearizations()
+            .flat_map(|here| here.f.iter().copied())
+    }
+
+    /// What the estimator of a system stands on: its newest linearisation, or an older one that was kept.
+    fn stands_on(&self, system: usize) -> &Linearization {
+        match &self.kept {
+            Some(kept) => &kept[system],
+            None => self.linearization(system),
+        }
+    }
+
+    /// What the user should know: where a linearisation was not finite.
+    pub fn warning(&self, connections: &Connections) -> Option<String> {
+        let (system, time) = self.tamed?;
+        Some(format!(
+            "the linearisation of `{}` is not finite at t = {} s: what is not was left out, \
+             and predictions there are worse",
+            connections.interfaces()[system].name,
+            readable(time)
+        ))
+    }
+
     /// Where a system stands.
     pub fn local(&self) -> &[LinearizeTask] {
         &self.local
@@ -181,7 +223,7 @@ impl InterfaceSystem {
     ) -> Result<(), Unsolved> {
         let size = coupling.step.size();
         let shape = Some((size, coupling.shape()));
-        let orders_index = coupling.shape().orders() - 2;
+        let orders = coupling.shape().orders();
         let reshaped = self.shape != shape;
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
@@ -204,12 +246,7 @@ impl InterfaceSystem {
             };
             self.counts.operators_kept += u64::from(!stale);
             if stale || reshaped {
-                self.assemble(
-                    orders_index,
-                    system,
-                    size,
-                    coupling.basis(self.degrees[system]),
-                );
+                self.assemble(orders, system, size, coupling.basis(self.degrees[system]));
                 changed = true;
             }
             self.estimate(system, coupling, answers);
@@ -217,7 +254,7 @@ impl InterfaceSystem {
         self.fresh = false;
         if changed {
             self.counts.factorizations += 1;
-            self.matrices[orders_index].factor()?;
+            self.matrices.of(orders).factor()?;
         } else {
             self.counts.factorizations_kept += 1;
         }
@@ -246,26 +283,22 @@ impl InterfaceSystem {
     }
 
     /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an end curvature of 1.
-    fn assemble(
-        &mut self,
-        orders_index: usize,
-        system: usize,
-        size: f64,
-        basis: [Signal; MOST_ORDERS],
-    ) {
+    fn assemble(&mut self, orders: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
         let (estimator, rows, columns) = (
             &self.estimators[system],
             &self.rows[system],
             &self.columns[system],
         );
-        self.matrices[orders_index].assemble(system, size, |row, to, column, by| {
-            estimator.gain(
-                to,
-                rows[row].position,
-                columns[column].input,
-                basis[by].coefficients(),
-            )
-        });
+        self.matrices
+            .of(orders)
+            .assemble(system, size, |row, to, column, by| {
+                estimator.gain(
+                    to,
+                    rows[row].position,
+                    columns[column].input,
+                    basis[by].coefficients(),
+                )
+            });
     }
 
     fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
@@ -286,9 +319,7 @@ impl InterfaceSystem {
 
     /// What they say of a state at the end of the step.
     pub fn estimate_state(&self, system: usize, state: usize, inputs: &[Signal]) -> f64 {
-        let new = &self.local[system].linearization;
-        let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
-        self.estimators[system].estimate_state(state, here, inputs)
+        self.estimators[system].estimate_state(state, self.stands_on(system), inputs)
     }
 
     /// What a disturbance of the coupling variables within the step, as polynomials, does to values, slopes and so on at its end,
@@ -359,7 +390,7 @@ impl InterfaceSystem {
     /// `(I − K)⁻¹`, in place.
     pub fn solve(&mut self, right: &mut [f64]) {
         let (size, shape) = self.shape.expect("BUG: solved before it was prepared");
-        self.matrices[shape.orders() - 2].solve(size, right);
+        self.matrices.of(shape.orders()).solve(size, right);
     }
 }
 

@@ -1,11 +1,8 @@
-//! What methods that solve for the whole interface need of systems, and what they say when it cannot be solved.
+//! What methods that solve for the whole interface need of systems.
 
-use dovetail_core::{Connections, Error, StepRule};
+use dovetail_core::{Error, StepRule};
 
-use super::Unsolved;
-use crate::coupling::Coupling;
 use crate::imposed_steps::check_imposed_steps;
-use crate::initialization::algebraic_loops;
 use crate::registry::context::Context;
 use crate::registry::refusal::Refusal;
 
@@ -32,49 +29,5 @@ pub(crate) fn check_needs(
         Ok(())
     } else {
         check_imposed_steps(name, context)
-    }
-}
-
-/// The interface of a step has no solution, although no loop is there that could be singular.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "what it is coupled to cannot be predicted any more, however short the step: values grow beyond all bounds, or the linearisation fails"
-)]
-struct Unpredictable;
-
-impl Unsolved {
-    /// What the user is told where the step cannot be shortened any more.
-    pub fn into_error(
-        self,
-        connections: &Connections,
-        coupling: &Coupling<'_>,
-        time: f64,
-    ) -> Error {
-        let system = |index: usize| connections.interfaces()[index].name.clone();
-        match self {
-            Self::Pole {
-                system: index,
-                pole,
-            } => Error::System {
-                system: system(index),
-                time,
-                reason: Box::new(pole),
-            },
-            Self::Singular => {
-                let variables: Vec<String> = algebraic_loops(connections)
-                    .concat()
-                    .into_iter()
-                    .map(|output| connections.output_name(output))
-                    .collect();
-                match coupling.variables.first() {
-                    Some(first) if variables.is_empty() => Error::System {
-                        system: system(first.system),
-                        time,
-                        reason: Box::new(Unpredictable),
-                    },
-                    _ => Error::SingularLoop { variables, time },
-                }
-            }
-        }
     }
 }

@@ -10,26 +10,26 @@
 
 mod control;
 pub(crate) mod kind;
+mod step_error;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, Kept, MacroStep, Method, MethodQuality,
-    Outcome, Past, StepRule, Workers, readable,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
+    Past, StepRule, Workers,
 };
 
 use crate::costarica::EstimatorOptions;
 use crate::coupling::Coupling;
+use crate::elementwise::{add, subtract};
 use crate::events::meeting_event;
-use crate::interface_system::{InterfaceSystem, OperatorScope, Unsolved};
-use crate::plan::Plan;
+use crate::finite::finite_or_zero;
+use crate::interface_system::steps::Steps;
+use crate::interface_system::{InterfaceSystem, JUMP, OperatorScope, Unsolved};
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
 use control::Controller;
 
 /// The method's name, as users write it.
 const NAME: &str = "missiles";
-
-/// Beyond a jump of this, relative, an interface is made consistent anew at an event.
-const JUMP: f64 = 1e-9;
 
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,11 +44,11 @@ pub struct MissilesOptions {
 
 /// The method, with its buffers.
 pub struct Missiles<'a> {
-    connections: &'a Connections,
-    capabilities: Vec<Capabilities>,
     coupling: Coupling<'a>,
     interface_system: InterfaceSystem,
-    steps: Steps,
+    steps: Steps<Controller>,
+    /// Whether steps can be of any size.
+    free: bool,
     /// Whether a step can be tried before it is taken, and is worth it.
     revocable: bool,
     /// Whether the linearisations are those of the time reached.
@@ -59,12 +59,6 @@ pub struct Missiles<'a> {
     discrepancy: Vec<f64>,
     predictions: Predictions,
     signals: [f64; 2],
-}
-
-/// Where steps come from.
-enum Steps {
-    Fixed(Plan),
-    Adaptive(Box<Controller>),
 }
 
 impl<'a> Missiles<'a> {
@@ -92,21 +86,14 @@ impl<'a> Missiles<'a> {
             scope,
         );
         let count = coupling.variables.len();
-        let steps = match options.tolerance {
-            None => Steps::Fixed(Plan::new(grid)),
-            Some(tolerance) => Steps::Adaptive(Box::new(Controller::new(
-                grid,
-                tolerance,
-                options.bounds,
-                &coupling,
-            ))),
-        };
+        let steps = Steps::new(grid, options.tolerance, |tolerance| {
+            Controller::new(grid, tolerance, options.bounds, &coupling)
+        });
         Self {
-            connections,
-            capabilities: capabilities.to_vec(),
             coupling,
             interface_system,
             steps,
+            free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
             revocable: adaptive && capabilities.iter().all(|c| c.trial),
             local: false,
             solution: vec![0.0; 2 * count],
@@ -132,27 +119,13 @@ impl<'a> Missiles<'a> {
 
     /// Solves (50) for the change over the step.
     fn solve(&mut self) -> Result<(), Unsolved> {
-        let count = self.coupling.start.len();
-        for (c, knot) in self.coupling.start.iter().enumerate() {
-            self.solution[c] = knot.value;
-            self.solution[count + c] = if knot.slope.is_finite() {
-                knot.slope
-            } else {
-                0.0
-            };
-        }
+        self.coupling.stack_start(&mut self.solution);
         self.coupling.place(&self.solution);
         self.interface_system
             .prepare(&self.coupling, &mut self.right)?;
-        self.right
-            .iter_mut()
-            .zip(&self.solution)
-            .for_each(|(right, start)| *right -= start);
+        subtract(&mut self.right, &self.solution);
         self.interface_system.solve(&mut self.right);
-        self.solution
-            .iter_mut()
-            .zip(&self.right)
-            .for_each(|(end, change)| *end += change);
+        add(&mut self.solution, &self.right);
         let ordinary = self.solution.iter().all(|z| z.is_finite());
         if ordinary {
             Ok(())
@@ -165,10 +138,10 @@ impl<'a> Missiles<'a> {
     fn compare(&mut self) {
         let count = self.coupling.variables.len();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
-            let knot = self.coupling.tasks[variable.system].response.outputs[variable.position];
-            self.discrepancy[c] = knot.value - self.solution[c];
+            let knot = self.coupling.answer(variable);
             let slope = knot.slope - self.solution[count + c];
-            self.discrepancy[count + c] = if slope.is_finite() { slope } else { 0.0 };
+            self.discrepancy[c] = knot.value - self.solution[c];
+            self.discrepancy[count + c] = finite_or_zero(slope);
         }
     }
 
@@ -237,7 +210,7 @@ impl<'a> Missiles<'a> {
         if self.coupling.at_event() {
             self.interface_system.forget();
             let jumps = self.coupling.cross_event(workers)?;
-            if let Steps::Adaptive(controller) = &mut self.steps
+            if let Some(controller) = self.steps.controller_mut()
                 && jumps
             {
                 controller.restart();
@@ -249,25 +222,9 @@ impl<'a> Missiles<'a> {
     /// The next step is half of this one, if that is still allowed.
     fn halve(&mut self, step: MacroStep) -> bool {
         match &mut self.steps {
-            Steps::Fixed(_)
-                if self
-                    .capabilities
-                    .iter()
-                    .any(|c| c.step_rule != StepRule::Free) =>
-            {
-                false
-            }
-            Steps::Fixed(plan) => plan.shorten(step),
+            Steps::Fixed(plan) => self.free && plan.shorten(step),
             Steps::Adaptive(controller) => controller.halve(step),
         }
-    }
-
-    /// The step cannot be solved: a shorter one may be.
-    fn shorten(&mut self, step: MacroStep, reason: Unsolved) -> Result<Outcome<'_>, Error> {
-        if self.halve(step) {
-            return Ok(Outcome::Rejected(step));
-        }
-        Err(reason.into_error(self.connections, &self.coupling, step.start))
     }
 }
 
@@ -279,9 +236,7 @@ impl Method for Missiles<'_> {
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
-            if let Steps::Adaptive(_) = self.steps
-                && !self.local
-            {
+            if self.steps.is_adaptive() && !self.local {
                 self.coupling.find_start_slopes(past, workers)?;
             }
         }
@@ -292,9 +247,10 @@ impl Method for Missiles<'_> {
         let step = self.plan_step(past, workers);
         self.coupling.step = step;
         if let Err(reason) = self.solve() {
-            return self.shorten(step, reason);
+            let shortened = self.halve(step);
+            return reason.reject_or_fail(shortened, &self.coupling);
         }
-        if let Steps::Adaptive(controller) = &mut self.steps
+        if let Some(controller) = self.steps.controller_mut()
             && !controller.admits(
                 step,
                 &self.coupling,
@@ -327,38 +283,24 @@ impl Method for Missiles<'_> {
 
     fn warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
-        all.extend(self.interface_system.tamed.map(|(system, time)| {
-            format!(
-                "the linearisation of `{}` is not finite at t = {} s: what is not was left out, and predictions there are worse",
-                self.connections.interfaces()[system].name,
-                readable(time)
-            )
-        }));
+        all.extend(self.interface_system.warning(self.coupling.connections));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),
         );
-        if let Steps::Adaptive(controller) = &self.steps {
-            all.extend(controller.warning());
-        }
+        all.extend(self.steps.controller().and_then(Controller::warning));
         all
     }
 
     fn remarks(&self) -> Vec<String> {
-        match &self.steps {
-            Steps::Fixed(_) => Vec::new(),
-            Steps::Adaptive(controller) => controller.remark().into_iter().collect(),
-        }
+        let remark = self.steps.controller().and_then(Controller::remark);
+        remark.into_iter().collect()
     }
 
     fn quality(&self) -> MethodQuality {
-        let counts = self.interface_system.counts;
         MethodQuality {
             discrepancy: self.coupling.discrepancy(&self.predictions),
-            kept: Some(Kept {
-                linearizations: counts.operators_kept,
-                factorizations: counts.factorizations_kept,
-            }),
+            kept: Some(self.interface_system.counts.kept()),
             ..MethodQuality::default()
         }
     }

@@ -1,0 +1,73 @@
+//! When the interface of a step cannot be solved, and what is said then.
+
+use dovetail_core::{Error, Outcome};
+use dovetail_numerics::{Pole, SingularPattern};
+
+use crate::coupling::Coupling;
+use crate::initialization::algebraic_loops;
+
+/// Why a step cannot be solved.
+pub(crate) enum Unsolved {
+    /// The matrix is singular.
+    Singular,
+    /// An operator cannot be evaluated for this step.
+    Pole { system: usize, pole: Pole },
+}
+
+impl From<SingularPattern> for Unsolved {
+    fn from(_: SingularPattern) -> Self {
+        Self::Singular
+    }
+}
+
+/// The interface of a step has no solution, although no loop is there that could be singular.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "what it is coupled to cannot be predicted any more, however short the step: \
+     values grow beyond all bounds, or the linearisation fails"
+)]
+struct Unpredictable;
+
+impl Unsolved {
+    /// The step of the coupling is rejected where the next one is shorter; else the run ends.
+    pub fn reject_or_fail<'a>(
+        self,
+        shortened: bool,
+        coupling: &Coupling<'_>,
+    ) -> Result<Outcome<'a>, Error> {
+        let step = coupling.step;
+        if shortened {
+            Ok(Outcome::Rejected(step))
+        } else {
+            Err(self.into_error(coupling, step.start))
+        }
+    }
+
+    /// What the user is told where the step cannot be shortened any more.
+    pub fn into_error(self, coupling: &Coupling<'_>, time: f64) -> Error {
+        let failed = |system: usize, reason| Error::System {
+            system: coupling.connections.interfaces()[system].name.clone(),
+            time,
+            reason,
+        };
+        match self {
+            Self::Pole { system, pole } => failed(system, Box::new(pole)),
+            Self::Singular => {
+                let variables = looped_outputs(coupling);
+                match coupling.variables.first() {
+                    Some(first) if variables.is_empty() => {
+                        failed(first.system, Box::new(Unpredictable))
+                    }
+                    _ => Error::SingularLoop { variables, time },
+                }
+            }
+        }
+    }
+}
+
+/// The names of all outputs that are part of an algebraic loop.
+fn looped_outputs(coupling: &Coupling<'_>) -> Vec<String> {
+    let loops = algebraic_loops(coupling.connections).concat();
+    let name = |output: usize| coupling.connections.output_name(output);
+    loops.into_iter().map(name).collect()
+}
