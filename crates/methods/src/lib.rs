@@ -24,13 +24,16 @@ mod monolithic;
 mod near_side;
 mod plan;
 mod predictions;
+mod range;
 mod ranges;
 mod rates;
 mod registry;
+mod rounded;
 mod shape;
 mod standard;
 mod state_counts;
 mod step_bounds;
+mod time_scale;
 
 pub use automatic::{AUTO, Chosen, build_watched, choose};
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};

@@ -2,6 +2,8 @@
 
 use dovetail_core::readable;
 
+use crate::range::Range;
+
 /// A prediction that missed by more than this part of the variable's range makes results doubtful.
 const DOUBTFUL: f64 = 0.05;
 
@@ -14,8 +16,7 @@ pub(crate) struct Predictions {
 struct Prediction {
     miss: f64,
     time: f64,
-    low: f64,
-    high: f64,
+    range: Range,
 }
 
 impl Predictions {
@@ -23,8 +24,7 @@ impl Predictions {
         let none = Prediction {
             miss: 0.0,
             time: f64::NAN,
-            low: f64::INFINITY,
-            high: f64::NEG_INFINITY,
+            range: Range::EMPTY,
         };
         Self {
             variables: vec![none; variables],
@@ -33,8 +33,7 @@ impl Predictions {
 
     /// A value that the variable had.
     pub fn include(&mut self, variable: usize, value: f64) {
-        let known = &mut self.variables[variable];
-        (known.low, known.high) = (known.low.min(value), known.high.max(value));
+        self.variables[variable].range.include(value);
     }
 
     /// At `time`, `variable` was predicted so and integrated so.
@@ -43,16 +42,18 @@ impl Predictions {
         let known = &mut self.variables[variable];
         let miss = (integrated - predicted).abs();
         if miss > known.miss {
-            (known.miss, known.time) = (miss, time);
+            known.miss = miss;
+            known.time = time;
         }
     }
 
     /// A miss of a variable as a part of its range so far; all of it where it has not moved yet.
     pub fn share(&self, variable: usize, miss: f64) -> f64 {
-        let known = &self.variables[variable];
-        match known.high - known.low {
-            range if range > 0.0 => miss.abs() / range,
-            _ => f64::from(u8::from(miss != 0.0)),
+        let width = self.variables[variable].range.width();
+        if width > 0.0 {
+            miss.abs() / width
+        } else {
+            f64::from(u8::from(miss != 0.0))
         }
     }
 
@@ -66,7 +67,7 @@ impl Predictions {
         let shares = self
             .variables
             .iter()
-            .map(|known| known.miss / (known.high - known.low));
+            .map(|known| known.miss / known.range.width());
         let (worst, share) = shares
             .enumerate()
             .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())

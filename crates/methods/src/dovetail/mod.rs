@@ -219,7 +219,7 @@ impl<'a> Dovetail<'a> {
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
-                let scale = || crate::ranges::time_scale(coupling, interface_system, rates);
+                let scale = || crate::time_scale::time_scale(coupling, interface_system, rates);
                 controller.step(reached, event, self.tally.trust, scale)
             }
         }

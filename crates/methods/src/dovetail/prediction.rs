@@ -9,7 +9,7 @@ use crate::coupling::Variable;
 use crate::elementwise::add;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{MOST_ORDERS, Unsolved};
-use crate::ranges::scale_from_rest;
+use crate::time_scale::scale_from_rest;
 
 /// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
 fn return_within(

@@ -5,7 +5,7 @@ use dovetail_core::{Advice, EstimatedError, MacroStep, MethodQuality, Nature, Re
 use super::Dovetail;
 use super::controller::Controller;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
-use crate::ranges::rounded;
+use crate::rounded::rounded;
 
 /// Counts of a run, and what is carried from step to step.
 pub(super) struct Tally {

@@ -1,6 +1,7 @@
 //! Flexible step: how far a system goes before it communicates again, F3ORNITS (29) to (36).
 
 use super::{F3ornitsOptions, Steering};
+use crate::range::{DampedRange, LEAST_OF_VALUE};
 
 /// A step is shortened to this fraction of the last one at most, (32).
 const MOST_SHRINKAGE: f64 = 0.1;
@@ -27,60 +28,46 @@ pub enum Scale {
     DampedAmplitude,
 }
 
-/// Where an output has been.
+/// What the errors of an output are measured by.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Range {
-    high: f64,
-    low: f64,
-    damped_high: f64,
-    damped_low: f64,
+pub(crate) struct OutputRange {
+    values: DampedRange,
     /// A usual magnitude, where one is given; else zero.
     nominal: f64,
 }
 
-impl Range {
+impl OutputRange {
     /// A range of one value, with a usual magnitude.
     pub fn at(value: f64, nominal: f64) -> Self {
         Self {
-            high: value,
-            low: value,
-            damped_high: value,
-            damped_low: value,
+            values: DampedRange::at(value),
             nominal,
         }
     }
 
-    /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both sides.
+    /// Takes `value` in, `elapsed` after the last one.
     pub fn include(&mut self, value: f64, elapsed: f64, damping: f64) {
-        (self.high, self.low) = (self.high.max(value), self.low.min(value));
-        // (35), (36): α is that of the point before.
-        let fade = damping * elapsed / 2.0 * (self.damped_high - self.damped_low);
-        self.damped_high = value.max(self.damped_high - fade);
-        self.damped_low = value.min(self.damped_low + fade);
+        self.values.include(value, elapsed, damping);
     }
 
     /// The scale of an error at `value`.
     pub fn scale(&self, scale: Scale, value: f64) -> f64 {
         match scale {
             Scale::Magnitude => value.abs(),
-            Scale::Amplitude => self.high - self.low,
-            Scale::DampedAmplitude => self.damped_high - self.damped_low,
+            Scale::Amplitude => self.values.whole.width(),
+            Scale::DampedAmplitude => self.values.damped.width(),
         }
     }
-}
 
-/// A variable that hardly moves any more is measured by this part of its value, or of all that it has moved.
-const LEAST: f64 = 1e-3;
-
-impl Range {
     /// What errors are measured by at least, where no absolute tolerance says so.
     pub fn least(&self, value: f64) -> f64 {
-        LEAST * value.abs().max(self.high - self.low).max(self.nominal)
+        let moved = self.values.whole.width();
+        LEAST_OF_VALUE * value.abs().max(moved).max(self.nominal)
     }
 
-    /// How far the variable has moved, or how large it is.
-    pub fn extent(&self) -> f64 {
-        self.high.abs().max(self.low.abs())
+    /// The largest magnitude that the output has had.
+    pub fn magnitude(&self) -> f64 {
+        self.values.whole.magnitude()
     }
 }
 
@@ -147,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_damped_amplitude_forgets_and_an_amplitude_does_not() {
-        let mut range = Range::at(0.0, 0.0);
+        let mut range = OutputRange::at(0.0, 0.0);
         range.include(10.0, 0.1, 0.05);
         for _ in 0..1000 {
             range.include(1.0, 0.1, 0.05);

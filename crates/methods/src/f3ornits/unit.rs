@@ -5,7 +5,7 @@ use dovetail_core::{Interface, Past, Signal, Task};
 use super::calibration::Points;
 use super::jump::RecentErrors;
 use super::order::Order;
-use super::stepper::{Range, dilatation, next_size};
+use super::stepper::{OutputRange, dilatation, next_size};
 use super::{F3ornitsOptions, Steering};
 
 /// What is smaller than this part of the largest output of its system may be rounding.
@@ -53,7 +53,7 @@ pub(crate) enum Role {
 #[derive(Clone, Copy)]
 pub(crate) struct Channel {
     order: Order,
-    range: Range,
+    range: OutputRange,
     /// The error before the newest.
     before: f64,
     recent: RecentErrors,
@@ -106,7 +106,7 @@ impl Unit {
     pub fn new(roles: impl Iterator<Item = Role>, first_step: f64, shortening: f64) -> Self {
         let channel = |role: Role| Channel {
             order: Order::new(),
-            range: Range::at(0.0, 0.0),
+            range: OutputRange::at(0.0, 0.0),
             before: 1.0,
             recent: RecentErrors::default(),
             role,
@@ -149,7 +149,7 @@ impl Unit {
             .iter_mut()
             .zip(outputs.iter().zip(&interface.outputs));
         for (channel, (knot, output)) in all.filter(|(channel, _)| channel.is_followed()) {
-            channel.range = Range::at(knot.value, output.nominal.unwrap_or(0.0));
+            channel.range = OutputRange::at(knot.value, output.nominal.unwrap_or(0.0));
         }
     }
 
@@ -221,7 +221,7 @@ impl Unit {
     fn error(
         &self,
         position: usize,
-        range: &Range,
+        range: &OutputRange,
         value: f64,
         elapsed: f64,
         options: &F3ornitsOptions,
@@ -252,7 +252,7 @@ impl Unit {
     fn largest(&self) -> f64 {
         self.channels
             .iter()
-            .map(|channel| channel.range.extent())
+            .map(|channel| channel.range.magnitude())
             .fold(0.0, f64::max)
     }
 

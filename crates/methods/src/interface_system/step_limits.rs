@@ -3,7 +3,7 @@
 use dovetail_core::{Grid, MacroStep};
 
 use crate::plan::towards;
-use crate::ranges::rounded;
+use crate::rounded::rounded;
 use crate::step_bounds::StepBounds;
 
 /// A tolerance tighter than this asks for less than rounding.
