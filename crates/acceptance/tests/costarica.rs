@@ -1,4 +1,5 @@
-//! COSTARICA: the paper's single steps, whole runs against rollback, hybrid models, and what a wrapped system promises.
+//! COSTARICA: the paper's single steps, whole runs against rollback, hybrid models, and what a
+//! wrapped system promises.
 
 use dovetail_cases::{
     DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, PUMP_AND_TANK, measure_run, model,
@@ -12,7 +13,8 @@ use dovetail_methods::{Control, Costarica, EstimatorOptions, Form};
 use dovetail_numerics::Laplace;
 use dovetail_scenario::Scenario;
 
-/// The isolated prey of the paper, classical (its table 4) or with interactions that depend on the time of the day (table 5).
+/// The isolated prey of the paper, classical (its table 4) or with interactions that depend on the
+/// time of the day (table 5).
 fn prey(daily: bool) -> (Scenario, Signal) {
     let factor = if daily {
         "(0.55 + 0.45 * sin(2 * pi * time / 2.4))"

@@ -1,4 +1,5 @@
-//! The engine's own method on the papers' cases: errors against the numbers it has to show, work, orders, events, restrictions.
+//! The engine's own method on the papers' cases: errors against the numbers it has to show, work,
+//! orders, events, restrictions.
 
 use dovetail_cases::{
     BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, ROOMS, measure_run,
@@ -32,7 +33,7 @@ fn worst(scenario: &Scenario, done: &Measured) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// One integration of each system and step, as many linearisations, and nothing tried in vain.
+/// One integration of each system and step, as many linearizations, and nothing tried in vain.
 fn assert_one_integration_a_step(done: &Measured, steps: u64) {
     assert_eq!(
         (done.end.statistics.steps, done.end.statistics.rejected),
@@ -77,7 +78,8 @@ fn quintic_inputs_are_of_order_six_on_nonlinear_systems() {
     let (coarse, fine) = (error("0.1"), error("0.02"));
     let order = (coarse / fine).ln() / 5f64.ln();
     assert!(order > 5.3, "{coarse:e} and {fine:e}: order {order}");
-    // An order of magnitude better than what was asked for, because nothing that was missed is forgotten.
+    // An order of magnitude better than what was asked for, because nothing that was missed is
+    // forgotten.
     assert!(coarse < 5e-6 && fine < 1e-9, "{coarse:e}, {fine:e}");
 }
 

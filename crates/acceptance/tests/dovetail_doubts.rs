@@ -1,4 +1,5 @@
-//! Where the engine's own method has to doubt: states without a range, errors that it cannot know, tolerances that it misses.
+//! Where the engine's own method has to doubt: states without a range, errors that it cannot know,
+//! tolerances that it misses.
 
 use std::sync::atomic::AtomicBool;
 

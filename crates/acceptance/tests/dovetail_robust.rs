@@ -1,4 +1,5 @@
-//! Where the engine's own method could break: eleven rough problems beside IFOSMONDI-JFM, and the limits of stability.
+//! Where the engine's own method could break: eleven rough problems beside IFOSMONDI-JFM, and the
+//! limits of stability.
 
 use dovetail_cases::{Measured, ROUGH, Rough, connections, measure_run, model};
 use dovetail_core::Ending;
@@ -27,7 +28,8 @@ fn run(scenario: &Scenario, step: &str, more: &[(&str, &str)]) -> (f64, u64) {
     (worst(scenario, &done), done.end.work[0].integrations)
 }
 
-/// Error and cost of the engine's method as parts of those of IFOSMONDI-JFM with Anderson, on each problem.
+/// Error and cost of the engine's method as parts of those of IFOSMONDI-JFM with Anderson, on each
+/// problem.
 fn compared(part: f64, model: impl Fn(&Rough) -> Scenario) -> Vec<(f64, f64)> {
     let compare = |problem: &Rough| {
         let step = format!("{:e}", problem.stop_time / part);

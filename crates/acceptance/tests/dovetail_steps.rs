@@ -1,4 +1,5 @@
-//! Steps that the engine's own method chooses: tolerance, work, and an estimate of the error that is right.
+//! Steps that the engine's own method chooses: tolerance, work, and an estimate of the error that
+//! is right.
 
 use dovetail_cases::{
     ALL, BEHAVIOUR_CHANGE, DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, measure_run,
@@ -42,7 +43,8 @@ fn worst(scenario: &Scenario, done: &Measured) -> f64 {
         .fold(0.0, f64::max)
 }
 
-/// The median of estimated by true errors, over all states and times at which there is an error to speak of.
+/// The median of estimated by true errors, over all states and times at which there is an error to
+/// speak of.
 fn median_ratio(scenario: &Scenario, done: &Measured) -> f64 {
     let mut ratios = Vec::new();
     for (state, signal) in states(scenario) {

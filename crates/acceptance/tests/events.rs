@@ -14,7 +14,8 @@ fn ifosmondi(scenario: &Scenario, step: &str) -> Measured {
     measure_run(scenario, &choices)
 }
 
-/// A source that changes at `event` by `rate` in its derivative and `jump` in its output, feeding a sink that feeds it back.
+/// A source that changes at `event` by `rate` in its derivative and `jump` in its output, feeding a
+/// sink that feeds it back.
 fn source_and_sink(event: f64, rate: f64, jump: f64, restrict: &str) -> Scenario {
     let text = format!(
         "[systems.src]\ninputs = {{ w = 0.0 }}\nstates = {{ x = 0.0 }}\n\

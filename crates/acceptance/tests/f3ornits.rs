@@ -1,4 +1,5 @@
-//! F3ORNITS on the papers' cases: the twelve variants, hidden jumps, imposed steps, topologies, poor units, the default.
+//! F3ORNITS on the papers' cases: the twelve variants, hidden jumps, imposed steps, topologies,
+//! poor units, the default.
 
 use std::sync::atomic::AtomicBool;
 
@@ -384,7 +385,8 @@ fn auto_takes_it_where_nothing_more_can_be_had() {
     assert_ne!(chosen("rollback = false", "").0, "f3ornits");
 }
 
-/// The steps that an error of 0.003 % takes, from runs with tolerances around: a line through the logarithms of error and steps.
+/// The steps that an error of 0.003 % takes, from runs with tolerances around: a line through the
+/// logarithms of error and steps.
 fn steps_for_the_same_error(
     case: Case,
     variable: &str,
@@ -538,7 +540,8 @@ fn equal_runs_give_equal_bits_whatever_the_threads() {
     }
 }
 
-/// A source with a known jump between the grid times of four gains in a row, each of which passes on what it gets at once.
+/// A source with a known jump between the grid times of four gains in a row, each of which passes
+/// on what it gets at once.
 fn gains_in_a_row() -> Scenario {
     let mut text = String::from(
         "[systems.source]\nequations = \"\"\noutputs = { y = \"sin(time) + (if time < 5.31 then 0 else 1)\" }\n\

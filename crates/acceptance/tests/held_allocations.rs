@@ -12,7 +12,8 @@ static ALLOCATOR: Counting = Counting;
 
 // Without the test harness, whose own thread allocates now and then and would be counted too.
 fn main() {
-    // Where something jumps, ifosmondi and missiles make the interface consistent anew: there the heating stays on.
+    // Where something jumps, ifosmondi and missiles make the interface consistent anew: there the
+    // heating stays on.
     let switching = (19.0, 21.0);
     let steady = (0.0, 100.0);
     let runs = [

@@ -55,7 +55,8 @@ fn integrations(done: &Measured) -> u64 {
 
 #[test]
 fn jacobian_free_solvers_converge_for_every_damper_within_their_counts() {
-    // Measured elsewhere: Anderson 6000, Newton 6000 to 6700, NGMRES 7000, with the last integration of a step not saved.
+    // Measured elsewhere: Anderson 6000, Newton 6000 to 6700, NGMRES 7000, with the last
+    // integration of a step not saved.
     for (solver, most) in [
         ("anderson", 5100),
         ("newton", 5700),
@@ -201,8 +202,8 @@ struct Smoothness {
 impl Observer for Smoothness {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
         self.ends.resize(exchange.tasks.len(), vec![]);
-        // The start of the run knows no slopes. A step that ends on an event is told as an instant on its far side, with the
-        // values and slopes at which its inputs ended.
+        // The start of the run knows no slopes. A step that ends on an event is told as an instant
+        // on its far side, with the values and slopes at which its inputs ended.
         let start = exchange.signals.is_empty();
         for task in exchange.tasks.iter().filter(|_| !start) {
             let gap = |a: f64, b: f64| (a - b).abs() / (1.0 + a.abs());

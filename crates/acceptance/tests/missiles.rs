@@ -1,4 +1,5 @@
-//! MISSILES on the papers' cases: errors, order, counts, equality with iterated estimators, events, adaptive steps, refusals.
+//! MISSILES on the papers' cases: errors, order, counts, equality with iterated estimators, events,
+//! adaptive steps, refusals.
 
 use std::sync::atomic::AtomicBool;
 

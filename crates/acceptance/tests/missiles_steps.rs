@@ -218,7 +218,8 @@ fn a_tolerance_below_rounding_does_not_stop_the_run() {
 fn steps_on_a_coarse_clock_do_not_drift() {
     let mut late = oscillator(0.1, 1.0, 1e6, 1.0);
     (late.start_time, late.stop_time) = (1.7e9, 1.7e9 + 0.1);
-    // The state that the last exchange tells, beside the exact one: at such times the reference is coarse too.
+    // The state that the last exchange tells, beside the exact one: at such times the reference is
+    // coarse too.
     struct Last(f64);
     impl Observer for Last {
         fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {

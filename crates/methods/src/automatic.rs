@@ -29,8 +29,8 @@ impl Chosen {
     }
 }
 
-/// Chooses a method for systems that can do this. `jumping` is a system whose equations jump where nothing announces it: the
-/// engine's own method would predict beyond the jump.
+/// Chooses a method for systems that can do this. `jumping` is a system whose equations jump where
+/// nothing announces it: the engine's own method would predict beyond the jump.
 pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str>) -> Chosen {
     let all = |able: &dyn Fn(&Capabilities) -> bool| capabilities.iter().all(able);
     let free = all(&|c| c.step_rule == StepRule::Free);
@@ -53,7 +53,7 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
     Chosen::new("f3ornits", reason)
 }
 
-/// The choice where every system can be linearised.
+/// The choice where every system can be linearized.
 fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     if let Some(system) = jumping {
         let reason = format!(
@@ -71,8 +71,8 @@ fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     Chosen::new("dovetail", format!("{reason}{corrected}"))
 }
 
-/// Makes a method for a run, watched: where it was chosen by [`choose`], another one takes over when it should be left;
-/// otherwise a run that makes no headway ends.
+/// Makes a method for a run, watched: where it was chosen by [`choose`], another one takes over
+/// when it should be left; otherwise a run that makes no headway ends.
 pub fn build_watched<'a>(
     registry: &'a Registry,
     kind: &dyn MethodKind,

@@ -1,5 +1,5 @@
-//! The interface of a step, for methods with C¹ or C² inputs: signals that leave the start and arrive at a guess of the end, and
-//! the outputs they cause.
+//! The interface of a step, for methods with C¹ or C² inputs: signals that leave the start and
+//! arrive at a guess of the end, and the outputs they cause.
 
 use dovetail_core::{
     Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers,
@@ -12,12 +12,14 @@ use crate::predictions::Predictions;
 use crate::reinitialize;
 use crate::shape::Shape;
 
-/// The outputs that inputs follow in the course of a step, as stacked positions: the coupling variables.
+/// The outputs that inputs follow in the course of a step, as stacked positions: the coupling
+/// variables.
 pub(crate) fn coupled_outputs(connections: &Connections) -> Vec<usize> {
     sources_of(connections, |input| !connections.is_held(input))
 }
 
-/// The outputs that inputs hold over a step. They may be coupling variables as well, where another input follows them.
+/// The outputs that inputs hold over a step. They may be coupling variables as well, where another
+/// input follows them.
 pub(crate) fn held_outputs(connections: &Connections) -> Vec<usize> {
     sources_of(connections, |input| connections.is_held(input))
 }
@@ -35,8 +37,8 @@ fn sources_of(connections: &Connections, wanted: impl Fn(usize) -> bool) -> Vec<
     all
 }
 
-/// The coupling of one step. Guesses and answers hold the values of all coupling variables, then their slopes, then, where inputs are
-/// quintics, their curvatures.
+/// The coupling of one step. Guesses and answers hold the values of all coupling variables, then
+/// their slopes, then, where inputs are quintics, their curvatures.
 pub(crate) struct Coupling<'a> {
     pub connections: &'a Connections,
     pub tolerance: f64,
@@ -47,7 +49,8 @@ pub(crate) struct Coupling<'a> {
     pub variables: Vec<Variable>,
     /// For each input (stacked) the coupling variable that it follows.
     pub feeders: Vec<Option<usize>>,
-    /// The outputs that are held over a step, and all outputs (stacked) as far as they are among these: at the start of the step.
+    /// The outputs that are held over a step, and all outputs (stacked) as far as they are among
+    /// these: at the start of the step.
     held: Vec<Variable>,
     present: Vec<f64>,
     /// Events that trials run into.
@@ -133,7 +136,7 @@ impl<'a> Coupling<'a> {
         self
     }
 
-    /// Whether nobody has told yet where the first step starts.
+    /// Whether it is not known yet where the first step starts.
     pub fn is_new(&self) -> bool {
         self.start.iter().all(|knot| knot.value.is_nan())
     }
@@ -146,8 +149,9 @@ impl<'a> Coupling<'a> {
         self.smooth = false;
     }
 
-    /// An attempt begins: what is held has its newest values. The time at which the step is to end at the latest.
-    pub fn set_out(&mut self, past: &Past, next_event: f64) -> f64 {
+    /// An attempt begins: what is held has its newest values. The time at which the step is to end
+    /// at the latest.
+    pub fn begin_attempt(&mut self, past: &Past, next_event: f64) -> f64 {
         self.near_side.clear();
         for held in &self.held {
             self.present[held.stacked] = past.latest()[held.stacked].value;
@@ -155,7 +159,8 @@ impl<'a> Coupling<'a> {
         next_event.min(self.stops.begin(past.reached()))
     }
 
-    /// What is held has the values that systems have just answered; true if a value that jumps by its nature is another one.
+    /// What is held has the values that systems have just answered; true if a value that jumps by
+    /// its nature is another one.
     fn hold_newest(&mut self) -> bool {
         let mut changed = false;
         for held in &self.held {
@@ -167,8 +172,8 @@ impl<'a> Coupling<'a> {
         changed
     }
 
-    /// Whether the step just taken has led to an event: one that was announced, one that a trial has found, or another value of
-    /// something that jumps and that others hold.
+    /// Whether the step just taken has led to an event: one that was announced, one that a trial
+    /// has found, or another value of something that jumps and that others hold.
     pub fn at_event(&mut self) -> bool {
         let announced = self
             .tasks
@@ -192,7 +197,8 @@ impl<'a> Coupling<'a> {
         self.start_values().zip(end).map(|(start, end)| end - start)
     }
 
-    /// The interface at the start of the step, as far as there is room; zero where a derivative is not known.
+    /// The interface at the start of the step, as far as there is room; zero where a derivative is
+    /// not known.
     pub fn stack_start(&self, into: &mut [f64]) {
         for (c, knot) in self.start.iter().enumerate() {
             let slope = finite_or_zero(knot.slope);
@@ -240,8 +246,9 @@ impl<'a> Coupling<'a> {
         }
     }
 
-    /// What [`Self::place`] makes of an end value of 1, of an end slope of 1 and of an end curvature of 1, for a system that takes
-    /// inputs of `degree`: the inputs are affine in the guess.
+    /// What [`Self::place`] makes of an end value of 1, of an end slope of 1 and of an end
+    /// curvature of 1, for a system that takes inputs of `degree`: the inputs are affine in the
+    /// guess.
     pub fn basis(&self, degree: usize) -> [Signal; 3] {
         let (size, shape) = (self.step.size(), self.shape());
         let knot = |value: f64, slope: f64, curvature: f64| Knot {
@@ -270,7 +277,8 @@ impl<'a> Coupling<'a> {
             .map(move |input| self.feeders[input].map(slope).filter(known).unwrap_or(0.0))
     }
 
-    /// Slopes at the start of a run, made consistent where all systems know theirs: then no step is a first step.
+    /// Slopes at the start of a run, made consistent where all systems know theirs: then no step is
+    /// a first step.
     pub fn find_start_slopes(
         &mut self,
         past: &Past,
@@ -306,8 +314,8 @@ impl<'a> Coupling<'a> {
         }
     }
 
-    /// Tries the inputs that are placed; the answers are those of the coupling variables. False if a system has stopped at an
-    /// event: then the attempt is to be given up.
+    /// Tries the inputs that are placed; the answers are those of the coupling variables. False if
+    /// a system has stopped at an event: then the attempt is to be given up.
     pub fn ask(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         if !self.try_step(workers)? {
             return Ok(false);
@@ -330,7 +338,8 @@ impl<'a> Coupling<'a> {
         Ok(!self.stops.notice(self.step, &self.tasks))
     }
 
-    /// What the step that was taken answered, beside what was predicted; across an event that says nothing.
+    /// What the step that was taken answered, beside what was predicted; across an event that says
+    /// nothing.
     pub fn note_predictions(&self, predicted: &[f64], predictions: &mut Predictions) {
         if self.stops.grazed {
             return;
@@ -357,7 +366,7 @@ impl<'a> Coupling<'a> {
     }
 
     /// The next step starts where the inputs of this one ended.
-    pub fn arrive(&mut self, end: &[f64]) {
+    pub fn continue_from(&mut self, end: &[f64]) {
         let shape = self.shape();
         for (variable, knot) in self.start.iter_mut().enumerate() {
             *knot = shape.knot_of(end, variable);
@@ -366,8 +375,9 @@ impl<'a> Coupling<'a> {
         self.stops.accepted(self.step);
     }
 
-    /// Crosses the event at the end of the step just taken. True if the interface jumps there: then the next step starts from
-    /// consistent values and slopes, or as a first step where not all systems know their slopes.
+    /// Crosses the event at the end of the step just taken. True if the interface jumps there: then
+    /// the next step starts from consistent values and slopes, or as a first step where not all
+    /// systems know their slopes.
     pub fn cross_event(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let time = self.step.end;
         self.near_side.keep(&self.tasks);
@@ -417,8 +427,8 @@ impl<'a> Coupling<'a> {
         self.place_signals(|knot, _| Signal::new(&[knot.value, knot.slope]));
     }
 
-    /// Asks all systems about the present, under inputs that have the values, slopes and curvatures of the start, as far as they
-    /// are known and taken.
+    /// Asks all systems about the present, under inputs that have the values, slopes and curvatures
+    /// of the start, as far as they are known and taken.
     pub fn ask_about_present(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.step = MacroStep::instant(time);
         for task in &mut self.tasks {
@@ -448,7 +458,8 @@ impl<'a> Coupling<'a> {
         Ok(())
     }
 
-    /// What systems were given instead of what they lack; `differences` in place of slopes, if the method uses them.
+    /// What systems were given instead of what they lack; `differences` in place of slopes, if the
+    /// method uses them.
     pub fn substitutes(&self, differences: bool) -> Vec<String> {
         let mut all = Vec::new();
         for (k, interface) in self.connections.interfaces().iter().enumerate() {
@@ -479,7 +490,8 @@ impl<'a> Coupling<'a> {
     }
 }
 
-/// The slope at the end of the step from the last values: of second order where there are two of them.
+/// The slope at the end of the step from the last values: of second order where there are two of
+/// them.
 fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f64 {
     let (time, outputs) = past.point(variable.system, 0);
     let (size, last) = (step.end - time, outputs[variable.position].value);

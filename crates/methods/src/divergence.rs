@@ -1,9 +1,10 @@
 //! Telling a coupling that diverges from a solution that grows.
 //!
-//! Held inputs arrive a step late. Around a loop through feedthrough the delayed values can feed on themselves: the outputs then
-//! grow by a constant factor with *every* step, however small the step. A solution that the steps resolve does not do that:
-//! in ten steps it may grow five times, but not in ten steps and again in the next ten, six times over. Only outputs on such a
-//! loop are watched; what grows elsewhere does so by its own dynamics.
+//! Held inputs arrive a step late. Around a loop through feedthrough the delayed values can feed on
+//! themselves: the outputs then grow by a constant factor with *every* step, however small the
+//! step. A solution that the steps resolve does not do that: in ten steps it may grow five times,
+//! but not in ten steps and again in the next ten, six times over. Only outputs on such a loop are
+//! watched; what grows elsewhere does so by its own dynamics.
 
 use dovetail_core::{Connections, Error, Nature, Task};
 

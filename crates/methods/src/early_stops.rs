@@ -1,8 +1,10 @@
-//! Events that only trials find: a system that cannot announce an event, because it depends on the inputs, stops its trial there.
+//! Events that only trials find: a system that cannot announce an event, because it depends on the
+//! inputs, stops its trial there.
 //!
-//! The attempt is then given up, and the next one ends at the event. Its inputs differ a little, and so may the time of the event:
-//! it is met where a trial stops so near to the end of the step that the rest does not count. Where this does not settle, or the
-//! event is too near to the start of the step for a step of its own, the step ends just beyond, and the system crosses the event
+//! The attempt is then given up, and the next one ends at the event. Its inputs differ a little,
+//! and so may the time of the event: it is met where a trial stops so near to the end of the step
+//! that the rest does not count. Where this does not settle, or the event is too near to the start
+//! of the step for a step of its own, the step ends just beyond, and the system crosses the event
 //! within it.
 
 use dovetail_core::{MacroStep, Task};
@@ -11,7 +13,8 @@ use dovetail_core::{MacroStep, Task};
 const RESOLUTION: f64 = 1e-9;
 /// Attempts from one start that are given up before a step goes over the event.
 const PATIENCE: i32 = 5;
-/// Events within this part of the longest step of one another, or within what does not count, are a crowd.
+/// Events within this part of the longest step of one another, or within what does not count, are a
+/// crowd.
 const CROWDED: f64 = 1e-3;
 
 /// What is known of an event ahead.
@@ -22,8 +25,8 @@ pub(crate) struct EarlyStops {
     start: f64,
     given_up: i32,
     end: f64,
-    /// Steps to crowded events, one after the other. What does not count grows with them: where events have no end, time still has
-    /// to move on.
+    /// Steps to crowded events, one after the other. What does not count grows with them: where
+    /// events have no end, time still has to move on.
     crowd: i32,
     /// In the attempt under way a trial has stopped just before the end of the step.
     pub grazed: bool,
@@ -42,7 +45,8 @@ impl EarlyStops {
         }
     }
 
-    /// An attempt from `start` begins; the time at which it has to end at the latest, beside the events that are announced.
+    /// An attempt from `start` begins; the time at which it has to end at the latest, beside the
+    /// events that are announced.
     pub fn begin(&mut self, start: f64) -> f64 {
         if self.start != start {
             (self.start, self.given_up, self.end) = (start, 0, f64::INFINITY);
@@ -100,7 +104,8 @@ mod tests {
     use super::*;
     use dovetail_core::{Connections, Interface};
 
-    /// A system whose next event is at `event(end of the step)`: the steps to it, and the attempts given up on the way.
+    /// A system whose next event is at `event(end of the step)`: the steps to it, and the attempts
+    /// given up on the way.
     fn steps_over(mut start: f64, event: impl Fn(f64) -> f64, crossed: f64) -> (Vec<f64>, usize) {
         let connections = Connections::new(vec![Interface::default()], vec![]);
         let (mut stops, mut tasks) = (EarlyStops::new(0.1), connections.tasks(0));

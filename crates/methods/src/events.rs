@@ -4,8 +4,8 @@ use dovetail_core::{Error, MacroStep, Past, StepRule, Task, Workers};
 
 use crate::near_side::NearSide;
 
-/// The next known event, as a time at which all systems can meet: not where one of them imposes its own step. Systems then
-/// cross their events within their steps.
+/// The next known event, as a time at which all systems can meet: not where one of them imposes its
+/// own step. Systems then cross their events within their steps.
 pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
     let event = past.next_event();
     // Mostly no event is known, and then the systems need not be looked through.
@@ -22,8 +22,8 @@ pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
     }
 }
 
-/// A step that ends on a known event answers the limit from the left; the next one starts from the right. So all systems are
-/// asked once more, at the same time and under the same held inputs.
+/// A step that ends on a known event answers the limit from the left; the next one starts from the
+/// right. So all systems are asked once more, at the same time and under the same held inputs.
 pub(crate) fn cross_event(
     now: f64,
     tasks: &mut [Task],

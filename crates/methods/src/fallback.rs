@@ -1,7 +1,8 @@
 //! A method that is left for another one where it says so itself, or where it makes no headway.
 //!
-//! Methods meet at communication times: there one can take over from another, since all that a method needs of what was is in the
-//! systems, and in the past. Where there is nobody to take over, a run that makes no headway ends with the reason.
+//! Methods meet at communication times: there one can take over from another, since all that a
+//! method needs of what was is in the systems, and in the past. Where there is nobody to take over,
+//! a run that makes no headway ends with the reason.
 
 use dovetail_core::{
     Advice, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable,
@@ -45,7 +46,8 @@ struct Pace {
 }
 
 impl Pace {
-    /// An attempt from `reached` begins; by how much the last attempts have moved on, if that is next to nothing.
+    /// An attempt from `reached` begins; by how much the last attempts have moved on, if that is
+    /// next to nothing.
     fn look(&mut self, reached: f64) -> Option<f64> {
         if self.attempts == 0 {
             self.since = reached;
@@ -61,8 +63,8 @@ impl Pace {
 }
 
 impl<'a> Fallback<'a> {
-    /// A method whose steps are usually about `usual`, in a run to `stop`. `make` makes other methods when they are needed; without it, a run that makes no
-    /// headway ends.
+    /// A method whose steps are usually about `usual`, in a run to `stop`. `make` makes other
+    /// methods when they are needed; without it, a run that makes no headway ends.
     pub fn new(own: Box<dyn Method + 'a>, usual: f64, stop: f64, make: Option<Maker<'a>>) -> Self {
         let nothing = vec![f64::NAN; own.signals().len()];
         let pace = Pace {

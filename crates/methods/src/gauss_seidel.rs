@@ -1,8 +1,9 @@
-//! Non-iterative Gauss-Seidel: systems step one after the other, each under the newest outputs of those before it.
+//! Non-iterative Gauss-Seidel: systems step one after the other, each under the newest outputs of
+//! those before it.
 //!
 //! Needs: nothing. Order 1, with a smaller constant than Jacobi, but nothing runs in parallel.
-//! Order of the systems: what a system depends on goes first; around a loop, where no such order exists, the systems keep
-//! the order in which the model lists them.
+//! Order of the systems: what a system depends on goes first; around a loop, where no such order
+//! exists, the systems keep the order in which the model lists them.
 
 use dovetail_core::{
     Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers, components,

@@ -1,14 +1,16 @@
 //! Consistent start values, through the connections.
 //!
-//! Outputs that depend on inputs at once (feedthrough) form a graph. Its strongly connected components are visited in
-//! dependency order: a single output is simply asked for; a loop is solved by Newton's method on its outputs alone, with the
-//! systems' exact feedthrough where they can be linearised and differences where not. All questions are instants: nothing
-//! moves. Values that jump (truth values, texts, what a controller sets) cannot be solved for: a loop through them is settled in
-//! rounds, in each of which they keep what the round before has made of them.
+//! Outputs that depend on inputs at once (feedthrough) form a graph. Its strongly connected
+//! components are visited in dependency order: a single output is simply asked for; a loop is
+//! solved by Newton's method on its outputs alone, with the systems' exact feedthrough where they
+//! can be linearized and differences where not. All questions are instants: nothing moves. Values
+//! that jump (truth values, texts, what a controller sets) cannot be solved for: a loop through
+//! them is settled in rounds, in each of which they keep what the round before has made of them.
 //!
-//! Systems whose initialization is a mode of its own (FMUs) leave it together, once this is settled. What they then are is the
-//! start of the run. Where outputs have changed on the way out, those that can still answer to new inputs are asked again; a
-//! Co-Simulation FMU cannot, before its first step.
+//! Systems whose initialization is a mode of its own (FMUs) leave it together, once this is
+//! settled. What they then are is the start of the run. Where outputs have changed on the way out,
+//! those that can still answer to new inputs are asked again; a Co-Simulation FMU cannot, before
+//! its first step.
 
 use nalgebra::{DMatrix, DVector};
 
@@ -22,12 +24,14 @@ use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, Nonline
 const MOST_ITERATIONS: usize = 50;
 /// Rounds before values that jump are said not to settle.
 const MOST_ROUNDS: usize = 50;
-/// An output that differs by more than this, relative, from what it was in initialization mode is late.
+/// An output that differs by more than this, relative, from what it was in initialization mode is
+/// late.
 const LATE: f64 = 1e-12;
 /// Below this reciprocal condition number a loop counts as singular.
 const SINGULAR: f64 = 1e-12;
 
-/// The algebraic loops of a model: for each, its outputs as stacked positions. What is held over a step closes no loop.
+/// The algebraic loops of a model: for each, its outputs as stacked positions. What is held over a
+/// step closes no loop.
 pub fn algebraic_loops(connections: &Connections) -> Vec<Vec<usize>> {
     let graph = feedthrough(connections, |input| !connections.is_held(input));
     components(&graph)
@@ -36,7 +40,8 @@ pub fn algebraic_loops(connections: &Connections) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Start values that agree with one another: tasks of size zero at `time`, answered, with so many output derivatives.
+/// Start values that agree with one another: tasks of size zero at `time`, answered, with so many
+/// output derivatives.
 pub fn initialize(
     connections: &Connections,
     workers: &mut dyn Workers,
@@ -57,8 +62,9 @@ pub fn initialize(
 pub struct StartValues {
     /// Tasks of size zero, answered.
     pub tasks: Vec<Task>,
-    /// Outputs (stacked) that feed a system with an initialization mode, and were something else while that was in its mode:
-    /// with the values that they have now, and those that were assumed or answered before.
+    /// Outputs (stacked) that feed a system with an initialization mode, and were something else
+    /// while that was in its mode: with the values that they have now, and those that were assumed
+    /// or answered before.
     pub late: Vec<Late>,
 }
 
@@ -76,7 +82,8 @@ pub struct Late {
 /// What is known of a start before it is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beforehand<'a> {
-    /// Outputs (stacked) whose values inside the initialization mode do not count, with values found by an earlier try.
+    /// Outputs (stacked) whose values inside the initialization mode do not count, with values
+    /// found by an earlier try.
     pub assumed: &'a [(usize, f64)],
     /// For each system, values of its inputs to begin with; none: their start values.
     pub inputs: Option<&'a [Vec<f64>]>,
@@ -109,7 +116,7 @@ pub fn start_values(
             .zip(inputs)
             .for_each(|(signal, value)| *signal = Signal::constant(*value));
     }
-    start.settle(workers)?;
+    start.make_consistent(workers)?;
     let mut late = Vec::new();
     if modes {
         let before = start.outputs.clone();
@@ -120,11 +127,11 @@ pub fn start_values(
             .zip(&start.outputs)
             .any(|(before, now)| before.to_bits() != now.to_bits())
         {
-            start.settle(workers)?;
+            start.make_consistent(workers)?;
         }
     }
     if derivatives > 0 && start.needs_slopes() && start.settle_slopes(workers)? {
-        start.settle(workers)?;
+        start.make_consistent(workers)?;
     }
     Ok(StartValues {
         tasks: start.tasks,
@@ -132,8 +139,8 @@ pub fn start_values(
     })
 }
 
-/// The same in the midst of a run, from the present outputs (stacked): a loop with several solutions stays on its branch.
-/// Slopes are made to agree as well; whether that was possible.
+/// The same in the midst of a run, from the present outputs (stacked): a loop with several
+/// solutions stays on its branch. Slopes are made to agree as well; whether that was possible.
 pub fn reinitialize(
     connections: &Connections,
     workers: &mut dyn Workers,
@@ -156,17 +163,19 @@ pub fn reinitialize(
         .zip(present)
         .for_each(|(slope, knot)| *slope = known(knot.slope));
     (0..connections.systems()).for_each(|system| start.dispatch(system));
-    start.settle(workers)?;
+    start.make_consistent(workers)?;
     let settled = derivatives > 0 && start.settle_slopes(workers)?;
     if settled && start.uses_slopes() {
-        // The slope of an output that is itself a slope would need curvatures, which a question about the present does not have.
-        start.settle(workers)?;
+        // The slope of an output that is itself a slope would need curvatures, which a question
+        // about the present does not have.
+        start.make_consistent(workers)?;
         return Ok((start.tasks, false));
     }
     Ok((start.tasks, settled))
 }
 
-/// For each output (stacked) the outputs on which it depends at once, by way of the inputs (stacked) that count.
+/// For each output (stacked) the outputs on which it depends at once, by way of the inputs
+/// (stacked) that count.
 fn feedthrough(connections: &Connections, counts: impl Fn(usize) -> bool) -> Vec<Vec<usize>> {
     let mut graph = Vec::with_capacity(connections.outputs());
     for (system, interface) in connections.interfaces().iter().enumerate() {
@@ -193,7 +202,8 @@ struct Start<'a> {
     slopes: Vec<f64>,
     /// The outputs as held inputs know them.
     held: Vec<f64>,
-    /// Whether held values that do not settle are an error. In the midst of a run their readers hear of them a step later.
+    /// Whether held values that do not settle are an error. In the midst of a run their readers
+    /// hear of them a step later.
     insists: bool,
     /// Outputs whose answers do not count until the systems have begun, with the values that do.
     assumed: Vec<(usize, f64)>,
@@ -247,7 +257,8 @@ impl<'a> Start<'a> {
         Ok(())
     }
 
-    /// Outputs that have changed since all systems were in their initialization, as far as someone there should have known.
+    /// Outputs that have changed since all systems were in their initialization, as far as someone
+    /// there should have known.
     fn late(&self, workers: &dyn Workers, before: &[f64]) -> Vec<Late> {
         let connections = self.connections;
         let has_mode =
@@ -290,7 +301,7 @@ impl<'a> Start<'a> {
     }
 
     /// Values that agree, with the slopes as they are.
-    fn settle(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+    fn make_consistent(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let everyone: Vec<usize> = (0..self.connections.systems()).collect();
         self.ask(workers, &everyone)?;
         self.publish();
@@ -303,8 +314,9 @@ impl<'a> Start<'a> {
                 self.held[members[0]] = self.outputs[members[0]];
             }
         }
-        // An output without feedthrough was right from the first; its readers still have to be told, and asked once more. In an
-        // initialization mode it may follow an input all the same, through initial equations: then its readers have to be told again.
+        // An output without feedthrough was right from the first; its readers still have to be
+        // told, and asked once more. In an initialization mode it may follow an input all the same,
+        // through initial equations: then its readers have to be told again.
         for _ in 0..MOST_ROUNDS.max(everyone.len()) {
             self.publish();
             let before = self.outputs.clone();
@@ -336,8 +348,8 @@ impl<'a> Start<'a> {
         self.held.copy_from_slice(&self.outputs);
     }
 
-    /// The outputs of one loop. What is held on the way round cuts it: between two rounds it takes its new value, until nothing
-    /// changes any more.
+    /// The outputs of one loop. What is held on the way round cuts it: between two rounds it takes
+    /// its new value, until nothing changes any more.
     fn settle_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
         let connections = self.connections;
         if !members.iter().any(|&member| connections.feeds_held(member)) {
@@ -407,8 +419,9 @@ impl<'a> Start<'a> {
         outputs.any(|output| !output.depends_on_slopes.is_empty())
     }
 
-    /// Slopes that agree, under the values as they are; false where some system does not know its slopes, or where they do not
-    /// settle. They are affine in one another, so that Anderson mixing ends after at most as many rounds as there are.
+    /// Slopes that agree, under the values as they are; false where some system does not know its
+    /// slopes, or where they do not settle. They are affine in one another, so that Anderson mixing
+    /// ends after at most as many rounds as there are.
     fn settle_slopes(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let smooth = |i: &Interface| {
             i.outputs
@@ -498,7 +511,8 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things worse.
+    /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things
+    /// worse.
     fn solve_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
         let mut owners: Vec<usize> = members
             .iter()
@@ -570,8 +584,8 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// A matrix that is singular from the start belongs to a singular loop; one that becomes so on the way, to a loop
-    /// whose residual has a least value that is not zero.
+    /// A matrix that is singular from the start belongs to a singular loop; one that becomes so on
+    /// the way, to a loop whose residual has a least value that is not zero.
     fn without_direction(&self, members: &[usize], iteration: usize, residual: f64) -> Error {
         if iteration > 0 {
             return self.unsolved(members, iteration, residual);
@@ -604,7 +618,8 @@ impl<'a> Start<'a> {
         ))
     }
 
-    /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand; nothing where that is singular.
+    /// `(I − D Φᵀ)⁻¹ r`, with the systems' feedthrough where they stand; nothing where that is
+    /// singular.
     fn newton_update(
         &mut self,
         workers: &mut dyn Workers,
@@ -648,7 +663,8 @@ impl<'a> Start<'a> {
         }))
     }
 
-    /// D of a system: exact where it can be linearised, by differences of instants where not, or not yet.
+    /// D of a system: exact where it can be linearized, by differences of instants where not, or
+    /// not yet.
     fn feedthrough_of(
         &mut self,
         workers: &mut dyn Workers,

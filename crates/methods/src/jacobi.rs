@@ -1,9 +1,9 @@
 //! Non-iterative Jacobi: all systems step in parallel under the outputs of `t_N`, held.
 //!
-//! Needs: nothing. Order 1, and the one every method is measured against.
-//! Convention: systems are black boxes, so an output with feedthrough is what the system answers after its step, under the
-//! input that was held. Evaluating it again after the exchange would be another method (1.3 % instead of 5.8 % on the
-//! mechanical case of the MISSILES paper).
+//! Needs: nothing. Order 1, and the one every method is measured against. Convention: systems are
+//! black boxes, so an output with feedthrough is what the system answers after its step, under the
+//! input that was held. Evaluating it again after the exchange would be another method (1.3 %
+//! instead of 5.8 % on the mechanical case of the MISSILES paper).
 
 use dovetail_core::{
     Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers,

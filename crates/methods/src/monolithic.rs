@@ -1,6 +1,8 @@
-//! All equations as one system: no coupling at all, the truth that coupling methods are measured by.
+//! All equations as one system: no coupling at all, the truth that coupling methods are measured
+//! by.
 //!
-//! Needs: the equations. They are whoever's who makes the systems; here the method only has its name.
+//! Needs: the equations. They are whoever's who makes the systems; here the method only has its
+//! name.
 
 use dovetail_core::Method;
 

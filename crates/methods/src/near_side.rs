@@ -1,4 +1,5 @@
-//! The answers of a step just before an event at its end; the tasks themselves then hold the answers after it.
+//! The answers of a step just before an event at its end; the tasks themselves then hold the
+//! answers after it.
 
 use dovetail_core::Task;
 

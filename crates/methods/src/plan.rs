@@ -60,7 +60,8 @@ impl Plan {
     }
 }
 
-/// A step of this size, or to the limit where that is near: two equal parts rather than one and a sliver.
+/// A step of this size, or to the limit where that is near: two equal parts rather than one and a
+/// sliver.
 pub(crate) fn towards(reached: f64, limit: f64, size: f64) -> MacroStep {
     let rest = limit - reached;
     if rest <= 1.01 * size {

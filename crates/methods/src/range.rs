@@ -46,7 +46,8 @@ impl Range {
     }
 }
 
-/// A range, and another one in which what lies back is forgotten little by little: F3ORNITS (34) to (36).
+/// A range, and another one in which what lies back is forgotten little by little: F3ORNITS (34) to
+/// (36).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DampedRange {
     pub whole: Range,
@@ -62,7 +63,8 @@ impl DampedRange {
         }
     }
 
-    /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both sides.
+    /// Takes `value` in, `elapsed` after the last one; the damped range first closes in from both
+    /// sides.
     pub fn include(&mut self, value: f64, elapsed: f64, damping: f64) {
         self.whole.include(value);
         // (35), (36): α is that of the point before.

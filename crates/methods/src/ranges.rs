@@ -22,7 +22,8 @@ struct MeasuredRange {
     nominal: f64,
 }
 
-/// A variable is measured by no less than this part of the largest range: one that is zero has no range but rounding.
+/// A variable is measured by no less than this part of the largest range: one that is zero has no
+/// range but rounding.
 const LEAST_OF_ALL: f64 = 1e-14;
 /// What lies ahead counts up to this part of a variable's value.
 const MOST_OUTLOOK: f64 = 0.1;
@@ -75,9 +76,9 @@ impl Ranges {
         }
     }
 
-    /// How far the variables would move by the end of the run, if they went on like this: until they have moved they are measured by
-    /// that, or by a tenth of their value, whichever is less.
-    pub fn look_out(&mut self, moves: impl Iterator<Item = f64>) {
+    /// How far the variables would move by the end of the run, if they went on like this: until
+    /// they have moved they are measured by that, or by a tenth of their value, whichever is less.
+    pub fn set_horizon(&mut self, moves: impl Iterator<Item = f64>) {
         for (range, far) in self.all.iter_mut().zip(moves) {
             let far = far.abs().min(MOST_OUTLOOK * range.values.magnitude());
             if far.is_finite() {
@@ -86,7 +87,8 @@ impl Ranges {
         }
     }
 
-    /// What the variables will become that are zero and have never moved: from rest they have the scale of that.
+    /// What the variables will become that are zero and have never moved: from rest they have the
+    /// scale of that.
     pub fn expect_from_rest(&mut self, scales: impl Iterator<Item = f64>) {
         for (range, scale) in self.all.iter_mut().zip(scales) {
             if range.values.rests() && scale.is_finite() {

@@ -19,7 +19,8 @@ impl Shape {
         if self == Self::Quintic { 3 } else { 2 }
     }
 
-    /// The end of one variable in a vector that holds the values of all, then their slopes, then their curvatures.
+    /// The end of one variable in a vector that holds the values of all, then their slopes, then
+    /// their curvatures.
     pub fn knot_of(self, stacked: &[f64], variable: usize) -> Knot {
         let count = stacked.len() / self.orders();
         let curvature = if self == Self::Quintic {

@@ -6,7 +6,8 @@ use crate::coupling::Coupling;
 use crate::interface_system::InterfaceSystem;
 use crate::rates::Rates;
 
-/// In what time states move or turn by as much as they are large, or, from rest, by as much as they will be.
+/// In what time states move or turn by as much as they are large, or, from rest, by as much as they
+/// will be.
 pub(crate) fn time_scale(
     coupling: &Coupling<'_>,
     interface_system: &InterfaceSystem,
@@ -48,8 +49,8 @@ fn by_states(here: &Linearization, state: usize) -> f64 {
     slopes.map(|(j, slope)| here.a[(state, j)] * slope).sum()
 }
 
-/// What a state that is zero will become: the largest of `|x'|/ρ` and `|x''|/ρ²`, where `rate` bounds the eigenvalues of its
-/// system.
+/// What a state that is zero will become: the largest of `|x'|/ρ` and `|x''|/ρ²`, where `rate`
+/// bounds the eigenvalues of its system.
 pub(crate) fn scale_from_rest(here: &Linearization, state: usize, rate: f64) -> f64 {
     let bend = by_states(here, state) + here.f_time[state];
     let scale = (here.f[state].abs() / rate).max(bend.abs() / (rate * rate));

@@ -1,4 +1,5 @@
-//! Values that jump (truth values, texts, samples) are held under every method, and events that only trials find are met.
+//! Values that jump (truth values, texts, samples) are held under every method, and events that
+//! only trials find are met.
 
 mod mock;
 
@@ -155,7 +156,8 @@ fn a_thermostat_heats_a_room_under_every_method() {
             "{method}: {} switches",
             heated.switched
         );
-        // It is noticed at the end of a step, and for Jacobi passed on a step later; the temperature moves by 1.1 a second at most.
+        // It is noticed at the end of a step, and for Jacobi passed on a step later; the
+        // temperature moves by 1.1 a second at most.
         let late = 1.1 * 2.0 * heated.longest + 1e-3;
         assert!(
             heated.highest > 20.99 && heated.highest < 21.0 + late,
@@ -329,7 +331,8 @@ const JUMPS: Nature = Nature::Discrete;
 
 #[test]
 fn a_loop_through_a_truth_value_is_settled_and_not_solved_for() {
-    // y = 3 - v / 2, v = y + on, on = (y > 1): a loop of numbers, whose solution decides on a truth value that is part of it.
+    // y = 3 - v / 2, v = y + on, on = (y > 1): a loop of numbers, whose solution decides on a truth
+    // value that is part of it.
     let one = |u: &[f64]| {
         vec![
             3.0 - u[0] / 2.0,

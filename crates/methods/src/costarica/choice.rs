@@ -63,7 +63,8 @@ impl EstimatorOptions {
     }
 }
 
-/// Which systems are put behind COSTARICA, because the options or their lack of rollback ask for it.
+/// Which systems are put behind COSTARICA, because the options or their lack of rollback ask for
+/// it.
 pub(crate) fn stand_ins(
     systems: &[Candidate<'_>],
     settings: &Settings,
@@ -74,7 +75,8 @@ pub(crate) fn stand_ins(
         let poor = !system.capabilities.trial;
         let can = system.capabilities.linearize;
         let wanted = asked.unwrap_or(poor);
-        // The method itself refuses a system that can do neither; one that can roll back was asked for what it cannot do.
+        // The method itself refuses a system that can do neither; one that can roll back was asked
+        // for what it cannot do.
         if wanted && !can && !poor {
             return Err(cannot_estimate(system.name));
         }

@@ -1,11 +1,14 @@
-//! The control part `y_C`: what of an output the linearisation does not explain, continued to the end of the step.
+//! The control part `y_C`: what of an output the linearization does not explain, continued to the
+//! end of the step.
 //!
-//! It is known at the communication times only. The continuation is a polynomial through its newest values: of degree 0
-//! (zero-order hold), 1 (first-order hold), or of the degree up to 2 that would have served best last time (flexible order).
+//! It is known at the communication times only. The continuation is a polynomial through its newest
+//! values: of degree 0 (zero-order hold), 1 (first-order hold), or of the degree up to 2 that would
+//! have served best last time (flexible order).
 //!
-//! Past values are those of the *present* linearisation at past points, `y_i − C x_i − D u_i` with the newest C and D. The paper
-//! keeps what each point's own linearisation left; where C and D change from step to step, so does `y_C` then, although nothing
-//! but the linearisation has changed, and following that change spoils the estimate and can feed on itself.
+//! Past values are those of the *present* linearization at past points, `y_i − C x_i − D u_i` with
+//! the newest C and D. The paper keeps what each point's own linearization left; where C and D
+//! change from step to step, so does `y_C` then, although nothing but the linearization has
+//! changed, and following that change spoils the estimate and can feed on itself.
 
 use dovetail_core::{Interface, Linearization};
 
@@ -18,15 +21,15 @@ const DEPTH: usize = 4;
 /// The recent values of the control part of all outputs of a system.
 pub(crate) struct ControlPart {
     control: Control,
-    /// Where the system was, in a ring: times, and what [`Point`] sees. In one piece, since models of thousands of systems live
-    /// from memory that is close together.
+    /// Where the system was, in a ring: times, and what [`Point`] sees. In one piece, since models
+    /// of thousands of systems live from memory that is close together.
     times: [f64; DEPTH],
     past: Vec<f64>,
     newest: usize,
     kept: usize,
     sizes: [usize; 4],
-    /// What the present linearisation leaves of the outputs at each of these points, newest first, and how fast it changes by
-    /// itself.
+    /// What the present linearization leaves of the outputs at each of these points, newest first,
+    /// and how fast it changes by itself.
     values: Vec<f64>,
     rates: Vec<f64>,
 }
@@ -128,7 +131,8 @@ impl ControlPart {
         self.continued(output, 0, degree, ahead)
     }
 
-    /// The degree whose polynomial through the points before the newest meets the newest best; the lower one in a tie.
+    /// The degree whose polynomial through the points before the newest meets the newest best; the
+    /// lower one in a tie.
     fn best_degree(&self, output: usize) -> usize {
         let newest = self.value(0, output);
         let miss = |degree: usize| {
@@ -142,7 +146,8 @@ impl ControlPart {
             .map_or(0, |(_, degree)| degree)
     }
 
-    /// Newton's form of the polynomial of `degree` through the points from age `from` on, with two derivatives.
+    /// Newton's form of the polynomial of `degree` through the points from age `from` on, with two
+    /// derivatives.
     fn continued(&self, output: usize, from: usize, degree: usize, ahead: f64) -> [f64; 3] {
         let value = |age: usize| self.value(from + age, output);
         let gap = |a: usize, b: usize| self.time(from + a) - self.time(from + b);

@@ -1,4 +1,5 @@
-//! The estimate of a step: linearisation (time reached), transfer (step known), answer (inputs known).
+//! The estimate of a step: linearization (time reached), transfer (step known), answer (inputs
+//! known).
 
 use dovetail_core::{Interface, Linearization, Signal};
 use dovetail_numerics::{Pole, StateSpace, Transfer};
@@ -9,7 +10,8 @@ use super::options::{EstimatorOptions, Form};
 
 /// A system's linear stand-in for one step.
 ///
-/// What is read in every step lies close together: a model may have thousands of systems, and then memory decides.
+/// What is read in every step lies close together: a model may have thousands of systems, and then
+/// memory decides.
 pub(crate) struct Estimator {
     options: EstimatorOptions,
     sizes: Sizes,
@@ -18,12 +20,14 @@ pub(crate) struct Estimator {
     /// For which matrices, one after the other, and for which step the operators were computed.
     matrices: Vec<f64>,
     size: f64,
-    /// The number of the affine system that is known already, see [`Linearization::affine`]; zero if none is.
+    /// The number of the affine system that is known already, see [`Linearization::affine`]; zero
+    /// if none is.
     affine: u64,
-    /// The operators of value, slope and curvature of each output, as rows: for each input those of its coefficients, then
-    /// those of the state, of `f_C` and of its rate.
+    /// The operators of value, slope and curvature of each output, as rows: for each input those of
+    /// its coefficients, then those of the state, of `f_C` and of its rate.
     operators: Vec<f64>,
-    /// What does not depend on the inputs of the step: of value, slope and curvature of each output.
+    /// What does not depend on the inputs of the step: of value, slope and curvature of each
+    /// output.
     offsets: Vec<f64>,
     /// `f_C`, and its rate.
     forcing: Vec<f64>,
@@ -59,8 +63,8 @@ impl Sizes {
 const ORDERS: usize = 3;
 
 impl Estimator {
-    /// Room for a system with this interface, under inputs of `degree`; with operators of the states as well, behind those of
-    /// the outputs, where states are watched.
+    /// Room for a system with this interface, under inputs of `degree`; with operators of the
+    /// states as well, behind those of the outputs, where states are watched.
     pub fn new(
         interface: &Interface,
         degree: usize,
@@ -253,7 +257,8 @@ impl Estimator {
         }
     }
 
-    /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs, (38) and (39).
+    /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs,
+    /// (38) and (39).
     pub fn estimate(&self, order: usize, output: usize, inputs: &[Signal]) -> f64 {
         self.offsets[order * self.sizes.outputs + output] + self.caused(order, output, inputs)
     }
@@ -311,9 +316,9 @@ pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
         .sum()
 }
 
-/// An entry that is not finite (the slope of a root at zero, say) would spoil every estimate: without it they are only less
-/// accurate. True if there was one.
-pub(crate) fn tame(here: &mut Linearization) -> bool {
+/// An entry that is not finite (the slope of a root at zero, say) would spoil every estimate:
+/// without it they are only less accurate. True if there was one.
+pub(crate) fn zero_non_finite(here: &mut Linearization) -> bool {
     let matrices = [
         &mut here.a,
         &mut here.b,

@@ -1,19 +1,23 @@
-//! COSTARICA: a system that stands in for itself, so that one without rollback can take part in iterations.
+//! COSTARICA: a system that stands in for itself, so that one without rollback can take part in
+//! iterations.
 //!
-//! Needs of the system: that it can be linearised. Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)".
-//! At the time reached the system is linearised; trials are answered by the linear model, whose response to polynomial inputs
-//! is known in closed form; the step that is accepted is integrated, once. Outputs that jump from value to value are not estimated: they
-//! keep the values they have.
-//! Departures: the paper inverts Laplace transforms numerically; the operators are matrix exponentials, exact to rounding (the
-//! paper's way is an option). Where a system knows `∂f/∂t` the forcing grows with it over the step, which makes the error of a step one
-//! order smaller for systems that depend on time. The control part is followed under the present linearisation. (16) prints `D x̃` where `C x̃` is meant, and the sentence under (12) misstates `f_C`; (24) is right.
+//! Needs of the system: that it can be linearized. Reference: Éguillon, Lacabanne, Tromeur-Dervout
+//! (2022), cited as "(n)". At the time reached the system is linearized; trials are answered by the
+//! linear model, whose response to polynomial inputs is known in closed form; the step that is
+//! accepted is integrated, once. Outputs that jump from value to value are not estimated: they keep
+//! the values they have. Departures: the paper inverts Laplace transforms numerically; the
+//! operators are matrix exponentials, exact to rounding (the paper's way is an option). Where a
+//! system knows `∂f/∂t` the forcing grows with it over the step, which makes the error of a step
+//! one order smaller for systems that depend on time. The control part is followed under the
+//! present linearization. (16) prints `D x̃` where `C x̃` is meant, and the sentence under (12)
+//! misstates `f_C`; (24) is right.
 
 pub(crate) mod choice;
 mod control;
 mod estimator;
 pub(crate) mod options;
 
-pub(crate) use estimator::{Estimator, Sizes, tame};
+pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
@@ -36,7 +40,7 @@ pub struct Costarica<S> {
 }
 
 impl<S: System> Costarica<S> {
-    /// Wraps `system`, which can be linearised; one that cannot is given back.
+    /// Wraps `system`, which can be linearized; one that cannot is given back.
     pub fn new(mut system: S, options: EstimatorOptions) -> Result<Self, S> {
         if system.linearize().is_none() {
             return Err(system);
@@ -64,7 +68,7 @@ impl<S: System> Costarica<S> {
                 .linearize()
                 .expect("BUG: it could be linearised when it was wrapped");
             system.linearize_into(&mut self.here)?;
-            tame(&mut self.here);
+            zero_non_finite(&mut self.here);
             response.linearized = true;
             self.estimator.refresh(time, &self.here);
             self.local = true;
@@ -73,7 +77,7 @@ impl<S: System> Costarica<S> {
     }
 
     /// The system stands elsewhere.
-    fn arrive(
+    fn complete_step(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
@@ -89,13 +93,14 @@ impl<S: System> Costarica<S> {
             self.estimator.forget();
         }
         if response.derivatives() > 0 && self.system.output_derivatives() == 0 {
-            self.tell_slopes(step, inputs, response)?;
+            self.provide_slopes(step, inputs, response)?;
         }
         Ok(())
     }
 
-    /// `y' = C f + D u' + D' u'' + ∂g/∂t`, for a system that does not tell its slopes. The linearisation is needed anyway.
-    fn tell_slopes(
+    /// `y' = C f + D u' + D' u'' + ∂g/∂t`, for a system that does not tell its slopes. The
+    /// linearization is needed anyway.
+    fn provide_slopes(
         &mut self,
         step: MacroStep,
         inputs: &[Signal],
@@ -144,7 +149,7 @@ impl<S: System> System for Costarica<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.system.begin(step, inputs, response)?;
-        self.arrive(step, inputs, response)
+        self.complete_step(step, inputs, response)
     }
 
     fn presence(&self) -> Presence {
@@ -162,7 +167,7 @@ impl<S: System> System for Costarica<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.system.advance(step, inputs, response)?;
-        self.arrive(step, inputs, response)
+        self.complete_step(step, inputs, response)
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

@@ -21,7 +21,8 @@ pub enum Form {
     Full,
     /// `f_C`, held over the step, as the paper has it.
     Held,
-    /// Nothing: `f_C = 0`, the paper's form for systems that do not tell the derivatives of their states.
+    /// Nothing: `f_C = 0`, the paper's form for systems that do not tell the derivatives of their
+    /// states.
     Degraded,
 }
 

@@ -1,7 +1,8 @@
 //! When the method should be left, and for which.
 //!
-//! Its predictions stand on the linearisations. Where these say too little, another method does better: IFOSMONDI, where all systems
-//! can roll back, since it only believes what it has tried; else MISSILES, whose inputs do not follow every error at once.
+//! Its predictions stand on the linearizations. Where these say too little, another method does
+//! better: IFOSMONDI, where all systems can roll back, since it only believes what it has tried;
+//! else MISSILES, whose inputs do not follow every error at once.
 
 use dovetail_core::Advice;
 
@@ -10,17 +11,17 @@ use super::tuning::{BAD, DOUBTFUL_LOOP, HOPELESS_LOOP, MOST_MISSES};
 
 impl Dovetail<'_> {
     /// Looks whether the step just taken makes another method advisable.
-    pub(super) fn consider_leaving(&mut self, missed: f64, shortest: bool) {
-        if self.tally.advice.is_some() {
+    pub(super) fn update_advice(&mut self, missed: f64, shortest: bool) {
+        if self.advice.is_some() {
             return;
         }
-        self.tally.misses = if missed > BAD && shortest {
-            self.tally.misses + 1
+        self.step_state.misses = if missed > BAD && shortest {
+            self.step_state.misses + 1
         } else {
             0
         };
         let magnification = self.magnification();
-        let most = if self.tally.disagrees {
+        let most = if self.step_state.disagrees {
             DOUBTFUL_LOOP
         } else {
             HOPELESS_LOOP
@@ -29,7 +30,7 @@ impl Dovetail<'_> {
             format!(
                 "a loop through feedthrough is close to singular and magnifies {magnification:.0} times"
             )
-        } else if self.tally.misses >= MOST_MISSES {
+        } else if self.step_state.misses >= MOST_MISSES {
             "predictions are poor however short the steps are".to_owned()
         } else {
             return;
@@ -39,6 +40,6 @@ impl Dovetail<'_> {
         } else {
             "missiles"
         };
-        self.tally.advice = Some(Advice { method, reason });
+        self.advice = Some(Advice { method, reason });
     }
 }

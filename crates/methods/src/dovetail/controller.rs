@@ -1,7 +1,8 @@
 //! Steps of the method's own choice: equal local errors, and a total that keeps to the tolerance.
 //!
-//! A step may leave `θ = κ · 0.15 · tol^(1+1/p)` in the states, relative to their ranges: at order p the number of steps grows as
-//! `tol^(−1/p)`, so that the sum stays near tol. The factor κ follows from the global error as it is estimated on the way.
+//! A step may leave `θ = κ · 0.15 · tol^(1+1/p)` in the states, relative to their ranges: at order
+//! p the number of steps grows as `tol^(−1/p)`, so that the sum stays near tol. The factor κ
+//! follows from the global error as it is estimated on the way.
 
 use dovetail_core::{Grid, MacroStep};
 
@@ -73,8 +74,8 @@ impl Controller {
         without_loops / (self.magnification / MAGNIFYING).max(1.0)
     }
 
-    /// The next step: of the chosen size, within `trust`, or to the next event or the end where that is near. `time_scale` is the
-    /// time in which states move.
+    /// The next step: of the chosen size, within `trust`, or to the next event or the end where
+    /// that is near. `time_scale` is the time in which states move.
     pub fn step(
         &mut self,
         reached: f64,
@@ -139,7 +140,8 @@ impl Controller {
 
     /// The size after a step that could be longer by `factor`.
     fn next_size(&self, step: MacroStep, factor: f64) -> f64 {
-        // A step that was cut for an event or the end says little about the size that would have been allowed.
+        // A step that was cut for an event or the end says little about the size that would have
+        // been allowed.
         let whole = self.size.is_none_or(|size| step.size() >= WHOLE * size);
         let size = if whole || factor < 1.0 {
             step.size() * factor
@@ -153,12 +155,14 @@ impl Controller {
         }
     }
 
-    /// Loops magnify errors of states by so much: what goes round in them is to keep to the tolerance too.
+    /// Loops magnify errors of states by so much: what goes round in them is to keep to the
+    /// tolerance too.
     pub fn allow_for_loops(&mut self, magnification: f64) {
         self.magnification = self.magnification.max(magnification.min(MOST_MAGNIFYING));
     }
 
-    /// The global error as estimated at `time`, in units of the ranges, steers what steps may leave.
+    /// The global error as estimated at `time`, in units of the ranges, steers what steps may
+    /// leave.
     pub fn steer(&mut self, time: f64, error: f64) {
         self.global_error = error.max(GLOBAL_ERROR_DECAY * self.global_error);
         if self.steps > STEERING_AFTER && self.global_error > 0.0 {

@@ -1,8 +1,9 @@
 //! An estimate of the error of the whole run, from the errors of its steps.
 //!
-//! Errors of states travel as small differences do: `ε' = A_c ε` with the matrix of all systems coupled,
-//! `A_c = A + B Φᵀ (I − D Φᵀ)⁻¹ C`. Over a step `ε ← exp(h (A_c + A_c⁺)/2) ε + e`, with the matrix at both ends and the local error e.
-//! It is signed: the states plus ε are nearer to the truth. Where trajectories separate exponentially it overestimates.
+//! Errors of states travel as small differences do: `ε' = A_c ε` with the matrix of all systems
+//! coupled, `A_c = A + B Φᵀ (I − D Φᵀ)⁻¹ C`. Over a step `ε ← exp(h (A_c + A_c⁺)/2) ε + e`, with
+//! the matrix at both ends and the local error e. It is signed: the states plus ε are nearer to the
+//! truth. Where trajectories separate exponentially it overestimates.
 
 use dovetail_core::Connections;
 use dovetail_numerics::{Lu, PhiFunctions};
@@ -27,8 +28,8 @@ pub(super) struct GlobalError {
     factors: Lu<f64>,
     follow: DMatrix<f64>,
     column: Vec<f64>,
-    /// By how much loops through feedthrough magnify what goes round in them: the largest diagonal entry of `(I − D Φᵀ)⁻¹`, which does not
-    /// depend on units as its condition number does.
+    /// By how much loops through feedthrough magnify what goes round in them: the largest diagonal
+    /// entry of `(I − D Φᵀ)⁻¹`, which does not depend on units as its condition number does.
     pub magnification: f64,
     has_loops: bool,
     /// ε of all states and of all outputs, stacked, and the largest so far.
@@ -43,7 +44,7 @@ pub(super) struct GlobalError {
 }
 
 impl GlobalError {
-    /// Room for these systems; none where they are too many.
+    /// Scratch for these systems; none where they are too many.
     pub fn new(connections: &Connections, variables: usize) -> Option<Self> {
         let states = total_states(connections);
         let outputs = connections.outputs();
@@ -142,16 +143,18 @@ impl GlobalError {
     }
 
     /// A step begins where the systems stand.
-    pub fn set_out(&mut self) {
+    pub fn begin_step(&mut self) {
         self.before.copy_from(&self.coupled);
     }
 
-    /// By how much `A_c` has changed over a step of this size, in units of the ranges of the states. A state that follows fast what
-    /// drives it keeps no more of a change than one time constant lets it.
+    /// By how much `A_c` has changed over a step of this size, in units of the ranges of the
+    /// states. A state that follows fast what drives it keeps no more of a change than one time
+    /// constant lets it.
     pub fn change(&self, size: f64, ranges: &Ranges) -> f64 {
         let count = self.states.len();
         let difference = |i: usize, j: usize| (self.coupled[(i, j)] - self.before[(i, j)]).abs();
-        // A state that stays at zero by symmetry has no range, and must not ask for steps of no length.
+        // A state that stays at zero by symmetry has no range, and must not ask for steps of no
+        // length.
         let least = LEAST_RANGE * (0..count).map(|i| ranges.scale(i)).fold(0.0, f64::max);
         let scaled = |i: usize| {
             let row = |j: usize| difference(i, j) * ranges.scale(j);
@@ -164,7 +167,8 @@ impl GlobalError {
             .fold(0.0, f64::max)
     }
 
-    /// The step is over, and the systems stand where they have been located; it has left these errors in the states.
+    /// The step is over, and the systems stand where they have been located; it has left these
+    /// errors in the states.
     pub fn carry(&mut self, size: f64, errors: [&[f64]; 2], times: f64) {
         self.mean.copy_from(&self.before);
         self.mean += &self.coupled;
@@ -187,7 +191,11 @@ impl GlobalError {
     }
 
     /// The errors of the outputs follow from those of the states.
-    pub fn tell_outputs(&mut self, coupling: &Coupling<'_>, interface_system: &InterfaceSystem) {
+    pub fn estimate_outputs(
+        &mut self,
+        coupling: &Coupling<'_>,
+        interface_system: &InterfaceSystem,
+    ) {
         for (v, variable) in self.variables.iter_mut().enumerate() {
             *variable = self
                 .states

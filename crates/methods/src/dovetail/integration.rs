@@ -19,7 +19,7 @@ impl Dovetail<'_> {
         step: MacroStep,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
-        (self.tally.corrections, self.tally.corrected) = (0, 0.0);
+        (self.step_state.corrections, self.step_state.corrected) = (0, 0.0);
         if !self.abilities.revocable {
             workers.advance(&mut self.coupling.tasks)?;
             return Ok(true);
@@ -38,7 +38,7 @@ impl Dovetail<'_> {
                 }
             }
             if self.learns_from_rest() && !self.holds_its_promise(step) {
-                self.tally.refused_after += 1;
+                self.counts.refused_after += 1;
                 return Ok(false);
             }
             let missed = self.compare();
@@ -48,13 +48,14 @@ impl Dovetail<'_> {
             }
             if self.leaves_its_range() && self.halve(step) {
                 self.memory.forget();
-                self.tally.refused_after += 1;
+                self.counts.refused_after += 1;
                 return Ok(false);
             }
-            // A step that can be made to agree with itself may still be too long for what happens in it: it is cut first.
+            // A step that can be made to agree with itself may still be too long for what happens
+            // in it: it is cut first.
             if (missed > BAD || missed.is_nan()) && self.halve(step) {
                 self.memory.forget();
-                self.tally.refused_after += 1;
+                self.counts.refused_after += 1;
                 return Ok(false);
             }
             if !(round < MOST_CORRECTIONS && self.is_worth_correcting(round, missed, last)) {
@@ -67,7 +68,8 @@ impl Dovetail<'_> {
         Ok(true)
     }
 
-    /// Where nothing said what would become of states and outputs that were zero, the first tentative step does; whether there were any.
+    /// Where nothing said what would become of states and outputs that were zero, the first
+    /// tentative step does; whether there were any.
     fn learns_from_rest(&mut self) -> bool {
         if !self.states.rest() && !self.outputs.rest() {
             return false;
@@ -88,7 +90,8 @@ impl Dovetail<'_> {
         true
     }
 
-    /// Whether the step still promises to be accurate, now that it is known what has become of what was at rest.
+    /// Whether the step still promises to be accurate, now that it is known what has become of what
+    /// was at rest.
     fn holds_its_promise(&mut self, step: MacroStep) -> bool {
         self.judge_interpolation();
         let interpolation = self.states.largest_share(&self.local_error.interpolation);
@@ -152,14 +155,15 @@ impl Dovetail<'_> {
                 let share = self.states.largest_share(&self.local_error.ends);
                 let poor = share > PATIENCE * allowed;
                 if poor {
-                    self.tally.corrected = self.tally.corrected.max(share);
+                    self.step_state.corrected = self.step_state.corrected.max(share);
                 }
                 poor
             }
         }
     }
 
-    /// Where inputs were meant to end minus where they did; the largest part of a range that a value misses by. What is not told agrees.
+    /// Where inputs were meant to end minus where they did; the largest part of a range that a
+    /// value misses by. What is not told agrees.
     fn compare(&mut self) -> f64 {
         let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
         for (c, variable) in self.coupling.variables.iter().enumerate() {
@@ -187,7 +191,8 @@ impl Dovetail<'_> {
         }
     }
 
-    /// Whether nothing misses by more than a trifle of its value: while ranges are small yet, all seems large beside them.
+    /// Whether nothing misses by more than a trifle of its value: while ranges are small yet, all
+    /// seems large beside them.
     fn misses_are_negligible(&self) -> bool {
         let misses = self.coupling.start.iter().zip(&self.ends.missed);
         misses
@@ -204,6 +209,6 @@ impl Dovetail<'_> {
         self.interface_system.solve(&mut ends.right[..unknowns]);
         add(&mut ends.solution[..unknowns], &ends.right);
         self.coupling.place(&ends.solution[..unknowns]);
-        self.tally.corrections += 1;
+        self.step_state.corrections += 1;
     }
 }

@@ -1,10 +1,12 @@
 //! The error that one step leaves in the states, as two vectors that cost no integration.
 //!
-//! *Interpolation*: inputs are Hermite polynomials, and differ from smooth ones by `u^(2r+2) h^(2r+2)/(2r+2)! · W(s)`, with
-//! `W = (s(s−1))^(r+1)` on s in [0, 1] and r = 1 for cubics, 2 for quintics. The high derivative is that of the polynomial that also
-//! meets value and slope at the start of the step before. *Ends*: the integrated outputs minus the predicted ones tell by how much the
-//! inputs ended at the wrong place, `(I − K)⁻¹ (Y − z)`. Both are pushed through the linear operators and the coupling into the states.
-//! They are what is to be added to the states, with its sign.
+//! *Interpolation*: inputs are Hermite polynomials, and differ from smooth ones by
+//! `u^(2r+2) h^(2r+2)/(2r+2)! · W(s)`, with `W = (s(s−1))^(r+1)` on s in [0, 1] and r = 1 for
+//! cubics, 2 for quintics. The high derivative is that of the polynomial that also meets value and
+//! slope at the start of the step before. *Ends*: the integrated outputs minus the predicted ones
+//! tell by how much the inputs ended at the wrong place, `(I − K)⁻¹ (Y − z)`. Both are pushed
+//! through the linear operators and the coupling into the states. They are what is to be added to
+//! the states, with its sign.
 
 use dovetail_core::{Knot, Signal};
 
@@ -22,7 +24,8 @@ pub(super) struct LocalError {
     /// The interface at the start of the step before, and that step's size; none after an event.
     before: Vec<Knot>,
     before_size: Option<f64>,
-    /// By how much slopes at the start of the step are wrong that were kept from the end of the step before.
+    /// By how much slopes at the start of the step are wrong that were kept from the end of the
+    /// step before.
     kept_slopes: Vec<f64>,
     whole: Vec<Signal>,
     disturbance: Vec<[f64; TERMS]>,
@@ -32,7 +35,8 @@ pub(super) struct LocalError {
     pub ends: Vec<f64>,
     /// The same of ends that are only expected to be wrong.
     pub foreseen: Vec<f64>,
-    /// Whether the interpolation error is known: not on a first step with quintics, nor where curvatures are not known.
+    /// Whether the interpolation error is known: not on a first step with quintics, nor where
+    /// curvatures are not known.
     pub known: bool,
 }
 
@@ -64,7 +68,8 @@ impl LocalError {
         self.before_size = Some(coupling.step.size());
     }
 
-    /// The interpolation error of a step that has been solved; `rates` say how fast the systems are.
+    /// The interpolation error of a step that has been solved; `rates` say how fast the systems
+    /// are.
     pub fn interpolate(
         &mut self,
         coupling: &Coupling<'_>,
@@ -120,8 +125,8 @@ impl LocalError {
         );
     }
 
-    /// What quintics, whose ends these are, and cubics between the same ends would leave in the states, but for the coupling: room for
-    /// the errors of both.
+    /// What quintics, whose ends these are, and cubics between the same ends would leave in the
+    /// states, but for the coupling: room for the errors of both.
     pub fn compare(
         &mut self,
         coupling: &Coupling<'_>,
@@ -158,8 +163,8 @@ impl LocalError {
         interface_system.disturb_states(&self.disturbance, None, &mut self.ends);
     }
 
-    /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with them is undone in the next step, which
-    /// starts with them.
+    /// The same of a step that has been taken. Where its end slopes are kept, what is wrong with
+    /// them is undone in the next step, which starts with them.
     pub fn judge_taken_ends(
         &mut self,
         coupling: &Coupling<'_>,
@@ -223,7 +228,8 @@ fn add_ends(shape: Shape, size: f64, effect: &[f64], disturbance: &mut [[f64; TE
     }
 }
 
-/// `u^(2r+2) h^(2r+2)/(2r+2)!` in the middle of the step, from value and slope at the start of the step before.
+/// `u^(2r+2) h^(2r+2)/(2r+2)!` in the middle of the step, from value and slope at the start of the
+/// step before.
 fn height(shape: Shape, size: f64, input: &Signal, before: &Before) -> f64 {
     let s = before.place(size);
     let product = s * (s - 1.0);
@@ -241,8 +247,9 @@ fn height(shape: Shape, size: f64, input: &Signal, before: &Before) -> f64 {
     before.height(size, input, weight)
 }
 
-/// What a parabola misses that knows nothing of the slope at its start, by that slope: as a cubic would follow it, `s (1 − s)²`, or,
-/// where the system has forgotten it long before the end of the step, with as much under the curve as it leaves in that time.
+/// What a parabola misses that knows nothing of the slope at its start, by that slope: as a cubic
+/// would follow it, `s (1 − s)²`, or, where the system has forgotten it long before the end of the
+/// step, with as much under the curve as it leaves in that time.
 fn missed_start(size: f64, slope: f64, rate: f64) -> [f64; TERMS] {
     let mut disturbance = [0.0; TERMS];
     add_slope(

@@ -1,14 +1,17 @@
 //! What linear operators miss, remembered and continued.
 //!
-//! Under the inputs that were used, an output came out by `d` differently than its linear operators said. Within a step of size h that
-//! difference grows as `d(τ) = Σ_{j=1..r+1} ρ_j τ^{j+1}/(j+1)!`: it begins with the square of the time, since value and slope are exact
-//! at the start. From d and its derivatives at the end of a step the coefficients follow; they are properties of the solution, not of
-//! the step, and change slowly in the course of time. So they are extrapolated through 1, 2 or 3 steps, whichever number would have
-//! served best so far, and evaluated for the size of the next step.
+//! Under the inputs that were used, an output came out by `d` differently than its linear operators
+//! said. Within a step of size h that difference grows as `d(τ) = Σ_{j=1..r+1} ρ_j τ^{j+1}/(j+1)!`:
+//! it begins with the square of the time, since value and slope are exact at the start. From d and
+//! its derivatives at the end of a step the coefficients follow; they are properties of the
+//! solution, not of the step, and change slowly in the course of time. So they are extrapolated
+//! through 1, 2 or 3 steps, whichever number would have served best so far, and evaluated for the
+//! size of the next step.
 //!
-//! What was missed all the same moved the states by an *impulse*, size times miss, and the sum of all impulses is an error that stays.
-//! So it is returned with the next step: inputs end by as much too far as they have been too short. After each step the impulses of the
-//! whole run then add up to that of this one step alone, also over the first steps, which have nothing to remember.
+//! What was missed all the same moved the states by an *impulse*, size times miss, and the sum of
+//! all impulses is an error that stays. So it is returned with the next step: inputs end by as much
+//! too far as they have been too short. After each step the impulses of the whole run then add up
+//! to that of this one step alone, also over the first steps, which have nothing to remember.
 
 use super::tuning::{DEPTH, HYSTERESIS, INERTIA, MOST_RETURNED_GROWTH, USUAL_POINTS};
 use crate::interface_system::MOST_ORDERS;
@@ -30,10 +33,12 @@ pub(super) struct Memory {
 struct Remembered {
     /// The coefficients of `τ², τ³, τ⁴` in each of these steps.
     past: [Coefficients; DEPTH],
-    /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is known.
+    /// What extrapolations through 1, 2 and 3 points have missed, on average; NaN while nothing is
+    /// known.
     missed: [f64; DEPTH],
     points: usize,
-    /// The same of what a look ahead said, and whether that would have served better than any extrapolation.
+    /// The same of what a look ahead said, and whether that would have served better than any
+    /// extrapolation.
     look_missed: f64,
     looks: bool,
     /// All impulses so far, of value, slope and curvature, in units of the newest step.
@@ -41,8 +46,8 @@ struct Remembered {
 }
 
 impl Memory {
-    /// For so many variables; whether impulses that have remained are returned. Where steps are chosen by the size of what they miss they
-    /// are not: a returned impulse looks like a miss.
+    /// For so many variables; whether impulses that have remained are returned. Where steps are
+    /// chosen by the size of what they miss they are not: a returned impulse looks like a miss.
     pub fn new(variables: usize, returns: bool) -> Self {
         let none = [0.0; MOST_ORDERS];
         let nothing = Remembered {
@@ -92,8 +97,8 @@ impl Memory {
             .min(self.kept)
     }
 
-    /// The difference to expect at the end of a step: values, then slopes and so on, as far as there is room. With `more` points than
-    /// served best, where there are any.
+    /// The difference to expect at the end of a step: values, then slopes and so on, as far as
+    /// there is scratch. With `more` points than served best, where there are any.
     pub fn predict(&self, start: f64, size: f64, more: usize, into: &mut [f64]) {
         let count = self.variables.len();
         into.fill(0.0);
@@ -134,9 +139,9 @@ impl Memory {
         sum
     }
 
-    /// A step has been taken: from its start, over `size`, outputs came out differently by this: values, slopes and, if known,
-    /// curvatures. By `missed` they differ from where inputs ended. A look ahead had said
-    /// `looked`, if there was one.
+    /// A step has been taken: from its start, over `size`, outputs came out differently by this:
+    /// values, slopes and, if known, curvatures. By `missed` they differ from where inputs ended. A
+    /// look ahead had said `looked`, if there was one.
     pub fn learn(
         &mut self,
         start: f64,
@@ -217,7 +222,8 @@ fn average(known: &mut f64, new: f64) {
     };
 }
 
-/// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the end; without the curvature, of two.
+/// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the
+/// end; without the curvature, of two.
 fn coefficients(size: f64, [value, slope, curvature]: Coefficients) -> Coefficients {
     let (d, e, f) = (value, size * slope, size * size * curvature);
     let fourth = if f.is_nan() {

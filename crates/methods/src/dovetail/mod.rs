@@ -1,32 +1,36 @@
 //! The engine's own method: MISSILES without its limits.
 //!
-//! Needs: that every system can be linearised; for quintic inputs also that outputs know their curvatures. Rollback is used where it is
-//! there. One linear system a step predicts the interface at its end, and every system is integrated once under inputs that arrive
-//! there. Beside MISSILES, from the inside out:
+//! Needs: that every system can be linearized; for quintic inputs also that outputs know their
+//! curvatures. Rollback is used where it is there. One linear system a step predicts the interface
+//! at its end, and every system is integrated once under inputs that arrive there. Beside MISSILES,
+//! from the inside out:
 //!
-//! - a *consistent restart* (`restart`): the interface at the start of a step is that of the states as integrated, not of the
-//!   prediction before, also right after an event;
-//! - *feedback* (`memory`): what the linear operators missed in the last steps is continued into the next;
+//! - a *consistent restart* (`restart`): the interface at the start of a step is that of the states
+//!   as integrated, not of the prediction before, also right after an event;
+//! - *feedback* (`memory`): what the linear operators missed in the last steps is continued into
+//!   the next;
 //! - *quintic inputs*, where curvatures are known;
-//! - *a look ahead* (`safety`): f and g at the predicted end tell whether the step is too long before it is integrated;
+//! - *a look ahead* (`look_ahead`): f and g at the predicted end tell whether the step is too long
+//!   before it is integrated;
 //! - *corrections* (`integration`) of poor predictions, where all systems can roll back;
-//! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and an estimate of the error of the whole
-//!   run (`global_error`).
+//! - *error vectors* (`local_error`) of each step, from which steps are chosen (`controller`), and
+//!   an estimate of the error of the whole run (`global_error`).
 
 mod advice;
-mod agreement;
-mod arrival;
+mod completion;
+mod consistency;
 mod controller;
 mod global_error;
 mod integration;
 pub(crate) mod kind;
 mod local_error;
+mod look_ahead;
 mod memory;
 mod options;
 mod prediction;
+mod report;
 mod restart;
-mod safety;
-mod telling;
+mod run_state;
 mod tuning;
 
 use dovetail_core::{
@@ -46,11 +50,11 @@ use crate::state_counts::total_states;
 use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
+use look_ahead::LookAhead;
 use memory::Memory;
 pub use options::{DovetailOptions, Inputs, Relinearize};
 use restart::Restart;
-use safety::Safety;
-use telling::Tally;
+use run_state::{ErrorKnowledge, RunCounts, StepState};
 use tuning::{HALF, LEAST_OF_GRID};
 
 /// The method's name, as users write it.
@@ -64,7 +68,7 @@ pub struct Dovetail<'a> {
     interface_system: InterfaceSystem,
     restart: Restart,
     memory: Memory,
-    safety: Safety,
+    look_ahead: LookAhead,
     rates: Rates,
     local_error: LocalError,
     /// Where there are not too many states.
@@ -77,11 +81,15 @@ pub struct Dovetail<'a> {
     outputs: Ranges,
     states: Ranges,
     ends: Ends,
-    outlook: Outlook,
+    from_rest: FromRest,
     predictions: Predictions,
-    tally: Tally,
+    step_state: StepState,
+    counts: RunCounts,
+    error_knowledge: ErrorKnowledge,
+    /// Another method that should be used.
+    advice: Option<Advice>,
     signals: Vec<f64>,
-    /// Room for questions about the present.
+    /// Scratch for questions about the present.
     present: Vec<Task>,
 }
 
@@ -113,13 +121,13 @@ struct Ends {
     returned: Vec<f64>,
     /// Integrated minus predicted.
     missed: Vec<f64>,
-    /// Room.
+    /// Scratch.
     right: Vec<f64>,
 }
 
-/// Room for what will become of states, system by system, and of outputs that are zero.
+/// Scratch for what will become of states, system by system, and of outputs that are zero.
 #[derive(Default)]
-struct Outlook {
+struct FromRest {
     states: Vec<Vec<f64>>,
     outputs: Vec<f64>,
 }
@@ -152,7 +160,7 @@ impl<'a> Dovetail<'a> {
             InterfaceSystem::new(connections, &coupling, capabilities, estimator, scope);
         let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
         let states = total_states(connections);
-        let room = || vec![0.0; MOST_ORDERS * count];
+        let zeros = || vec![0.0; MOST_ORDERS * count];
         let [
             solution,
             uncorrected,
@@ -162,7 +170,7 @@ impl<'a> Dovetail<'a> {
             returned,
             missed,
             right,
-        ] = std::array::from_fn(|_| room());
+        ] = std::array::from_fn(|_| zeros());
         let global_error = GlobalError::new(connections, count);
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
@@ -172,7 +180,7 @@ impl<'a> Dovetail<'a> {
             options,
             restart: Restart::new(&coupling, &interface_system, quintics),
             memory: Memory::new(count, options.tolerance.is_none()),
-            safety: Safety::new(connections, count),
+            look_ahead: LookAhead::new(connections, count),
             rates: Rates::new(connections),
             local_error: LocalError::new(count, states),
             signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],
@@ -199,7 +207,7 @@ impl<'a> Dovetail<'a> {
                 missed,
                 right,
             },
-            outlook: Outlook {
+            from_rest: FromRest {
                 states: connections
                     .interfaces()
                     .iter()
@@ -208,7 +216,10 @@ impl<'a> Dovetail<'a> {
                 outputs: vec![0.0; count],
             },
             predictions: Predictions::new(count),
-            tally: Tally::default(),
+            step_state: StepState::default(),
+            counts: RunCounts::default(),
+            error_knowledge: ErrorKnowledge::default(),
+            advice: None,
             present: connections.tasks(if quintics { 2 } else { 1 }),
         }
     }
@@ -220,7 +231,7 @@ impl<'a> Dovetail<'a> {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
                 let scale = || crate::time_scale::time_scale(coupling, interface_system, rates);
-                controller.step(reached, event, self.tally.trust, scale)
+                controller.step(reached, event, self.step_state.trust, scale)
             }
         }
     }
@@ -234,7 +245,8 @@ impl<'a> Dovetail<'a> {
         }
     }
 
-    /// The same where a system could not be integrated: fixed steps are then cut further than for their errors.
+    /// The same where a system could not be integrated: fixed steps are then cut further than for
+    /// their errors.
     fn halve_after_failure(&mut self, step: MacroStep) -> bool {
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.free => plan.shorten(step),
@@ -280,26 +292,28 @@ impl Method for Dovetail<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        let event = self.coupling.set_out(past, meeting_event(past, workers));
+        let event = self
+            .coupling
+            .begin_attempt(past, meeting_event(past, workers));
         if !self.begun {
             self.begin(past, workers)?;
         }
         let step = self.plan_step(past.reached(), event);
         self.coupling.step = step;
-        self.choose_inputs(step);
+        self.choose_degree(step);
         if let Err(reason) = self.predict() {
             let shortened = self.halve(step);
             return reason.reject_or_fail(shortened, &self.coupling);
         }
-        if !self.promises(step, workers)? {
-            self.tally.refused_before += 1;
+        if !self.passes_lookahead(step, workers)? {
+            self.counts.refused_before += 1;
             return Ok(Outcome::Rejected(step));
         }
         if !self.integrate(step, workers)? {
             return Ok(Outcome::Rejected(step));
         }
-        self.arrive(workers)?;
-        let (tasks, iterations) = (&self.coupling.tasks, self.tally.corrections);
+        self.complete_step(workers)?;
+        let (tasks, iterations) = (&self.coupling.tasks, self.step_state.corrections);
         let before = self.coupling.near_side.tasks();
         Ok(Outcome::Accepted(Exchange {
             tasks,
@@ -310,7 +324,7 @@ impl Method for Dovetail<'_> {
     }
 
     fn advice(&self) -> Option<Advice> {
-        self.tally.advice.clone()
+        self.advice.clone()
     }
 
     fn derivatives(&self) -> usize {

@@ -7,13 +7,15 @@ use crate::step_bounds::StepBounds;
 pub struct DovetailOptions {
     /// Of what degree inputs are.
     pub inputs: Inputs,
-    /// Whether a step is corrected and integrated again; none: where its prediction was poor and all systems can roll back.
+    /// Whether a step is corrected and integrated again; none: where its prediction was poor and
+    /// all systems can roll back.
     pub correction: Option<bool>,
-    /// When linearisations are renewed.
+    /// When linearizations are renewed.
     pub relinearize: Relinearize,
     /// Whether results have the estimated error added.
     pub corrected: bool,
-    /// Steps are chosen so that the error stays within this, relative to the range of each state; none: they are fixed.
+    /// Steps are chosen so that the error stays within this, relative to the range of each state;
+    /// none: they are fixed.
     pub tolerance: Option<f64>,
     /// No step of its own choice is shorter or longer than these.
     pub bounds: StepBounds,
@@ -22,7 +24,8 @@ pub struct DovetailOptions {
 /// Of what degree inputs are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inputs {
-    /// Quintic where curvatures are known and nothing is stiff; with steps of its own choice, whichever allows the longer ones.
+    /// Quintic where curvatures are known and nothing is stiff; with steps of its own choice,
+    /// whichever allows the longer ones.
     #[default]
     Auto,
     /// Value, slope and curvature at both ends.
@@ -31,7 +34,7 @@ pub enum Inputs {
     Cubic,
 }
 
-/// When linearisations are renewed.
+/// When linearizations are renewed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relinearize {
     /// With every step, but for systems that have hardly changed.

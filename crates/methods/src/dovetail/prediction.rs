@@ -1,17 +1,18 @@
-//! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be known of the error.
+//! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be
+//! known of the error.
 
 use dovetail_core::{Error, Knot, MacroStep, Past, Workers};
 
 use super::controller::Parts;
 use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
-use super::{Dovetail, Inputs, Outlook};
+use super::{Dovetail, FromRest, Inputs};
 use crate::coupling::Variable;
 use crate::elementwise::add;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{MOST_ORDERS, Unsolved};
 use crate::time_scale::scale_from_rest;
 
-/// Writes what is returned of one variable: value, slope and curvature, as far as there is room.
+/// Writes what is returned of one variable: value, slope and curvature, as far as there is scratch.
 fn return_within(
     most: f64,
     returned: [f64; MOST_ORDERS],
@@ -33,7 +34,7 @@ impl Dovetail<'_> {
     /// The start of the run.
     pub(super) fn begin(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
         self.coupling.begin(past);
-        self.settle(past.reached(), workers)?;
+        self.make_consistent(past.reached(), workers)?;
         self.begun = true;
         Ok(())
     }
@@ -57,25 +58,25 @@ impl Dovetail<'_> {
     }
 
     /// The systems stand elsewhere: what the next steps are measured by.
-    pub(super) fn stand(&mut self) {
+    pub(super) fn refresh_scales(&mut self) {
         self.rates.locate(&self.interface_system);
         if let Some(error) = &mut self.global_error {
             error.locate(&self.interface_system);
         }
         self.outputs.include(self.coupling.start_values());
         self.states.include(self.interface_system.states());
-        self.look_out_from_rest();
+        self.expect_from_rest();
     }
 
     /// States and outputs that are zero have the scale of what they will become.
-    fn look_out_from_rest(&mut self) {
+    fn expect_from_rest(&mut self) {
         if !self.states.rest() && !self.outputs.rest() {
             return;
         }
-        let Outlook {
+        let FromRest {
             mut states,
             mut outputs,
-        } = std::mem::take(&mut self.outlook);
+        } = std::mem::take(&mut self.from_rest);
         for (system, (scales, local)) in states
             .iter_mut()
             .zip(self.interface_system.local())
@@ -100,10 +101,11 @@ impl Dovetail<'_> {
         self.states
             .expect_from_rest(states.iter().flatten().copied());
         self.outputs.expect_from_rest(outputs.iter().copied());
-        self.outlook = Outlook { states, outputs };
+        self.from_rest = FromRest { states, outputs };
     }
 
-    /// What an output will become, given what the states of its system and the inputs that are fed will.
+    /// What an output will become, given what the states of its system and the inputs that are fed
+    /// will.
     fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
         let here = &self.interface_system.local()[variable.system].linearization;
         let by_states = states
@@ -141,9 +143,10 @@ impl Dovetail<'_> {
         }
     }
 
-    /// Of what degree inputs are. Slopes at the start of a first step say little where it is long for some system, and curvatures
-    /// never say anything there; what a cubic misses on a first step is known, of a quintic it is not.
-    pub(super) fn choose_inputs(&mut self, step: MacroStep) {
+    /// Of what degree inputs are. Slopes at the start of a first step say little where it is long
+    /// for some system, and curvatures never say anything there; what a cubic misses on a first
+    /// step is known, of a quintic it is not.
+    pub(super) fn choose_degree(&mut self, step: MacroStep) {
         let stiff = self.rates.is_long_for_any(step.size());
         let first = self.memory.kept() == 0;
         self.coupling.smooth = !(first && stiff);
@@ -154,7 +157,8 @@ impl Dovetail<'_> {
         self.coupling.curved = self.abilities.quintics && self.coupling.smooth && !stiff && tries;
     }
 
-    /// Predicts the step; with cubics, where they promise to be better than quintics: where the solution bends sharply they are.
+    /// Predicts the step; with cubics, where they promise to be better than quintics: where the
+    /// solution bends sharply they are.
     pub(super) fn predict(&mut self) -> Result<(), Unsolved> {
         self.solve()?;
         if self.coupling.curved && self.options.inputs == Inputs::Auto {
@@ -239,20 +243,21 @@ impl Dovetail<'_> {
         }
         if let Steps::Adaptive(controller) = &self.steps {
             let rest = controller.rest(step.start);
-            self.states.look_out(slopes().map(|slope| slope * rest));
+            self.states.set_horizon(slopes().map(|slope| slope * rest));
         }
         Ok(())
     }
 
     /// Whether the step, predicted, promises to be accurate; if not the next one is shorter.
-    pub(super) fn promises(
+    pub(super) fn passes_lookahead(
         &mut self,
         step: MacroStep,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
         let unknowns = self.unknowns();
         if let Steps::Adaptive(_) = self.steps {
-            // One more point in the extrapolation of what operators miss: what that changes is likely to be missed.
+            // One more point in the extrapolation of what operators miss: what that changes is
+            // likely to be missed.
             let ends = &mut self.ends;
             self.memory
                 .predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
@@ -281,11 +286,11 @@ impl Dovetail<'_> {
                 return Ok(false);
             }
         }
-        self.tally.looked = false;
+        self.step_state.looked = false;
         if self.is_affine() {
             return Ok(true);
         }
-        let far = self.safety.look(
+        let far = self.look_ahead.look(
             &self.coupling,
             &self.ends,
             &self.interface_system,
@@ -297,25 +302,25 @@ impl Dovetail<'_> {
             return Ok(false);
         }
         if far.is_finite() {
-            self.tally.looked = true;
-            self.heed_look();
+            self.step_state.looked = true;
+            self.use_look_ahead();
         }
         Ok(true)
     }
 
     /// Predicts again with what the look ahead says, where it knows better than the memory.
-    fn heed_look(&mut self) {
+    fn use_look_ahead(&mut self) {
         let (unknowns, count) = (self.unknowns(), self.coupling.start.len());
         let ends = &mut self.ends;
         let mut any = false;
         for c in 0..count {
-            let surprise = self.safety.differences[c] - (ends.expected[c] - ends.returned[c]);
-            let heeds =
+            let surprise = self.look_ahead.differences[c] - (ends.expected[c] - ends.returned[c]);
+            let better =
                 surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
-            any |= heeds;
+            any |= better;
             for at in (c..unknowns).step_by(count) {
-                let new = self.safety.differences[at] + ends.returned[at];
-                ends.right[at] = if heeds { new - ends.expected[at] } else { 0.0 };
+                let new = self.look_ahead.differences[at] + ends.returned[at];
+                ends.right[at] = if better { new - ends.expected[at] } else { 0.0 };
                 ends.expected[at] += ends.right[at];
             }
         }
@@ -334,8 +339,8 @@ impl Dovetail<'_> {
             .all(|local| local.linearization.affine != 0)
     }
 
-    /// The slopes at which the inputs of the step ended, for variables of systems for which it was long: consistent slopes of a stiff
-    /// system are its eigenvalue times the error of its state.
+    /// The slopes at which the inputs of the step ended, for variables of systems for which it was
+    /// long: consistent slopes of a stiff system are its eigenvalue times the error of its state.
     pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
         let shape = self.coupling.shape();
         for (c, variable) in self.coupling.variables.iter().enumerate() {

@@ -1,14 +1,16 @@
-//! Consistent restart: an interface that agrees with the states as they were integrated, in values, slopes and curvatures.
+//! Consistent restart: an interface that agrees with the states as they were integrated, in values,
+//! slopes and curvatures.
 //!
-//! Systems have answered `Y, Y', Y''` under inputs that ended in predictions. What they would answer under inputs that agree follows
-//! from their linearisations at the end of the step, with no integration: derivative i of the outputs gains `G_ij` by derivative j of
-//! the inputs,
+//! Systems have answered `Y, Y', Y''` under inputs that ended in predictions. What they would
+//! answer under inputs that agree follows from their linearizations at the end of the step, with no
+//! integration: derivative i of the outputs gains `G_ij` by derivative j of the inputs,
 //!
 //! ```text
 //! y^(i) = Y^(i) + Σ_j G_ij (u^(j) − ũ^(j)),   u = Φᵀ y,   G_00 = D,  G_10 = C B,  G_20 = C A B,  G_11 = D + C B', …
 //! ```
 //!
-//! and `(I − G Φᵀ)` is solved for the change of the outputs. Inputs that start so carry no memory of what was predicted.
+//! and `(I − G Φᵀ)` is solved for the change of the outputs. Inputs that start so carry no memory
+//! of what was predicted.
 
 use dovetail_core::{Knot, Linearization};
 use nalgebra::DMatrix;
@@ -57,8 +59,9 @@ impl Restart {
         }
     }
 
-    /// What systems answered at the end of the tasks: values, then slopes, then curvatures. What they do not tell follows from the
-    /// linearisation there; curvatures do so exactly for affine systems only.
+    /// What systems answered at the end of the tasks: values, then slopes, then curvatures. What
+    /// they do not tell follows from the linearization there; curvatures do so exactly for affine
+    /// systems only.
     pub fn measure(coupling: &Coupling<'_>, interface_system: &InterfaceSystem, into: &mut [f64]) {
         let count = coupling.variables.len();
         for (c, variable) in coupling.variables.iter().enumerate() {
@@ -83,7 +86,8 @@ impl Restart {
         }
     }
 
-    /// The interface that agrees, from what was `integrated`, put where the next step starts; `scale` is a time in which it moves.
+    /// The interface that agrees, from what was `integrated`, put where the next step starts;
+    /// `scale` is a time in which it moves.
     pub fn solve(
         &mut self,
         coupling: &mut Coupling<'_>,
@@ -111,11 +115,12 @@ impl Restart {
             .enumerate()
         {
             let here = &interface_system.local()[system].linearization;
-            climb(here, rows, twice);
+            multiply_by_a(here, rows, twice);
             let task = &coupling.tasks[system];
             for (r, row) in rows.iter().enumerate() {
                 for column in columns {
-                    // What a Co-Simulation FMU answers about the present it answers under the inputs of its last step.
+                    // What a Co-Simulation FMU answers about the present it answers under the
+                    // inputs of its last step.
                     let curvature = task.inputs[column.input].at(task.step.size()).curvature;
                     let used = [here.u[column.input], here.u_slope[column.input], curvature];
                     for by in 0..orders {
@@ -185,7 +190,7 @@ impl Restart {
             .enumerate()
         {
             let here = &interface_system.local()[system].linearization;
-            climb(here, rows, twice);
+            multiply_by_a(here, rows, twice);
             matrix.assemble(system, scale, |r, to, column, by| {
                 gain(
                     here,
@@ -202,7 +207,7 @@ impl Restart {
 }
 
 /// `C A` of the coupled outputs.
-fn climb(here: &Linearization, rows: &[Row], twice: &mut [f64]) {
+fn multiply_by_a(here: &Linearization, rows: &[Row], twice: &mut [f64]) {
     let states = here.x.len();
     for (r, row) in rows.iter().enumerate() {
         for j in 0..states {
@@ -212,7 +217,8 @@ fn climb(here: &Linearization, rows: &[Row], twice: &mut [f64]) {
     }
 }
 
-/// `G`: what derivative `to` of an output, which has this row in `C A`, gains by derivative `by` of an input.
+/// `G`: what derivative `to` of an output, which has this row in `C A`, gains by derivative `by` of
+/// an input.
 fn gain(
     here: &Linearization,
     twice: &[f64],
@@ -256,7 +262,8 @@ fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) 
     by_states + (0..here.u.len()).map(by_input).sum::<f64>() + here.g_time[output]
 }
 
-/// `y'' = C (A f + B u' + B' u'' + ∂f/∂t) + D u''`: what the slope changes by, C and D staying as they are.
+/// `y'' = C (A f + B u' + B' u'' + ∂f/∂t) + D u''`: what the slope changes by, C and D staying as
+/// they are.
 fn curvature_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
     let rate = |j: usize| {
         let inner: f64 = here

@@ -1,24 +1,28 @@
 //! The numbers that the method is tuned by, each with its origin.
 //!
-//! *By trial* means: chosen by trial on the examples and on models from rest; no formula and no better origin is known.
-//! The numbers were chosen on problems on which the method is also judged: what it shows there is not independent of them.
+//! *By trial* means: chosen by trial on the examples and on models from rest; no formula and no
+//! better origin is known. The numbers were chosen on problems on which the method is also judged:
+//! what it shows there is not independent of them.
 
 // Steps of its own choice.
 
-/// What a step may leave in the states for a tolerance of 1, in units of their ranges: the 0.15 of `θ`. By trial, as in MISSILES.
+/// What a step may leave in the states for a tolerance of 1, in units of their ranges: the 0.15 of
+/// `θ`. By trial, as in MISSILES.
 pub(super) const ALLOWED: f64 = 0.15;
 /// Refusals of one step before it is taken all the same. By trial.
 pub(super) const MOST_REFUSALS: usize = 8;
-/// By how much what is known before integrating may exceed its share: the interpolation error, and that of the ends as expected,
-/// which is known less well. By trial.
+/// By how much what is known before integrating may exceed its share: the interpolation error, and
+/// that of the ends as expected, which is known less well. By trial.
 pub(super) const MARGINS: [f64; 2] = [1.5, 3.0];
-/// By how much the error of the ends may exceed its share before the step is corrected, where it can be. By trial.
+/// By how much the error of the ends may exceed its share before the step is corrected, where it
+/// can be. By trial.
 pub(super) const PATIENCE: f64 = 5.0;
 /// Loops that magnify by more than this ask for shorter steps. By trial.
 pub(super) const MAGNIFYING: f64 = 5.0;
 /// Loops that magnify by more than this ask for no shorter steps any more: as [`HOPELESS_LOOP`].
 pub(super) const MOST_MAGNIFYING: f64 = 1e3;
-/// The next step aims at this part of the size that would just be allowed: the usual factor of step size controllers.
+/// The next step aims at this part of the size that would just be allowed: the usual factor of step
+/// size controllers.
 pub(super) const SAFETY: f64 = 0.9;
 /// A step grows by this factor at most. By trial.
 pub(super) const GROWTH: f64 = 1.5;
@@ -34,13 +38,15 @@ pub(super) const REFUSED_AT_MOST: f64 = 0.1;
 pub(super) const REFUSED_AT_LEAST: f64 = 0.9;
 /// A step that cannot be solved, or goes too far, is followed by one of this part.
 pub(super) const HALF: f64 = 0.5;
-/// A step counts as whole from this part of the chosen size on: else it was cut for an event or the end. By trial.
+/// A step counts as whole from this part of the chosen size on: else it was cut for an event or the
+/// end. By trial.
 pub(super) const WHOLE: f64 = 0.9;
 /// The step after one of the shortest size is longer by this factor at least. By trial.
 pub(super) const OUT_OF_SHORTEST: f64 = 2.0;
 /// A step is accurate enough, and no sign of struggle, up to so many times its share. By trial.
 pub(super) const ACCURATE: f64 = 10.0;
-/// The time in which the interface is taken to move while no size is known, as a part of the run. By trial.
+/// The time in which the interface is taken to move while no size is known, as a part of the run.
+/// By trial.
 pub(super) const USUAL_OF_RUN: f64 = 1e-3;
 
 // What steps may leave, steered by the global error.
@@ -49,15 +55,16 @@ pub(super) const USUAL_OF_RUN: f64 = 1e-3;
 pub(super) const GLOBAL_ERROR_DECAY: f64 = 0.97;
 /// So many steps pass before the global error steers. By trial.
 pub(super) const STEERING_AFTER: u64 = 8;
-/// The part of the tolerance at which the global error is held at the end of the run; before, it grows with the root of the time.
-/// By trial.
+/// The part of the tolerance at which the global error is held at the end of the run; before, it
+/// grows with the root of the time. By trial.
 pub(super) const STEERED: f64 = 0.3;
-/// The power of the ratio by which a step changes the share: a slow controller, so that it does not swing. By trial.
+/// The power of the ratio by which a step changes the share: a slow controller, so that it does not
+/// swing. By trial.
 pub(super) const STEERING: f64 = 0.01;
 /// Between these the share `κ` stays. By trial.
 pub(super) const SHARES: [f64; 2] = [0.05, 2.0];
-/// The next step may go as far as linearisations say something, and to this part of the last one anyway: one step to the next
-/// tells nothing of steps much shorter. By trial.
+/// The next step may go as far as linearizations say something, and to this part of the last one
+/// anyway: one step to the next tells nothing of steps much shorter. By trial.
 pub(super) const TRUSTED_AT_LEAST: f64 = 0.3;
 
 // Fixed steps.
@@ -71,13 +78,15 @@ pub(super) const GOOD: f64 = 0.005;
 
 /// A step whose prediction will be off by more than this part of a range is cut. By trial.
 pub(super) const TOO_FAR: f64 = 0.01;
-/// A look ahead that differs from the memory by more than this part of a range has seen something new. By trial.
+/// A look ahead that differs from the memory by more than this part of a range has seen something
+/// new. By trial.
 pub(super) const SURPRISING: f64 = 0.005;
 /// Cubics are taken instead of quintics where these are worse by this factor. By trial.
 pub(super) const CUBIC_BETTER: f64 = 2.0;
 /// Systems in a row through which feedthrough is followed to see what will move. By trial.
 pub(super) const FEEDTHROUGH_ROUNDS: usize = 4;
-/// Larger systems are looked at without the solve, which only damps what is stiff: its cost grows with the cube of the states.
+/// Larger systems are looked at without the solve, which only damps what is stiff: its cost grows
+/// with the cube of the states.
 pub(super) const MOST_LOOK_AHEAD_STATES: usize = 64;
 
 // The memory of what linear operators miss.
@@ -92,14 +101,16 @@ pub(super) const INERTIA: f64 = 0.7;
 pub(super) const HYSTERESIS: f64 = 1.2;
 /// Impulses are returned by no more than this part of a range. By trial.
 pub(super) const MOST_RETURNED: f64 = 0.005;
-/// An impulse is returned with a shorter step by a larger difference, but not by more than this factor. By trial.
+/// An impulse is returned with a shorter step by a larger difference, but not by more than this
+/// factor. By trial.
 pub(super) const MOST_RETURNED_GROWTH: f64 = 4.0;
 
 // Integration and corrections.
 
 /// Corrections of one step at most. By trial.
 pub(super) const MOST_CORRECTIONS: usize = 3;
-/// Fixed steps: predictions that miss by more than this part of a range are corrected, of cubics and of quintics. By trial.
+/// Fixed steps: predictions that miss by more than this part of a range are corrected, of cubics
+/// and of quintics. By trial.
 pub(super) const POOR_PREDICTION: [f64; 2] = [2e-4, 1e-4];
 /// Misses below this part of a value are not worth a correction. By trial.
 pub(super) const NEGLIGIBLE_OF_VALUE: f64 = 5e-5;
@@ -107,49 +118,54 @@ pub(super) const NEGLIGIBLE_OF_VALUE: f64 = 5e-5;
 pub(super) const FALLING: f64 = 0.5;
 /// A step that moves a state by more than so many times its range has failed. By trial.
 pub(super) const FAR: f64 = 1e3;
-/// Steps whose predictions miss by more than this part of a range are taken back, or, without rollback, are followed by a shorter
-/// one. By trial.
+/// Steps whose predictions miss by more than this part of a range are taken back, or, without
+/// rollback, are followed by a shorter one. By trial.
 pub(super) const BAD: f64 = 0.02;
 
 // Interfaces that agree with the states.
 
-/// Rounds of questions about the present, at most, until an interface agrees: Newton converges in fewer, or not at all.
+/// Rounds of questions about the present, at most, until an interface agrees: Newton converges in
+/// fewer, or not at all.
 pub(super) const MOST_ROUNDS: usize = 8;
-/// After an event it agrees when no value changes by more than this, relative: some digits above rounding.
+/// After an event it agrees when no value changes by more than this, relative: some digits above
+/// rounding.
 pub(super) const AGREED: f64 = 1e-12;
-/// What the linearisations leave of a miss may be this part of the tolerance. By trial.
+/// What the linearizations leave of a miss may be this part of the tolerance. By trial.
 pub(super) const UNSETTLED_OF_TOLERANCE: f64 = 1e-2;
 /// And this part of a range where steps are fixed. By trial.
 pub(super) const UNSETTLED_OF_RANGE: f64 = 1e-9;
 
-// Linearisations that are kept.
+// Linearizations that are kept.
 
-/// Matrices that differ by less than this, relative to their largest entry, are the same: what differences in a model leave.
+/// Matrices that differ by less than this, relative to their largest entry, are the same: what
+/// differences in a model leave.
 pub(super) const SAME: f64 = 1e-9;
-/// Where linearisations are kept, one is renewed at the latest when it explains an output's change over a step but for this part.
-/// By trial.
+/// Where linearizations are kept, one is renewed at the latest when it explains an output's change
+/// over a step but for this part. By trial.
 pub(super) const OUTDATED: f64 = 0.05;
 
 // The error of the run, and what is said of it.
 
-/// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is worth: their cost grows with the
-/// cube. By trial.
+/// Beyond so many states, or coupling variables, dense matrices cost more than the estimate is
+/// worth: their cost grows with the cube. By trial.
 pub(super) const MOST_ESTIMATED: usize = 64;
 /// A state counts as if it had at least this part of the largest range of all. By trial.
 pub(super) const LEAST_RANGE: f64 = 1e-3;
-/// So many steps whose interpolation error is not known may follow one another, and the error of the run is still estimated.
-/// By trial.
+/// So many steps whose interpolation error is not known may follow one another, and the error of
+/// the run is still estimated. By trial.
 pub(super) const MOST_UNKNOWN: u32 = 2;
 /// With a fixed step, an estimated error of more than this part of a range is warned of. By trial.
 pub(super) const POOR_RESULT: f64 = 0.05;
-/// With a fixed step, an estimated error up to this part of a range is believed enough to be added to results. By trial.
+/// With a fixed step, an estimated error up to this part of a range is believed enough to be added
+/// to results. By trial.
 pub(super) const MOST_ADDED: f64 = 0.01;
 /// With steps of its own choice, up to so many times the tolerance. By trial.
 pub(super) const MOST_ADDED_TOLERANCES: f64 = 10.0;
 
 // When another method is advised.
 
-/// Where a loop through feedthrough magnifies by more than this, an interface follows from its states only by chance. By trial.
+/// Where a loop through feedthrough magnifies by more than this, an interface follows from its
+/// states only by chance. By trial.
 pub(super) const HOPELESS_LOOP: f64 = 1e3;
 /// And by more than this where Newton on the interface has not come to an end. By trial.
 pub(super) const DOUBTFUL_LOOP: f64 = 20.0;

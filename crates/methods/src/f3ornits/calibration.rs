@@ -1,4 +1,5 @@
-//! Polynomials from the past of an output, F3ORNITS (11) to (17): extrapolation, and least squares held to the newest point.
+//! Polynomials from the past of an output, F3ORNITS (11) to (17): extrapolation, and least squares
+//! held to the newest point.
 
 use dovetail_core::{Past, Signal};
 
@@ -13,11 +14,13 @@ pub enum Calibration {
     /// `Ω_q^Ex`: through the `q + 1` newest points.
     #[default]
     Extrapolation,
-    /// `Ω_q^CLS`: through the newest point, and as near as can be in the mean square to the `q + 1` before it.
+    /// `Ω_q^CLS`: through the newest point, and as near as can be in the mean square to the `q + 1`
+    /// before it.
     LeastSquares,
 }
 
-/// The recent points of one output since the last event of its system, newest first. Times are counted from the newest.
+/// The recent points of one output since the last event of its system, newest first. Times are
+/// counted from the newest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Points {
     times: [f64; MOST],
@@ -63,7 +66,8 @@ impl Points {
     /// The estimate of `degree`, as a polynomial in the time elapsed since the newest point.
     pub fn estimate(&self, calibration: Calibration, degree: usize) -> Signal {
         match calibration {
-            // A degree that was chosen has one point to spare; only just after an event there is a single point.
+            // A degree that was chosen has one point to spare; only just after an event there is a
+            // single point.
             Calibration::LeastSquares if self.count >= degree + 2 => self.fit(degree),
             _ => self.extrapolate(degree),
         }
@@ -91,10 +95,12 @@ impl Points {
         Signal::new(&coefficients[..=degree])
     }
 
-    /// `Ω_q^CLS`: least squares of degree `q` on `q + 1` points leave a residual with one degree of freedom only.
+    /// `Ω_q^CLS`: least squares of degree `q` on `q + 1` points leave a residual with one degree of
+    /// freedom only.
     ///
-    /// A polynomial of degree `q` that vanishes at the newest point is orthogonal to the weights of the divided difference over all
-    /// `q + 2` points. So the residual is along these weights; without it, the values lie on the polynomial that is sought.
+    /// A polynomial of degree `q` that vanishes at the newest point is orthogonal to the weights of
+    /// the divided difference over all `q + 2` points. So the residual is along these weights;
+    /// without it, the values lie on the polynomial that is sought.
     fn fit(&self, degree: usize) -> Signal {
         if degree == 0 {
             return Signal::constant(self.values[0]);

@@ -1,5 +1,6 @@
-//! Systems that answer at once to one another: where they can be asked about the present, their outputs are solved for
-//! before they are passed on. What is passed on late instead is multiplied by the gain of the loop in every step, and by the weights of the extrapolation.
+//! Systems that answer at once to one another: where they can be asked about the present, their
+//! outputs are solved for before they are passed on. What is passed on late instead is multiplied
+//! by the gain of the loop in every step, and by the weights of the extrapolation.
 
 use dovetail_core::{Connections, Error, MacroStep, Signal, Source, Task, Workers};
 use dovetail_numerics::nonlinear::{
@@ -57,8 +58,8 @@ impl Cycle {
         })
     }
 
-    /// Asks the systems, which have all come to the end of their steps, until their outputs agree; `tolerance` is that of an output at a value.
-    /// The tasks of the others are not due afterwards.
+    /// Asks the systems, which have all come to the end of their steps, until their outputs agree;
+    /// `tolerance` is that of an output at a value. The tasks of the others are not due afterwards.
     pub fn agree(
         &mut self,
         connections: &Connections,

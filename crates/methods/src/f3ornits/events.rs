@@ -3,9 +3,10 @@
 use dovetail_core::{Connections, Error, MacroStep, Nature, Past, Signal, Source, Workers};
 
 use super::F3ornits;
-use super::unit::Role;
+use super::system_state::Role;
 
-/// An error so many times the tolerance, on the step after an event of a feeder, is the echo of that event.
+/// An error so many times the tolerance, on the step after an event of a feeder, is the echo of
+/// that event.
 const ECHO: f64 = 10.0;
 /// A step is cut so often at most for events at which trials stop.
 const MOST_CUTS: usize = 5;
@@ -13,7 +14,8 @@ const MOST_CUTS: usize = 5;
 const RESOLUTION: f64 = 1e-10;
 
 impl F3ornits<'_> {
-    /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just after the jump; true if so.
+    /// Tries the step that is planned. Where an output jumps on it, the step is cut to end just
+    /// after the jump; true if so.
     pub(super) fn locate_jump(
         &mut self,
         past: &Past,
@@ -42,7 +44,8 @@ impl F3ornits<'_> {
                 (early, before) = (middle, found);
             }
         }
-        // An error that only grew past the limit is about the same on both sides: the step was too long, that is all.
+        // An error that only grew past the limit is about the same on both sides: the step was too
+        // long, that is all.
         let jumps = excess > 2.0 * before || early == start;
         // Where estimates jump by themselves, from step to step, there is no end to shorter steps.
         let end = if jumps {
@@ -55,8 +58,9 @@ impl F3ornits<'_> {
         Ok(jumps)
     }
 
-    /// Where a system has stopped its trial at an event of its own, all steps are cut to end there; true if so. The inputs stay
-    /// what they are, but for those that are smoothed or reduced: then the event may have moved, and is looked for again.
+    /// Where a system has stopped its trial at an event of its own, all steps are cut to end there;
+    /// true if so. The inputs stay what they are, but for those that are smoothed or reduced: then
+    /// the event may have moved, and is looked for again.
     fn stops_early(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for _ in 0..MOST_CUTS {
@@ -92,7 +96,8 @@ impl F3ornits<'_> {
         }
     }
 
-    /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error is too large for an error.
+    /// Tries the steps that are planned, but none beyond `end`; by how many times the worst error
+    /// is too large for an error.
     fn try_until(
         &mut self,
         end: f64,
@@ -108,7 +113,7 @@ impl F3ornits<'_> {
                 };
             }
         }
-        self.set_out();
+        self.begin_attempt();
         for turn in self.turns.all() {
             if self.call(turn) {
                 self.place();
@@ -122,12 +127,12 @@ impl F3ornits<'_> {
             .for_each(|(task, step)| task.due = step.is_some());
         let due = self.tasks.iter().filter(|task| task.due);
         Ok(due
-            .map(|task| self.units[task.system].excess(task, &self.options))
+            .map(|task| self.states[task.system].excess(task, &self.options))
             .fold(0.0, f64::max))
     }
 
-    /// Systems that have come to an event, or have jumped, begin afresh on its far side; so do those whose outputs jump with
-    /// them, because they depend on them at once.
+    /// Systems that have come to an event, or have jumped, begin afresh on its far side; so do
+    /// those whose outputs jump with them, because they depend on them at once.
     pub(super) fn cross_events(
         &mut self,
         past: &Past,
@@ -145,7 +150,7 @@ impl F3ornits<'_> {
             .iter_mut()
             .filter(|task| task.due)
         {
-            self.units[task.system].undo_jumps(task, &self.options);
+            self.states[task.system].undo_jumps(task, &self.options);
         }
         for task in self.tasks.iter().filter(|task| task.due) {
             let (_, past) = past.point(task.system, 0);
@@ -178,15 +183,16 @@ impl F3ornits<'_> {
         for (k, event) in self.events.iter().enumerate() {
             self.tasks[k].due = self.steps[k].is_some();
             match event {
-                Some(event) => self.units[k].restart(*event, &self.tasks[k], &self.options),
+                Some(event) => self.states[k].restart(*event, &self.tasks[k], &self.options),
                 // A jump at one system is a bend at those it feeds: not another jump.
-                None => self.units[k].expect_bend(),
+                None => self.states[k].expect_bend(),
             }
         }
         Ok(())
     }
 
-    /// Notes for each system that has moved the event it has come to or stepped over, or the jump that it shows.
+    /// Notes for each system that has moved the event it has come to or stepped over, or the jump
+    /// that it shows.
     fn find_events(&mut self, past: &Past, located: bool) {
         self.events.fill(None);
         for task in self.tasks.iter().filter(|task| task.due) {
@@ -197,11 +203,12 @@ impl F3ornits<'_> {
                 Some(announced)
             } else if ahead <= reached || reached < task.step.end || self.switches(past, k) {
                 Some(reached)
-            } else if self.units[k].worst_error() > ECHO && self.inputs.echoes(k) {
-                // What it depends on at once has jumped where it could not follow, between its own times: it does now.
+            } else if self.states[k].worst_error() > ECHO && self.inputs.echoes(k) {
+                // What it depends on at once has jumped where it could not follow, between its own
+                // times: it does now.
                 Some(reached)
             } else {
-                let jumped = self.units[k]
+                let jumped = self.states[k]
                     .channels
                     .iter()
                     .position(|channel| channel.jumped);
@@ -214,7 +221,7 @@ impl F3ornits<'_> {
                 })
             };
             if unannounced
-                && self.units[k].expect_jumps(reached, self.span, &self.options) == 1
+                && self.states[k].expect_jumps(reached, self.span, &self.options) == 1
                 && self.options.in_turn
             {
                 self.turns.put_first(k, self.connections);
@@ -228,7 +235,7 @@ impl F3ornits<'_> {
         let values = before.iter().zip(&self.tasks[k].response.outputs);
         let mut outputs = values
             .zip(self.connections.outputs_of(k))
-            .zip(&self.units[k].channels);
+            .zip(&self.states[k].channels);
         outputs.any(|(((before, now), output), channel)| {
             channel.role == Role::Held
                 && jumps(self.connections, output)
@@ -236,8 +243,8 @@ impl F3ornits<'_> {
         })
     }
 
-    /// Marks the systems with an output that depends at once on one that has jumped, and gives them its new value; true if
-    /// there are any. They are then due, and nobody else.
+    /// Marks the systems with an output that depends at once on one that has jumped, and gives them
+    /// its new value; true if there are any. They are then due, and nobody else.
     fn hand_on_jumps(&mut self) -> bool {
         let mut any = false;
         self.tasks.iter_mut().for_each(|task| task.due = false);

@@ -1,9 +1,10 @@
-//! The inputs of a step: estimates of those who feed it, smoothed where that is asked for, reduced where that is needed.
+//! The inputs of a step: estimates of those who feed it, smoothed where that is asked for, reduced
+//! where that is needed.
 
 use dovetail_core::{Capabilities, Connections, Knot, MacroStep, Signal, Source, Task};
 
 use super::scheduler::usable;
-use super::unit::{Estimate, Unit};
+use super::system_state::{Estimate, SystemState};
 
 /// Smoothed inputs are cubics.
 pub(super) const CUBIC: usize = 3;
@@ -57,7 +58,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// Gives the task its inputs over its step, (24) to (28).
-    pub fn place(&mut self, task: &mut Task, units: &[Unit]) {
+    pub fn place(&mut self, task: &mut Task, states: &[SystemState]) {
         let (k, step) = (task.system, task.step);
         let smooths = self.smooths(k);
         for (input, place) in self.connections.inputs_of(k).zip(&mut task.inputs) {
@@ -66,7 +67,7 @@ impl<'a> Inputs<'a> {
                 Source::Constant(value) => (Signal::constant(value), None),
                 Source::Output(output) => {
                     let feeder = self.connections.owner(output);
-                    let estimate = chosen(&units[feeder], step);
+                    let estimate = chosen(&states[feeder], step);
                     let position = output - self.connections.outputs_of(feeder).start;
                     let signal = estimate.signals[position].shifted(step.start - estimate.made);
                     let held = self.connections.is_held(input);
@@ -80,7 +81,8 @@ impl<'a> Inputs<'a> {
                     )
                 }
             };
-            // The first step, and the first after an event of the feeder, has nothing to join on to.
+            // The first step, and the first after an event of the feeder, has nothing to join on
+            // to.
             let smooths = smooths && !self.connections.is_held(input);
             if smooths && memory.epoch.is_some() && memory.epoch == memory.end_epoch {
                 memory.signal =
@@ -91,7 +93,7 @@ impl<'a> Inputs<'a> {
     }
 
     /// The step of `task` has been taken.
-    pub fn arrive(&mut self, task: &Task) {
+    pub fn complete_step(&mut self, task: &Task) {
         let k = task.system;
         for input in self.connections.inputs_of(k) {
             let memory = &mut self.memories[input];
@@ -103,8 +105,9 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Whether an output of the system, just after its step, depends at once on an input that had to be reduced; not where the
-    /// system is about to switch, since a question would take it across.
+    /// Whether an output of the system, just after its step, depends at once on an input that had
+    /// to be reduced; not where the system is about to switch, since a question would take it
+    /// across.
     pub fn misleads(&self, task: &Task) -> bool {
         let (accepted, first) = (
             self.accepted[task.system],
@@ -119,7 +122,8 @@ impl<'a> Inputs<'a> {
                 .any(|output| output.depends_on.iter().any(reduced))
     }
 
-    /// Whether an output of the system depends at once on an input whose feeder had an event since the step before.
+    /// Whether an output of the system depends at once on an input whose feeder had an event since
+    /// the step before.
     pub fn echoes(&self, system: usize) -> bool {
         let first = self.connections.inputs_of(system).start;
         let crossed = |&input: &usize| self.memories[first + input].crossed;
@@ -165,12 +169,13 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The estimate of `unit` for a step of one that it feeds, (25); where it has gone ahead, as far as that step, what it has gone through.
-fn chosen(unit: &Unit, step: MacroStep) -> &Estimate {
-    if unit.passed.made >= step.end {
-        return &unit.passed;
+/// The estimate of `unit` for a step of one that it feeds, (25); where it has gone ahead, as far as
+/// that step, what it has gone through.
+fn chosen(state: &SystemState, step: MacroStep) -> &Estimate {
+    if state.passed.made >= step.end {
+        return &state.passed;
     }
-    let [newest, before] = &unit.estimates;
-    let choice = usable([newest.made, before.made], step.start, unit.last_event);
-    &unit.estimates[choice]
+    let [newest, before] = &state.estimates;
+    let choice = usable([newest.made, before.made], step.start, state.last_event);
+    &state.estimates[choice]
 }

@@ -1,7 +1,8 @@
 //! Jumps that nobody announced: an error far beyond its recent history.
 //!
-//! An estimate goes wrong by more and more while the steps are too long, and the controller sees to that. A jump is another
-//! matter: from one communication to the next the error is many times what it was, and many times the tolerance.
+//! An estimate goes wrong by more and more while the steps are too long, and the controller sees to
+//! that. A jump is another matter: from one communication to the next the error is many times what
+//! it was, and many times the tolerance.
 
 use dovetail_core::{Connections, readable};
 
@@ -9,10 +10,11 @@ use dovetail_core::{Connections, readable};
 const MEMORY: usize = 8;
 /// So many of them must be known before another can be out of line.
 const LEAST: usize = 4;
-/// An error is a jump when it is so many times the largest of the recent ones, and of the tolerance.
+/// An error is a jump when it is so many times the largest of the recent ones, and of the
+/// tolerance.
 pub(super) const FAR: f64 = 30.0;
-/// So many jumps are told one by one.
-const TOLD: usize = 5;
+/// So many jumps are reported one by one.
+const MOST_REPORTED: usize = 5;
 
 /// The recent errors of an output, in units of its tolerance.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +54,7 @@ struct Jump {
 
 /// The jumps of a run.
 pub(crate) struct Jumps {
-    told: Vec<Jump>,
+    reported: Vec<Jump>,
     located: u64,
     late: u64,
 }
@@ -61,7 +63,7 @@ impl Jumps {
     /// None so far.
     pub fn new() -> Self {
         Self {
-            told: Vec::with_capacity(TOLD),
+            reported: Vec::with_capacity(MOST_REPORTED),
             located: 0,
             late: 0,
         }
@@ -74,8 +76,8 @@ impl Jumps {
         } else {
             &mut self.late
         }) += 1;
-        if self.told.len() < TOLD {
-            self.told.push(Jump {
+        if self.reported.len() < MOST_REPORTED {
+            self.reported.push(Jump {
                 output,
                 time,
                 lag,
@@ -86,7 +88,7 @@ impl Jumps {
 
     /// What there is to say of jumps that were found where they are.
     pub fn remarks(&self, connections: &Connections) -> Vec<String> {
-        self.tell(true, self.located, |jump| {
+        self.report(true, self.located, |jump| {
             let (name, time) = (connections.output_name(jump.output), readable(jump.time));
             format!("`{name}` jumps at t = {time} s, which no system had announced: found by trying shorter steps")
         })
@@ -94,7 +96,7 @@ impl Jumps {
 
     /// What there is to say of jumps that were noticed too late.
     pub fn warnings(&self, connections: &Connections) -> Vec<String> {
-        self.tell(false, self.late, |jump| {
+        self.report(false, self.late, |jump| {
             let (name, time) = (connections.output_name(jump.output), readable(jump.time));
             format!(
                 "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had announced: its readers heard of it up to \
@@ -104,9 +106,9 @@ impl Jumps {
         })
     }
 
-    fn tell(&self, located: bool, count: u64, sentence: impl Fn(&Jump) -> String) -> Vec<String> {
+    fn report(&self, located: bool, count: u64, sentence: impl Fn(&Jump) -> String) -> Vec<String> {
         let mut all: Vec<String> = self
-            .told
+            .reported
             .iter()
             .filter(|jump| jump.located == located)
             .map(sentence)

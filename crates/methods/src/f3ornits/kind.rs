@@ -232,8 +232,8 @@ fn base(context: &Context<'_>) -> F3ornitsOptions {
         return F3ornitsOptions::of_paper(span, tolerance);
     }
     let base = if capabilities.iter().any(|c| c.step_rule != StepRule::Free) {
-        // Where steps cannot follow the error, parabolas chosen by the newest error do better than the averaged choice of
-        // cubics.
+        // Where steps cannot follow the error, parabolas chosen by the newest error do better than
+        // the averaged choice of cubics.
         F3ornitsOptions {
             absolute_tolerance: 0.0,
             in_turn: true,

@@ -1,10 +1,13 @@
-//! F3ORNITS: inputs from the past of the outputs that feed them, with the order, the step and the pace that each system permits.
+//! F3ORNITS: inputs from the past of the outputs that feed them, with the order, the step and the
+//! pace that each system permits.
 //!
-//! Needs: nothing. Systems may impose their steps, take inputs of any degree, be unable to roll back or to be linearised.
-//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
-//! Departures: (18) and (20) disagree by one point; (20) holds. (33) means the magnitude. The scheduler, a black box in the paper,
-//! is in `scheduler.rs`. At an event a system begins afresh, and its readers do not smooth across it. Growth counts from the step
-//! that was asked for. What jumps from value to value is held; when it changes, the systems that read it begin afresh. [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
+//! Needs: nothing. Systems may impose their steps, take inputs of any degree, be unable to roll
+//! back or to be linearized. Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as
+//! "(n)". Departures: (18) and (20) disagree by one point; (20) holds. (33) means the magnitude.
+//! The scheduler, a black box in the paper, is in `scheduler.rs`. At an event a system begins
+//! afresh, and its readers do not smooth across it. Growth counts from the step that was asked for.
+//! What jumps from value to value is held; when it changes, the systems that read it begin afresh.
+//! [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
 
 mod calibration;
 mod cycle;
@@ -16,8 +19,8 @@ mod order;
 mod report;
 mod scheduler;
 mod stepper;
+mod system_state;
 mod turns;
-mod unit;
 
 use dovetail_core::{
     Capabilities, Connections, Error, Exchange, MacroStep, Method, Outcome, Past, StepRule, Task,
@@ -32,8 +35,8 @@ use cycle::Cycle;
 use inputs::Inputs;
 use jump::Jumps;
 use scheduler::{Scheduler, Standing};
+use system_state::{Role, SystemState};
 use turns::Turns;
-use unit::{Role, Unit};
 
 pub use calibration::Calibration;
 pub use stepper::Scale;
@@ -43,7 +46,8 @@ const NAME: &str = "f3ornits";
 /// The highest degree of estimates that can be asked for.
 pub const HIGHEST_DEGREE: usize = calibration::HIGHEST;
 
-/// A system that takes constants only makes steps so many times shorter than its estimates allow: what it holds is off by more than they are.
+/// A system that takes constants only makes steps so many times shorter than its estimates allow:
+/// what it holds is off by more than they are.
 const SHORTENING: f64 = 2.0;
 
 /// How orders and steps are chosen.
@@ -83,7 +87,8 @@ pub struct F3ornitsOptions {
     pub max_growth: f64,
     /// How orders and steps are chosen.
     pub steering: Steering,
-    /// Whether systems that answer at once to what they are fed go after those that feed them, and agree where they answer one another.
+    /// Whether systems that answer at once to what they are fed go after those that feed them, and
+    /// agree where they answer one another.
     pub in_turn: bool,
 }
 
@@ -96,9 +101,11 @@ impl F3ornitsOptions {
     /// The tolerance, where none is given.
     pub const TOLERANCE: f64 = 1e-4;
 
-    /// The default, for a run of length `span`: about half the steps of the paper's choice for the same error.
+    /// The default, for a run of length `span`: about half the steps of the paper's choice for the
+    /// same error.
     pub fn new(span: f64, tolerance: f64) -> Self {
-        // A run begins with held values, whose error grows with the square of the step; and nobody knows yet what is fast in the systems.
+        // A run begins with held values, whose error grows with the square of the step; and nobody
+        // knows yet what is fast in the systems.
         let first_step = 1e-4 * tolerance.min(1.0).sqrt() * span;
         Self {
             calibration: Calibration::default(),
@@ -117,7 +124,8 @@ impl F3ornitsOptions {
         }
     }
 
-    /// For systems that cannot roll back: nobody looks at a step before it is taken, and what jumps in it is noticed at its end.
+    /// For systems that cannot roll back: nobody looks at a step before it is taken, and what jumps
+    /// in it is noticed at its end.
     pub fn unseen(self, span: f64) -> Self {
         Self {
             max_step: self.max_step.min(LONGEST_UNSEEN * span),
@@ -154,7 +162,7 @@ pub struct F3ornits<'a> {
     cycles: Vec<Cycle>,
     /// Systems around algebraic loops that are passed on late.
     late: Vec<Vec<usize>>,
-    units: Vec<Unit>,
+    states: Vec<SystemState>,
     inputs: Inputs<'a>,
     tasks: Vec<Task>,
     /// What is planned for each system.
@@ -196,8 +204,8 @@ impl<'a> F3ornits<'a> {
                 1.0
             }
         };
-        let unit = |k: usize| {
-            Unit::new(
+        let state = |k: usize| {
+            SystemState::new(
                 connections.outputs_of(k).map(role),
                 options.first_step / shortening(k),
                 shortening(k),
@@ -248,7 +256,7 @@ impl<'a> F3ornits<'a> {
             turns,
             late,
             cycles,
-            units: (0..systems).map(unit).collect(),
+            states: (0..systems).map(state).collect(),
             inputs: Inputs::new(connections, options.smooth, capabilities),
             tasks: connections.tasks(0),
             steps: vec![None; systems],
@@ -265,8 +273,9 @@ impl<'a> F3ornits<'a> {
         method
     }
 
-    /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that answers at once under reduced
-    /// inputs would mislead: [`Self::ask_again`] is for steps that were taken.
+    /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that
+    /// answers at once under reduced inputs would mislead: [`Self::ask_again`] is for steps that
+    /// were taken.
     fn locates(&self) -> bool {
         let highest = if self.options.smooth {
             inputs::CUBIC
@@ -281,36 +290,36 @@ impl<'a> F3ornits<'a> {
         let tries = |k: usize| {
             self.capabilities[k].trial && self.capabilities[k].step_rule == StepRule::Free
         };
-        (0..self.units.len()).all(|k| tries(k) && honest(k))
+        (0..self.states.len()).all(|k| tries(k) && honest(k))
     }
 
     /// New estimates of those that have communicated.
     fn estimate(&mut self, past: &Past) {
-        for (k, unit) in self
-            .units
+        for (k, state) in self
+            .states
             .iter_mut()
             .enumerate()
-            .filter(|(_, unit)| unit.moved)
+            .filter(|(_, state)| state.moved)
         {
-            if unit.estimates[0].made == f64::NEG_INFINITY {
-                unit.begin(past, k, &self.connections.interfaces()[k]);
+            if state.estimates[0].made == f64::NEG_INFINITY {
+                state.begin(past, k, &self.connections.interfaces()[k]);
             }
-            unit.estimate(past, k, &self.options);
+            state.estimate(past, k, &self.options);
         }
     }
 
     /// Plans who goes how far; false when nobody can go on.
     fn plan(&mut self, past: &Past) -> bool {
         for (k, standing) in self.standings.iter_mut().enumerate() {
-            let unit = &self.units[k];
+            let state = &self.states[k];
             *standing = Standing {
                 reached: past.reached_by(k),
-                wish: unit.proposal,
-                pace: unit.pace,
-                jumps: unit.jumps > 0,
-                shortening: unit.shortening,
+                wish: state.proposal,
+                pace: state.pace,
+                jumps: state.jumps > 0,
+                shortening: state.shortening,
                 next_event: past.next_event_of(k),
-                last_event: unit.last_event,
+                last_event: state.last_event,
             };
         }
         let now = self
@@ -318,13 +327,13 @@ impl<'a> F3ornits<'a> {
             .iter()
             .map(|standing| standing.reached)
             .fold(f64::INFINITY, f64::min);
-        for (standing, unit) in self
+        for (standing, state) in self
             .standings
             .iter_mut()
-            .zip(&self.units)
+            .zip(&self.states)
             .filter(|(standing, _)| standing.reached > now)
         {
-            standing.pace = unit.last_pace;
+            standing.pace = state.last_pace;
         }
         let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
@@ -335,14 +344,14 @@ impl<'a> F3ornits<'a> {
     }
 
     /// Those who are about to go have not passed anything yet, whatever they did when it was tried.
-    fn set_out(&mut self) {
-        for (unit, _) in self
-            .units
+    fn begin_attempt(&mut self) {
+        for (state, _) in self
+            .states
             .iter_mut()
             .zip(&self.steps)
             .filter(|(_, step)| step.is_some())
         {
-            unit.passed.made = f64::NEG_INFINITY;
+            state.passed.made = f64::NEG_INFINITY;
         }
     }
 
@@ -356,13 +365,13 @@ impl<'a> F3ornits<'a> {
 
     fn place(&mut self) {
         for task in self.tasks.iter_mut().filter(|task| task.due) {
-            self.inputs.place(task, &self.units);
+            self.inputs.place(task, &self.states);
         }
     }
 
     /// Systems move to the ends of their steps, one turn after the other.
     fn advance(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
-        self.set_out();
+        self.begin_attempt();
         for turn in self.turns.all() {
             if !self.call(turn) {
                 continue;
@@ -372,7 +381,7 @@ impl<'a> F3ornits<'a> {
             self.tasks
                 .iter()
                 .filter(|task| task.due)
-                .for_each(|task| self.inputs.arrive(task));
+                .for_each(|task| self.inputs.complete_step(task));
             let asked = self.ask_again(workers)? | self.agree(turn, workers)?;
             self.call(turn);
             if asked {
@@ -391,18 +400,19 @@ impl<'a> F3ornits<'a> {
     fn pass(&mut self, past: &Past) {
         if self.options.in_turn {
             for task in self.tasks.iter().filter(|task| task.due) {
-                self.units[task.system].pass(past, task, &self.options);
+                self.states[task.system].pass(past, task, &self.options);
             }
         }
     }
 
-    /// Systems of this turn that answer at once to one another agree on what they answer; true if there were any.
+    /// Systems of this turn that answer at once to one another agree on what they answer; true if
+    /// there were any.
     fn agree(&mut self, turn: usize, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         let Self {
             connections,
             options,
-            units,
+            states,
             inputs,
             tasks,
             turns,
@@ -424,7 +434,7 @@ impl<'a> F3ornits<'a> {
                 let tolerance = |output: usize, value: f64| {
                     let system = connections.owner(output);
                     let position = output - connections.outputs_of(system).start;
-                    units[system].tolerance(position, value, options)
+                    states[system].tolerance(position, value, options)
                 };
                 cycle.agree(connections, inputs, tasks, workers, tolerance)?;
                 cycle
@@ -444,8 +454,9 @@ impl<'a> F3ornits<'a> {
         }
     }
 
-    /// A unit that had to be given reduced inputs answers under those. What it tells of its inputs at once, it tells again under
-    /// what they really are at the end of the step; true if there was one.
+    /// A unit that had to be given reduced inputs answers under those. What it tells of its inputs
+    /// at once, it tells again under what they really are at the end of the step; true if there was
+    /// one.
     fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for task in self.tasks.iter_mut().filter(|task| task.due) {
@@ -469,16 +480,16 @@ impl<'a> F3ornits<'a> {
     /// Orders and steps for what comes next.
     fn learn(&mut self, past: &Past) {
         for task in self.tasks.iter().filter(|task| task.due) {
-            let (k, unit) = (task.system, &mut self.units[task.system]);
-            self.signals[2 * k] = unit.degree() as f64;
+            let (k, state) = (task.system, &mut self.states[task.system]);
+            self.signals[2 * k] = state.degree() as f64;
             self.signals[2 * k + 1] = task.step.size();
-            unit.learn(past, task, &self.options);
+            state.learn(past, task, &self.options);
         }
     }
 }
 
-/// Whether `system` holds inputs over its steps that change within them, and has a course that depends on it. One that can be asked about the
-/// present and has no states has none.
+/// Whether `system` holds inputs over its steps that change within them, and has a course that
+/// depends on it. One that can be asked about the present and has no states has none.
 fn holds(connections: &Connections, capabilities: &Capabilities, system: usize) -> bool {
     let held = connections
         .inputs_of(system)
@@ -521,7 +532,7 @@ impl Method for F3ornits<'_> {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let systems = (0..self.units.len()).flat_map(|k| self.warnings_of(k));
+        let systems = (0..self.states.len()).flat_map(|k| self.warnings_of(k));
         systems
             .chain(self.warnings_of_cycles())
             .chain(self.jumps.warnings(self.connections))

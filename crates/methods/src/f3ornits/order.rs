@@ -1,4 +1,5 @@
-//! Flexible order: the degree that would have served best on the step just made, F3ORNITS (18) to (20).
+//! Flexible order: the degree that would have served best on the step just made, F3ORNITS (18) to
+//! (20).
 
 use super::Steering;
 use super::calibration::{HIGHEST, Points};
@@ -28,8 +29,9 @@ impl Order {
         }
     }
 
-    /// Chooses the degree, `most` at most, by how well each would have foretold `value` from the points before it, `elapsed` ago
-    /// the newest of them. Always by extrapolation, (18); ties go to the lower degree.
+    /// Chooses the degree, `most` at most, by how well each would have foretold `value` from the
+    /// points before it, `elapsed` ago the newest of them. Always by extrapolation, (18); ties go
+    /// to the lower degree.
     pub fn choose(
         &mut self,
         steering: Steering,
@@ -73,7 +75,8 @@ impl Order {
     }
 }
 
-/// What continuing values with this degree makes of their rounding: the sum of the binomial coefficients, and a little more.
+/// What continuing values with this degree makes of their rounding: the sum of the binomial
+/// coefficients, and a little more.
 fn rounding(degree: usize) -> f64 {
     f64::EPSILON * f64::from(4_u32 << degree)
 }

@@ -4,7 +4,8 @@ use dovetail_core::{StepRule, list_names, readable};
 
 use super::{F3ornits, F3ornitsOptions, Steering};
 
-/// So large a share of steps at the shortest size is worth a warning, beyond the few with which a run begins.
+/// So large a share of steps at the shortest size is worth a warning, beyond the few with which a
+/// run begins.
 const MANY: f64 = 0.1;
 const FEW: u64 = 50;
 /// And so large a share of steps with errors far beyond the tolerance.
@@ -85,7 +86,7 @@ impl F3ornits<'_> {
 
     /// Its steps were not as short as they should have been.
     fn short_steps(&self, k: usize) -> Option<String> {
-        let (starved, steps) = (self.units[k].starved, self.units[k].steps);
+        let (starved, steps) = (self.states[k].starved, self.states[k].steps);
         let free = self.capabilities[k].step_rule == StepRule::Free;
         let many = starved > FEW && starved as f64 > MANY * steps as f64;
         let reason = if self.loops {
@@ -102,20 +103,21 @@ impl F3ornits<'_> {
         })
     }
 
-    /// Its outputs were far from their estimates: on an imposed grid, or on steps that were asked for.
+    /// Its outputs were far from their estimates: on an imposed grid, or on steps that were asked
+    /// for.
     fn rough_steps(&self, k: usize) -> Option<String> {
-        let unit = &self.units[k];
-        let many = unit.rough > 2 && unit.rough as f64 > OFTEN * unit.steps as f64;
-        let (name, worst) = (self.name(k), unit.worst);
+        let state = &self.states[k];
+        let many = state.rough > 2 && state.rough as f64 > OFTEN * state.steps as f64;
+        let (name, worst) = (self.name(k), state.worst);
         let way_out = match self.capabilities[k].step_rule {
             StepRule::Free => "a smaller first step, min-step or tolerance helps",
             StepRule::Imposed(_) => "its imposed step is too long for what it is connected to",
         };
-        (many || (unit.rough > 0 && unit.steps < FEW)).then(|| {
+        (many || (state.rough > 0 && state.steps < FEW)).then(|| {
             format!(
                 "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from what their readers were told, at worst \
                  {worst:.0e} times: {way_out}",
-                unit.rough, unit.steps
+                state.rough, state.steps
             )
         })
     }

@@ -1,27 +1,33 @@
 //! Who goes next, and how far. The paper leaves this open; these rules are ours.
 //!
-//! 1. *The furthest behind goes first.* All systems that stand at the earliest time go together, side by side.
-//! 2. *Imposed steps stand.* Such a system goes from grid time to grid time, `start + n·size`; its last one is the last at or
-//!    before the end of the run.
+//! 1. *The furthest behind goes first.* All systems that stand at the earliest time go together,
+//!    side by side.
+//! 2. *Imposed steps stand.* Such a system goes from grid time to grid time, `start + n·size`; its
+//!    last one is the last at or before the end of the run.
 //! 3. *A free system goes as far as it wishes*, except that
-//!    - one whose consumers all impose their steps goes to the next of their grid times: what it told in between, nobody would hear;
+//!    - one whose consumers all impose their steps goes to the next of their grid times: what it
+//!      told in between, nobody would hear;
 //!    - one that feeds nobody wishes to go as far as it is allowed to;
 //!    - one that holds what it is fed goes part of the way that its feeders go;
-//!    - one in which something jumps that nobody announces goes no further than its readers would: they cannot hear of it earlier;
+//!    - one in which something jumps that nobody announces goes no further than its readers would:
+//!      they cannot hear of it earlier;
 //!    - it stops at *meeting times*: known events, of whichever system, and the end of the run;
-//!    - it stops at the *horizon* of each system that feeds it: the time that one has reached or is about to reach. Up to there
-//!      its estimates were made to be used.
-//! 4. *No slivers.* A free step that would end a little short of where it must stop anyway ends there.
-//! 5. *One time, one number.* Grid times that agree but for rounding, with one another or with an event, are the same number:
-//!    the event's, or that of the system listed first.
-//! 6. *Estimates* come from the past: a step that starts at `t` uses the newest estimate that its feeder made at or before `t`,
-//!    (25). One exception: when the feeder has stepped over an event of its own at or before `t`, because its grid made it,
-//!    what it said before the event is void, and the first estimate after it is used.
+//!    - it stops at the *horizon* of each system that feeds it: the time that one has reached or is
+//!      about to reach. Up to there its estimates were made to be used.
+//! 4. *No slivers.* A free step that would end a little short of where it must stop anyway ends
+//!    there.
+//! 5. *One time, one number.* Grid times that agree but for rounding, with one another or with an
+//!    event, are the same number: the event's, or that of the system listed first.
+//! 6. *Estimates* come from the past: a step that starts at `t` uses the newest estimate that its
+//!    feeder made at or before `t`, (25). One exception: when the feeder has stepped over an event
+//!    of its own at or before `t`, because its grid made it, what it said before the event is void,
+//!    and the first estimate after it is used.
 //!
-//! Systems that feed one another and are free share their times, and so do systems that go in turn: between the times of its feeder
-//! one that answers at once has nothing new to say; without imposed steps such a loop has a common grid. A system
-//! is never more than one step ahead of the one furthest behind, so that two estimates of each are enough to keep.
-//! Nothing here depends on anything but its arguments: equal arguments, equal plans.
+//! Systems that feed one another and are free share their times, and so do systems that go in turn:
+//! between the times of its feeder one that answers at once has nothing new to say; without imposed
+//! steps such a loop has a common grid. A system is never more than one step ahead of the one
+//! furthest behind, so that two estimates of each are enough to keep. Nothing here depends on
+//! anything but its arguments: equal arguments, equal plans.
 
 use dovetail_core::{Connections, Grid, MacroStep, StepRule, components};
 
@@ -29,7 +35,8 @@ use super::turns::Turns;
 
 /// A free step that falls short of its limit by less than this fraction of itself ends there.
 const NEAR: f64 = 0.1;
-/// Times that differ by less than this fraction of a step, or a few units in the last place, are the same but for rounding.
+/// Times that differ by less than this fraction of a step, or a few units in the last place, are
+/// the same but for rounding.
 const ROUNDING: f64 = 1e-12;
 
 /// How a system steps.
@@ -208,7 +215,8 @@ impl Scheduler {
         self.loops[position] = members;
     }
 
-    /// Pulls the free systems among `members` back to the horizons of those that go with them; true if one has moved.
+    /// Pulls the free systems among `members` back to the horizons of those that go with them; true
+    /// if one has moved.
     fn pull_back(&mut self, members: &[usize]) -> bool {
         let mut moved = false;
         for &k in members
@@ -265,11 +273,11 @@ impl Scheduler {
             Pace::Imposed(_) => Some(self.stop), // it will not listen again
             Pace::Free => None,
         };
-        let told = self.consumers[k]
+        let known = self.consumers[k]
             .iter()
             .map(next)
             .try_fold(self.stop, |first, time| Some(first.min(time?)));
-        let own = told
+        let own = known
             .map_or(round.standings[k].wish, |time| time - round.now)
             .min(self.longest);
         // Around a loop the wishes of those who hold are shorter already.
@@ -346,8 +354,8 @@ fn next_meeting(now: f64, standings: &[Standing]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Rule 6: which of the two newest estimates of a feeder, made at the times `made` (newest first), a step from `start` uses;
-/// `last_event` is the last event that the feeder has left behind.
+/// Rule 6: which of the two newest estimates of a feeder, made at the times `made` (newest first),
+/// a step from `start` uses; `last_event` is the last event that the feeder has left behind.
 pub(crate) fn usable(made: [f64; 2], start: f64, last_event: f64) -> usize {
     let stepped_over = made[1] < last_event && last_event <= start;
     usize::from(made[0] > start && !stepped_over)

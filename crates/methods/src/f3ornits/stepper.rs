@@ -5,14 +5,16 @@ use crate::range::{DampedRange, LEAST_OF_VALUE};
 
 /// A step is shortened to this fraction of the last one at most, (32).
 const MOST_SHRINKAGE: f64 = 0.1;
-/// The proportional-integral controller: exponents of the new error and of the one before it, and a factor of safety.
+/// The proportional-integral controller: exponents of the new error and of the one before it, and a
+/// factor of safety.
 const NEW: f64 = 0.7;
 const BEFORE: f64 = 0.4;
 const SAFETY: f64 = 0.9;
 /// Errors below this say no more than that they are small.
 const LEAST_ERROR: f64 = 1e-4;
 
-/// The first steps are shorter than any other, so that nothing fast is missed; they may grow faster, up to so many times the shortest.
+/// The first steps are shorter than any other, so that nothing fast is missed; they may grow
+/// faster, up to so many times the shortest.
 const START_GROWTH: f64 = 10.0;
 const STARTING: f64 = 10.0;
 
@@ -71,8 +73,8 @@ impl OutputRange {
     }
 }
 
-/// By what factor the step may grow after an error of `error`, in units of the tolerance, of an estimate of `degree`: (30), or
-/// with the error before it.
+/// By what factor the step may grow after an error of `error`, in units of the tolerance, of an
+/// estimate of `degree`: (30), or with the error before it.
 pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: usize) -> f64 {
     let order = (degree + 1) as f64;
     match steering {
@@ -86,8 +88,8 @@ pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: us
 
 /// The step after one of `size`, where `proposed` was the size asked for: (31), (32).
 ///
-/// Growth counts from what was asked for. A step that was cut short, by an event or another system, does not have to grow all
-/// over again.
+/// Growth counts from what was asked for. A step that was cut short, by an event or another system,
+/// does not have to grow all over again.
 pub(crate) fn next_size(
     options: &F3ornitsOptions,
     dilatation: f64,
@@ -114,15 +116,15 @@ pub(crate) fn next_size(
         .max(options.min_step.min(grown))
 }
 
-/// Sizes on a ladder of so many rungs to an octave: rounding, which errors are full of, does not make other steps, and equal steps
-/// extrapolate best.
+/// Sizes on a ladder of so many rungs to an octave: rounding, which errors are full of, does not
+/// make other steps, and equal steps extrapolate best.
 const RUNGS: f64 = 16.0;
 
-/// The size on the ladder of `unit` that is nearest to this.
-fn rung(unit: f64, size: f64) -> f64 {
-    let rung = (RUNGS * (size / unit).log2()).round();
+/// The size on the ladder of `base` that is nearest to this.
+fn rung(base: f64, size: f64) -> f64 {
+    let rung = (RUNGS * (size / base).log2()).round();
     if rung.is_finite() {
-        unit * (rung / RUNGS).exp2()
+        base * (rung / RUNGS).exp2()
     } else {
         size
     }

@@ -1,6 +1,7 @@
-//! Whose turn it is: a system that answers at once to what it is fed goes after those that feed it, where both stand at the same time. Their new
-//! points turn its inputs from extrapolations into interpolations, so that it does not take the joints of its feeders' polynomials
-//! for a course of its own. Systems around a cycle of such answers go together.
+//! Whose turn it is: a system that answers at once to what it is fed goes after those that feed it,
+//! where both stand at the same time. Their new points turn its inputs from extrapolations into
+//! interpolations, so that it does not take the joints of its feeders' polynomials for a course of
+//! its own. Systems around a cycle of such answers go together.
 
 use dovetail_core::{Connections, Source, components};
 
@@ -70,7 +71,8 @@ impl Turns {
         components(&self.after).into_iter().filter(is_cycle)
     }
 
-    /// The systems of a cycle, who cannot agree, go in the order in which the model lists them: only the first is given the value of the last one a step late.
+    /// The systems of a cycle, who cannot agree, go in the order in which the model lists them:
+    /// only the first is given the value of the last one a step late.
     pub fn unroll(&mut self, cycle: &[usize]) {
         for &k in cycle {
             self.after[k].retain(|l| *l < k || !cycle.contains(l));
@@ -78,7 +80,8 @@ impl Turns {
         self.assign();
     }
 
-    /// From now on the readers of `system` go after it, since nobody can extrapolate what jumps in it.
+    /// From now on the readers of `system` go after it, since nobody can extrapolate what jumps in
+    /// it.
     pub fn put_first(&mut self, system: usize, connections: &Connections) {
         for k in (0..self.after.len()).filter(|&k| k != system) {
             if connections.feeders(k).contains(&system) && !self.after[k].contains(&system) {

@@ -5,13 +5,15 @@ use crate::ranges::Ranges;
 
 /// A guess beyond this has run away: there a residual vanishes in rounding.
 const LARGEST_GUESS: f64 = 1e15;
-/// And so has one that is so many times further from the start of the step than its variable has ever moved.
+/// And so has one that is so many times further from the start of the step than its variable has
+/// ever moved.
 const FARTHEST_GUESS: f64 = 1e9;
 
 /// What residuals are measured by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Criterion {
-    /// By the range of each variable so far, and slopes by what they make of a value within the step.
+    /// By the range of each variable so far, and slopes by what they make of a value within the
+    /// step.
     #[default]
     Range,
     /// (27), `ε |z| + ε`, whatever the units are.
@@ -35,7 +37,8 @@ impl Measure<'_> {
         }
     }
 
-    /// The range of the variable of an unknown, or what one that has never moved is about to become.
+    /// The range of the variable of an unknown, or what one that has never moved is about to
+    /// become.
     fn scale(&self, coupling: &Coupling<'_>, unknown: usize) -> f64 {
         let count = coupling.start.len();
         let value = self
@@ -50,7 +53,8 @@ impl Measure<'_> {
         }
     }
 
-    /// The weight of a residual among others. One that nothing is known of yet counts as the largest does.
+    /// The weight of a residual among others. One that nothing is known of yet counts as the
+    /// largest does.
     pub fn weight(&self, coupling: &Coupling<'_>, unknown: usize, guess: f64) -> f64 {
         let count = coupling.start.len();
         if self.criterion == Criterion::Range && self.ranges.scale(unknown % count) == 0.0 {
@@ -78,8 +82,9 @@ impl Measure<'_> {
         }
     }
 
-    /// A guess that runs away makes (27) true by its size alone, and so does one of a variable that has never moved. So a residual must
-    /// also be small by the measure of the step's start, or smaller than those `before` it.
+    /// A guess that runs away makes (27) true by its size alone, and so does one of a variable that
+    /// has never moved. So a residual must also be small by the measure of the step's start, or
+    /// smaller than those `before` it.
     pub fn has_fallen(
         &self,
         coupling: &Coupling<'_>,

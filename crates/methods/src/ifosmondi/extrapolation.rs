@@ -1,8 +1,8 @@
 //! The interface, continued: a first guess of the end of a step from its recent slopes.
 //!
-//! The slopes of up to three communication times give a parabola, which is continued over the step and integrated from the last
-//! value (Adams and Bashforth). Values enter once: differences of values over a step would magnify their iteration errors by
-//! the inverse of the step.
+//! The slopes of up to three communication times give a parabola, which is continued over the step
+//! and integrated from the last value (Adams and Bashforth). Values enter once: differences of
+//! values over a step would magnify their iteration errors by the inverse of the step.
 
 use dovetail_core::{Knot, MacroStep};
 
@@ -46,7 +46,8 @@ impl Extrapolation {
     pub fn guess(&self, step: MacroStep, start: &[Knot], guess: &mut [f64]) {
         let (values, slopes) = guess.split_at_mut(start.len());
         for (c, knot) in start.iter().enumerate() {
-            // Newton's form of the parabola s0 + d1 τ + d2 τ (τ + h1), in time elapsed since the step began.
+            // Newton's form of the parabola s0 + d1 τ + d2 τ (τ + h1), in time elapsed since the
+            // step began.
             let (d1, d2, h1) = self.differences(c, knot.slope);
             let t = step.size();
             slopes[c] = knot.slope + t * (d1 + d2 * (t + h1));
@@ -54,7 +55,8 @@ impl Extrapolation {
         }
     }
 
-    /// Divided differences of the slopes of one variable, as far as they are known, and the last step.
+    /// Divided differences of the slopes of one variable, as far as they are known, and the last
+    /// step.
     fn differences(&self, variable: usize, newest: f64) -> (f64, f64, f64) {
         if self.kept < 2 {
             return (0.0, 0.0, 0.0);

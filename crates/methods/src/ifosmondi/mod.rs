@@ -1,13 +1,17 @@
-//! IFOSMONDI and IFOSMONDI-JFM: find end-of-step inputs, values and slopes, that agree with the outputs they cause.
+//! IFOSMONDI and IFOSMONDI-JFM: find end-of-step inputs, values and slopes, that agree with the
+//! outputs they cause.
 //!
-//! Needs: trial (or an estimate in its place: COSTARICA) and a step that can be shortened; cubic inputs and output slopes, or their substitutes.
-//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2021), cited as "(n)".
-//! Departures: (28) prints `max` where its text, "without exceeding δt_ref", asks for `min`. The unknowns are the *outputs* that
-//! feed something, rather than the inputs they feed: the same equations, each once. A rejected step does not leave the grid of
-//! the reference step for good: the next grid time is met again. (27) alone would accept a guess that has run away, since its
-//! tolerance grows with the guess; a residual must also have fallen. At a known event all systems meet; where the interface jumps
-//! there, values and slopes are made consistent anew; where a system does not know its slopes, the step after it is a first step.
-//! An event at which a trial stops ends the next attempt (`early_stops.rs`). What jumps from value to value is no unknown: it is held.
+//! Needs: trial (or an estimate in its place: COSTARICA) and a step that can be shortened; cubic
+//! inputs and output slopes, or their substitutes. Reference: Éguillon, Lacabanne, Tromeur-Dervout
+//! (2021), cited as "(n)". Departures: (28) prints `max` where its text, "without exceeding
+//! δt_ref", asks for `min`. The unknowns are the *outputs* that feed something, rather than the
+//! inputs they feed: the same equations, each once. A rejected step does not leave the grid of the
+//! reference step for good: the next grid time is met again. (27) alone would accept a guess that
+//! has run away, since its tolerance grows with the guess; a residual must also have fallen. At a
+//! known event all systems meet; where the interface jumps there, values and slopes are made
+//! consistent anew; where a system does not know its slopes, the step after it is a first step. An
+//! event at which a trial stops ends the next attempt (`early_stops.rs`). What jumps from value to
+//! value is no unknown: it is held.
 
 mod criterion;
 mod extrapolation;
@@ -39,13 +43,15 @@ const NAME: &str = "ifosmondi";
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IfosmondiOptions {
-    /// `ε` of the convergence criterion; where steps are chosen, what the inputs of a step are judged by.
+    /// `ε` of the convergence criterion; where steps are chosen, what the inputs of a step are
+    /// judged by.
     pub tolerance: f64,
     /// What residuals are measured by.
     pub criterion: Criterion,
     /// Steps are chosen, within bounds, by the error of the inputs; none: they are given.
     pub chosen: Option<StepBounds>,
-    /// Start the solver from the extrapolated interface, rather than from the answer to a held one as the paper does.
+    /// Start the solver from the extrapolated interface, rather than from the answer to a held one
+    /// as the paper does.
     pub extrapolate: bool,
 }
 
@@ -58,7 +64,8 @@ pub struct Ifosmondi<'a> {
     options: IfosmondiOptions,
     solver: Box<dyn NonlinearSolver + 'a>,
     extrapolation: Extrapolation,
-    /// Values, then slopes, of the coupling variables at the end of the step; and by how much they disagree.
+    /// Values, then slopes, of the coupling variables at the end of the step; and by how much they
+    /// disagree.
     unknowns: Vec<f64>,
     residual: Vec<f64>,
     /// Room for the residual of a step's first guess.
@@ -77,7 +84,8 @@ impl<'a> Ifosmondi<'a> {
         2 * coupled_outputs(connections).len()
     }
 
-    /// The method with reference steps on `grid`. The solver is one for [`Self::unknowns`] unknowns.
+    /// The method with reference steps on `grid`. The solver is one for [`Self::unknowns`]
+    /// unknowns.
     pub fn new(
         connections: &'a Connections,
         grid: Grid,
@@ -127,7 +135,8 @@ impl<'a> Ifosmondi<'a> {
         Ok(whole)
     }
 
-    /// The end of the step is accepted: systems move there, and the next step starts from what their inputs were.
+    /// The end of the step is accepted: systems move there, and the next step starts from what
+    /// their inputs were.
     fn accept(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         workers.advance(&mut self.coupling.tasks)?;
@@ -135,7 +144,7 @@ impl<'a> Ifosmondi<'a> {
         self.note_slowest();
         self.coupling
             .note_predictions(&self.unknowns, &mut self.predictions);
-        self.coupling.arrive(&self.unknowns);
+        self.coupling.continue_from(&self.unknowns);
         self.extrapolation.record(step.end, &self.coupling.start);
         if self.coupling.at_event() && self.coupling.cross_event(workers)? {
             self.extrapolation.forget();
@@ -149,7 +158,8 @@ impl<'a> Ifosmondi<'a> {
         Ok(())
     }
 
-    /// Whether the inputs of the step, which agree with the outputs, are accurate enough; if not the next one is shorter.
+    /// Whether the inputs of the step, which agree with the outputs, are accurate enough; if not
+    /// the next one is shorter.
     fn promises(&mut self, step: MacroStep) -> bool {
         let moves = self
             .coupling
@@ -261,7 +271,7 @@ impl Method for Ifosmondi<'_> {
                 self.tries_for_slopes = false; // what is not known now will not be known at the next try
             }
         }
-        let event = self.coupling.set_out(past, past.next_event());
+        let event = self.coupling.begin_attempt(past, past.next_event());
         let step = self.steps.step(past.reached(), event);
         self.coupling.step = step;
         match self.predict(step, past, workers) {

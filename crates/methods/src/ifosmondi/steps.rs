@@ -1,8 +1,10 @@
-//! How long the next step is: the rule of thumb of the paper, (28), where the step is given; where it is not, by the error of the inputs.
+//! How long the next step is: the rule of thumb of the paper, (28), where the step is given; where
+//! it is not, by the error of the inputs.
 //!
-//! On each step an input is a cubic with a constant third derivative `c_n`. So its fourth derivative is about
-//! `2 (c_n − c_{n−1}) / (h_n + h_{n−1})`, and it differs from a smooth input by `u'''' h⁴/384` at most. That is an error of one input
-//! on one step, not of the states at the end of the run; it needs no linearisation.
+//! On each step an input is a cubic with a constant third derivative `c_n`. So its fourth
+//! derivative is about `2 (c_n − c_{n−1}) / (h_n + h_{n−1})`, and it differs from a smooth input by
+//! `u'''' h⁴/384` at most. That is an error of one input on one step, not of the states at the end
+//! of the run; it needs no linearization.
 
 use dovetail_core::{Grid, Knot, MacroStep, Signal};
 
@@ -10,12 +12,14 @@ use crate::plan::{Plan, towards};
 use crate::ranges::Ranges;
 use crate::step_bounds::StepBounds;
 
-/// An input may be off by this part of the tolerance, relative to its range; and its iterations by this part of that.
+/// An input may be off by this part of the tolerance, relative to its range; and its iterations by
+/// this part of that.
 const SHARE: f64 = 0.1;
 const ITERATED: f64 = 0.1;
 /// By how much a step may miss that before it is taken back.
 const MARGIN: f64 = 2.0;
-/// Without the step before, the fourth derivative is not known: what the third one does is more than enough.
+/// Without the step before, the fourth derivative is not known: what the third one does is more
+/// than enough.
 const OF_THIRD: f64 = 1.0 / 48.0;
 const OF_FOURTH: f64 = 1.0 / 384.0;
 /// The first step of all, as a part of the run, and what a step may shrink or grow by.
@@ -23,7 +27,8 @@ const FIRST: f64 = 1e-4;
 const SHRINKAGE: f64 = 0.2;
 const GROWTH: f64 = 2.0;
 const SAFETY: f64 = 0.9;
-/// No step is shorter than this part of the run; nor than this one, once so many more steps were taken back than were accurate.
+/// No step is shorter than this part of the run; nor than this one, once so many more steps were
+/// taken back than were accurate.
 const SHORTEST: f64 = 1e-12;
 const SHORTEST_IN_VAIN: f64 = 1e-6;
 const MOST_STRUGGLE: u32 = 100;
@@ -133,7 +138,8 @@ impl Chooser {
         may
     }
 
-    /// Whether a step with this error, relative to the ranges, may be taken; the size of the next one follows.
+    /// Whether a step with this error, relative to the ranges, may be taken; the size of the next
+    /// one follows.
     pub fn judge(&mut self, step: MacroStep, error: InputError) -> bool {
         let excess = error.relative / self.allowed;
         let factor = SAFETY * excess.powf(-1.0 / f64::from(error.order));
@@ -146,7 +152,8 @@ impl Chooser {
             self.struggle
         };
         self.rejections = 0;
-        // A step that was cut for an event or the end says little about the size that would have been allowed.
+        // A step that was cut for an event or the end says little about the size that would have
+        // been allowed.
         let whole = step.size() >= 0.9 * self.size;
         let next = step.size() * factor.clamp(SHRINKAGE, GROWTH);
         self.size = if whole || factor < 1.0 {
@@ -162,7 +169,8 @@ impl Chooser {
     }
 }
 
-/// The largest error of an input on a step, relative to its range, and the power of the step with which it grows.
+/// The largest error of an input on a step, relative to its range, and the power of the step with
+/// which it grows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InputError {
     pub relative: f64,
@@ -171,7 +179,8 @@ pub(super) struct InputError {
 
 /// The errors of the inputs, from step to step.
 pub(super) struct InputErrors {
-    /// The third derivative of each variable on the step before, and that step's size; none after an event.
+    /// The third derivative of each variable on the step before, and that step's size; none after
+    /// an event.
     thirds: Vec<f64>,
     before: Option<f64>,
     /// Of the step under way, and the largest of the run so far, absolute.
@@ -203,8 +212,9 @@ impl InputErrors {
         (self.before, self.longer) = (None, None);
     }
 
-    /// The error of a first step without slopes at its start: by how much the inputs of a longer one differ at its end. Without a
-    /// longer one it is not known, and the next try is to be shorter.
+    /// The error of a first step without slopes at its start: by how much the inputs of a longer
+    /// one differ at its end. Without a longer one it is not known, and the next try is to be
+    /// shorter.
     pub fn estimate_first(
         &mut self,
         size: f64,

@@ -1,12 +1,13 @@
-//! Linearisations that are kept although there are newer ones: their operators and factors then stay too.
+//! Linearizations that are kept although there are newer ones: their operators and factors then
+//! stay too.
 
 use dovetail_core::Linearization;
 
 use super::InterfaceSystem;
 
 impl InterfaceSystem {
-    /// The newest linearisations of these systems need not be used: the older ones are good enough. Asked with what is kept and what
-    /// is new.
+    /// The newest linearizations of these systems need not be used: the older ones are good enough.
+    /// Asked with what is kept and what is new.
     pub fn keep(&mut self, mut enough: impl FnMut(usize, &Linearization, &Linearization) -> bool) {
         let Some(kept) = &mut self.kept else { return };
         for (system, (kept, local)) in kept.iter_mut().zip(&self.local).enumerate() {
@@ -19,14 +20,9 @@ impl InterfaceSystem {
             copy_place(new, kept);
         }
     }
-
-    /// How many linearisations were not used.
-    pub fn staying(&self) -> u64 {
-        self.stays.iter().filter(|stays| **stays).count() as u64
-    }
 }
 
-/// All that a linearisation says of its surroundings.
+/// All that a linearization says of its surroundings.
 fn copy_matrices(from: &Linearization, to: &mut Linearization) {
     to.affine = from.affine;
     let Linearization {

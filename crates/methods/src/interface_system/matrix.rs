@@ -15,8 +15,9 @@ const LEAST_ORDERS: usize = 2;
 
 /// A linear system for so many derivatives of all coupling variables.
 ///
-/// Unknowns are the values of all coupling variables, then their slopes times the step, then their curvatures times its square: then
-/// all have one unit. The pattern is that of the connections and never changes.
+/// Unknowns are the values of all coupling variables, then their slopes times the step, then their
+/// curvatures times its square: then all have one unit. The pattern is that of the connections and
+/// never changes.
 pub(crate) struct InterfaceMatrix {
     orders: usize,
     variables: usize,
@@ -98,8 +99,8 @@ impl InterfaceMatrix {
         }
     }
 
-    /// Fills the rows of a system in, given what the derivative `to` of an output (a row) gains by the derivative `by` of an input (a
-    /// column); derivatives are scaled by powers of `size`.
+    /// Fills the rows of a system in, given what the derivative `to` of an output (a row) gains by
+    /// the derivative `by` of an input (a column); derivatives are scaled by powers of `size`.
     pub fn assemble(
         &mut self,
         system: usize,

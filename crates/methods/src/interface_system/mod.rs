@@ -13,7 +13,7 @@ use dovetail_core::{
 };
 use dovetail_numerics::Transfer;
 
-use crate::costarica::{Estimator, EstimatorOptions, Sizes, tame};
+use crate::costarica::{Estimator, EstimatorOptions, Sizes, zero_non_finite};
 use crate::coupling::Coupling;
 use crate::shape::Shape;
 pub(crate) use matrix::{InterfaceMatrices, MOST_ORDERS};
@@ -24,15 +24,18 @@ pub(crate) const JUMP: f64 = 1e-9;
 
 /// The linear system, with the estimators it is made of.
 ///
-/// Unknowns are the values of all coupling variables at the end of the step, then their slopes, then, for quintic inputs, their
-/// curvatures. Rows are computed anew where an estimator has changed, factors where any row has.
+/// Unknowns are the values of all coupling variables at the end of the step, then their slopes,
+/// then, for quintic inputs, their curvatures. Rows are computed anew where an estimator has
+/// changed, factors where any row has.
 pub(crate) struct InterfaceSystem {
     estimators: Vec<Estimator>,
-    /// Room to compute operators in, one for each combination of sizes, and which one each estimator uses.
+    /// Room to compute operators in, one for each combination of sizes, and which one each
+    /// estimator uses.
     transfers: Vec<Transfer>,
     transfer_of: Vec<usize>,
     local: Vec<LinearizeTask>,
-    /// What the estimators stand on where that is not the newest linearisation: older matrices, where the system stands now.
+    /// What the estimators stand on where that is not the newest linearization: older matrices,
+    /// where the system stands now.
     kept: Option<Vec<Linearization>>,
     /// The systems whose older matrices are good enough.
     stays: Vec<bool>,
@@ -46,11 +49,11 @@ pub(crate) struct InterfaceSystem {
     degrees: Vec<usize>,
     /// Size and inputs of the step that the matrix was made for.
     shape: Option<(f64, Shape)>,
-    /// Whether the estimators have yet to learn of the linearisations.
+    /// Whether the estimators have yet to learn of the linearizations.
     fresh: bool,
     pub counts: Counts,
-    /// The first system, and when, whose linearisation was not finite.
-    pub tamed: Option<(usize, f64)>,
+    /// The first system, and when, whose linearization was not finite.
+    pub non_finite: Option<(usize, f64)>,
 }
 
 /// What could be kept from step to step, and what not.
@@ -92,7 +95,7 @@ pub(crate) struct OperatorScope {
     pub states: bool,
     /// Quintic inputs as well as cubic ones.
     pub quintics: bool,
-    /// Systems whose linearisations may be kept although there are newer ones.
+    /// Systems whose linearizations may be kept although there are newer ones.
     pub keeps: bool,
 }
 
@@ -145,17 +148,17 @@ impl InterfaceSystem {
             shape: None,
             fresh: false,
             counts: Counts::default(),
-            tamed: None,
+            non_finite: None,
         }
     }
 
-    /// All systems are linearised where they stand.
+    /// All systems are linearized where they stand.
     pub fn localize(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.fresh = true;
         workers.linearize(&mut self.local)?;
         for task in &mut self.local {
-            if tame(&mut task.linearization) {
-                self.tamed.get_or_insert((task.system, time));
+            if zero_non_finite(&mut task.linearization) {
+                self.non_finite.get_or_insert((task.system, time));
             }
         }
         Ok(())
@@ -166,7 +169,7 @@ impl InterfaceSystem {
         self.estimators.iter_mut().for_each(Estimator::forget);
     }
 
-    /// The linearisation of a system where it stands.
+    /// The linearization of a system where it stands.
     pub fn linearization(&self, system: usize) -> &Linearization {
         &self.local[system].linearization
     }
@@ -188,7 +191,8 @@ impl InterfaceSystem {
             .flat_map(|here| here.f.iter().copied())
     }
 
-    /// What the estimator of a system stands on: its newest linearisation, or an older one that was kept.
+    /// What the estimator of a system stands on: its newest linearization, or an older one that was
+    /// kept.
     fn stands_on(&self, system: usize) -> &Linearization {
         match &self.kept {
             Some(kept) => &kept[system],
@@ -196,9 +200,9 @@ impl InterfaceSystem {
         }
     }
 
-    /// What the user should know: where a linearisation was not finite.
+    /// What the user should know: where a linearization was not finite.
     pub fn warning(&self, connections: &Connections) -> Option<String> {
-        let (system, time) = self.tamed?;
+        let (system, time) = self.non_finite?;
         Some(format!(
             "the linearisation of `{}` is not finite at t = {} s: what is not was left out, \
              and predictions there are worse",
@@ -212,10 +216,12 @@ impl InterfaceSystem {
         &self.local
     }
 
-    /// Gets ready for the step of the coupling: the matrix is computed anew and factored where something has changed. What the
-    /// estimators answer to the inputs that are placed goes into `answers`.
+    /// Gets ready for the step of the coupling: the matrix is computed anew and factored where
+    /// something has changed. What the estimators answer to the inputs that are placed goes into
+    /// `answers`.
     ///
-    /// All that is done with a system's estimator is done at once: with many systems, fetching them from memory is what takes time.
+    /// All that is done with a system's estimator is done at once: with many systems, fetching them
+    /// from memory is what takes time.
     pub fn prepare(
         &mut self,
         coupling: &Coupling<'_>,
@@ -262,7 +268,8 @@ impl InterfaceSystem {
         Ok(())
     }
 
-    /// The estimators from here on learn of the linearisations, although the step will not be solved.
+    /// The estimators from here on learn of the linearizations, although the step will not be
+    /// solved.
     fn refresh_from(&mut self, first: usize, time: f64) {
         if std::mem::take(&mut self.fresh) {
             for (system, (estimator, task)) in self
@@ -282,7 +289,8 @@ impl InterfaceSystem {
         }
     }
 
-    /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an end curvature of 1.
+    /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an
+    /// end curvature of 1.
     fn assemble(&mut self, orders: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
         let (estimator, rows, columns) = (
             &self.estimators[system],
@@ -312,7 +320,8 @@ impl InterfaceSystem {
         }
     }
 
-    /// What the estimators answer to the inputs that are placed: values, then slopes and so on, as far as there is room.
+    /// What the estimators answer to the inputs that are placed: values, then slopes and so on, as
+    /// far as there is room.
     pub fn estimate_all(&self, coupling: &Coupling<'_>, into: &mut [f64]) {
         (0..self.estimators.len()).for_each(|system| self.estimate(system, coupling, into));
     }
@@ -322,8 +331,9 @@ impl InterfaceSystem {
         self.estimators[system].estimate_state(state, self.stands_on(system), inputs)
     }
 
-    /// What a disturbance of the coupling variables within the step, as polynomials, does to values, slopes and so on at its end,
-    /// through one system each. A system that does not take all of its `inputs` is disturbed by what was taken away as well.
+    /// What a disturbance of the coupling variables within the step, as polynomials, does to
+    /// values, slopes and so on at its end, through one system each. A system that does not take
+    /// all of its `inputs` is disturbed by what was taken away as well.
     pub fn disturb<P: AsRef<[f64]>>(
         &self,
         disturbance: &[P],

@@ -6,7 +6,8 @@ use crate::imposed_steps::check_imposed_steps;
 use crate::registry::context::Context;
 use crate::registry::refusal::Refusal;
 
-/// Checks that every system can be linearised and takes the steps of the grid, or, where steps are chosen, steps of any size.
+/// Checks that every system can be linearized and takes the steps of the grid, or, where steps are
+/// chosen, steps of any size.
 pub(crate) fn check_needs(
     name: &'static str,
     context: &Context<'_>,

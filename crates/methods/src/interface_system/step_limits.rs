@@ -1,4 +1,5 @@
-//! What limits the steps that a controller chooses: the span of the run, events, bounds, and what cannot be resolved.
+//! What limits the steps that a controller chooses: the span of the run, events, bounds, and what
+//! cannot be resolved.
 
 use dovetail_core::{Grid, MacroStep};
 
@@ -10,14 +11,16 @@ use crate::step_bounds::StepBounds;
 const TIGHTEST: f64 = 1e-13;
 /// No step is shorter than this part of the run.
 const SHORTEST: f64 = 1e-12;
-/// Nor than this part, once [`MOST_STRUGGLE`] is exceeded: what jumps to and fro all the time (a friction that sticks and slips,
-/// a relay that slides) cannot be followed to any tolerance, and the run must end some day.
+/// Nor than this part, once [`MOST_STRUGGLE`] is exceeded: what jumps to and fro all the time (a
+/// friction that sticks and slips, a relay that slides) cannot be followed to any tolerance, and
+/// the run must end some day.
 const SHORTEST_IN_VAIN: f64 = 1e-5;
 /// So many more steps may have been rejected or have missed than were accurate.
 const MOST_STRUGGLE: u32 = 100;
 /// The first step of a model in which nothing moves, as a part of the run.
 const FROM_REST: f64 = 1e-6;
-/// The first step of one that moves, as a part of its time scale, for a tolerance of 1; at order 4 it goes with the fourth root.
+/// The first step of one that moves, as a part of its time scale, for a tolerance of 1; at order 4
+/// it goes with the fourth root.
 const FIRST_OF_TIME_SCALE: f64 = 0.3;
 /// And it is no longer than this part of the run.
 const FIRST_OF_RUN: f64 = 0.1;

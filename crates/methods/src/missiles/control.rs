@@ -1,4 +1,5 @@
-//! Steps of the method's own choice, by what the step just solved will miss and what the step just integrated has missed.
+//! Steps of the method's own choice, by what the step just solved will miss and what the step just
+//! integrated has missed.
 
 use dovetail_core::{Grid, MacroStep, readable};
 
@@ -23,7 +24,8 @@ const GROWTH: f64 = 2.0;
 const SHRINKAGE_AT_LEAST: f64 = 0.8;
 /// The next step aims at this part of the size that would just be allowed.
 const SAFETY: f64 = 0.9;
-/// A step counts as whole from this part of the chosen size on: else it was cut for an event or the end.
+/// A step counts as whole from this part of the chosen size on: else it was cut for an event or the
+/// end.
 const WHOLE: f64 = 0.9;
 
 /// The chooser of steps.
@@ -41,7 +43,8 @@ pub(super) struct Controller {
     misses: Misses,
 }
 
-/// A step that was integrated and rejected: its size, what it missed, and the size that was planned before.
+/// A step that was integrated and rejected: its size, what it missed, and the size that was planned
+/// before.
 #[derive(Clone, Copy)]
 struct Rejected {
     size: f64,
@@ -116,7 +119,8 @@ impl Controller {
         admitted
     }
 
-    /// Whether the step, integrated, was accurate, by what the integrated outputs miss the solved ones by. Chooses the next size.
+    /// Whether the step, integrated, was accurate, by what the integrated outputs miss the solved
+    /// ones by. Chooses the next size.
     pub fn judge(
         &mut self,
         step: MacroStep,
@@ -162,7 +166,8 @@ impl Controller {
         self.rejected.map_or(now, |rejected| rejected.planned)
     }
 
-    /// Where a shorter step misses as much, something jumps, or rounding speaks: shorter still would not help.
+    /// Where a shorter step misses as much, something jumps, or rounding speaks: shorter still
+    /// would not help.
     fn is_in_vain(&self, step: MacroStep, missed: f64) -> bool {
         self.rejected.is_some_and(|rejected| {
             missed > 0.5 * rejected.missed && step.size() < 0.7 * rejected.size
@@ -189,7 +194,8 @@ impl Controller {
 
     /// The size after a step that could be longer by `factor`.
     fn next_size(&self, step: MacroStep, factor: f64) -> f64 {
-        // A step that was cut for an event or the end says little about the size that would have been allowed.
+        // A step that was cut for an event or the end says little about the size that would have
+        // been allowed.
         let whole = self.size.is_some_and(|size| step.size() >= WHOLE * size);
         if factor < 1.0 || (whole && factor >= WORTHWHILE) {
             step.size() * factor
@@ -198,7 +204,8 @@ impl Controller {
         }
     }
 
-    /// Out of what cannot be resolved, but not at one bound: predictions reach no further than what they stand on.
+    /// Out of what cannot be resolved, but not at one bound: predictions reach no further than what
+    /// they stand on.
     fn out_of_the_shortest(&self, step: MacroStep, size: f64) -> f64 {
         if step.size() < self.limits.shortest(step.start) {
             size.max(GROWTH * step.size())

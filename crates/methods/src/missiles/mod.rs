@@ -1,12 +1,13 @@
 //! MISSILES: one global linear system instead of iterations, then one integration of each system.
 //!
-//! Needs: that every system can be linearised; cubic inputs, or their substitutes. No rollback.
-//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)".
-//! Departures: (10) and (36) to (50) leave `R f_C` out, without which nonlinear systems fall to order 1; it is there, unless the
-//! form `as-printed` is asked for. Operators are exact exponentials. The system is solved for the *change* of the interface over
-//! the step, which loses less to rounding. Steps are chosen, where they are not fixed, from the error of the cubic inputs, pushed through the
-//! coupling, and from the integrated outputs minus the solved ones: predictor and corrector, which the paper leaves to later
-//! work.
+//! Needs: that every system can be linearized; cubic inputs, or their substitutes. No rollback.
+//! Reference: Éguillon, Lacabanne, Tromeur-Dervout (2022), cited as "(n)". Departures: (10) and
+//! (36) to (50) leave `R f_C` out, without which nonlinear systems fall to order 1; it is there,
+//! unless the form `as-printed` is asked for. Operators are exact exponentials. The system is
+//! solved for the *change* of the interface over the step, which loses less to rounding. Steps are
+//! chosen, where they are not fixed, from the error of the cubic inputs, pushed through the
+//! coupling, and from the integrated outputs minus the solved ones: predictor and corrector, which
+//! the paper leaves to later work.
 
 mod control;
 pub(crate) mod kind;
@@ -36,7 +37,8 @@ const NAME: &str = "missiles";
 pub struct MissilesOptions {
     /// How answers are estimated.
     pub estimator: EstimatorOptions,
-    /// Steps are chosen so that the error stays about within this, relative to the range of each output; none: they are fixed.
+    /// Steps are chosen so that the error stays about within this, relative to the range of each
+    /// output; none: they are fixed.
     pub tolerance: Option<f64>,
     /// No step of its own choice is shorter or longer than these.
     pub bounds: StepBounds,
@@ -51,9 +53,10 @@ pub struct Missiles<'a> {
     free: bool,
     /// Whether a step can be tried before it is taken, and is worth it.
     revocable: bool,
-    /// Whether the linearisations are those of the time reached.
+    /// Whether the linearizations are those of the time reached.
     local: bool,
-    /// Values, then slopes, of the coupling variables at the end of the step; and by how much the integrated ones differ.
+    /// Values, then slopes, of the coupling variables at the end of the step; and by how much the
+    /// integrated ones differ.
     solution: Vec<f64>,
     right: Vec<f64>,
     discrepancy: Vec<f64>,
@@ -71,7 +74,8 @@ impl<'a> Missiles<'a> {
     ) -> Self {
         let coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
         let adaptive = options.tolerance.is_some();
-        // Where disturbances are followed, operators are for quartics too, and those of the states are there.
+        // Where disturbances are followed, operators are for quartics too, and those of the states
+        // are there.
         let scope = OperatorScope {
             degree: if adaptive { 4 } else { 3 },
             states: adaptive,
@@ -105,7 +109,9 @@ impl<'a> Missiles<'a> {
     }
 
     fn plan_step(&mut self, past: &Past, workers: &dyn Workers) -> MacroStep {
-        let event = self.coupling.set_out(past, meeting_event(past, workers));
+        let event = self
+            .coupling
+            .begin_attempt(past, meeting_event(past, workers));
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(past.reached(), event),
             Steps::Adaptive(controller) => controller.step(
@@ -194,7 +200,7 @@ impl<'a> Missiles<'a> {
     }
 
     /// Systems have moved to the end of the step.
-    fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+    fn complete_step(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         self.local = false;
         self.coupling
@@ -206,7 +212,7 @@ impl<'a> Missiles<'a> {
             .take(self.coupling.variables.len());
         let shares = misses.map(|(variable, miss)| self.predictions.share(variable, *miss));
         self.signals = [shares.fold(0.0, f64::max), step.size()];
-        self.coupling.arrive(&self.solution);
+        self.coupling.continue_from(&self.solution);
         if self.coupling.at_event() {
             self.interface_system.forget();
             let jumps = self.coupling.cross_event(workers)?;
@@ -264,7 +270,7 @@ impl Method for Missiles<'_> {
         if !self.integrate(step, workers)? {
             return Ok(Outcome::Rejected(step));
         }
-        self.arrive(workers)?;
+        self.complete_step(workers)?;
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.coupling.tasks,
             before: self.coupling.near_side.tasks(),

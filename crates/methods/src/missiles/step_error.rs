@@ -1,12 +1,16 @@
-//! The error of a step, in units of what is allowed: what it will miss once it is solved, and what it has missed once integrated.
+//! The error of a step, in units of what is allowed: what it will miss once it is solved, and what
+//! it has missed once integrated.
 //!
-//! Two parts of the local error are known. The cubic inputs differ from smooth ones by `u'''' h⁴/4! · (s(s−1))²` on s in
-//! [0, 1]; the fourth derivative is that of the quintic through the previous start as well, and the quartic is pushed through
-//! operators and coupling before anything is integrated. And the integrated outputs minus the solved ones tell by how much the
-//! inputs ended at the wrong place; they are known after integrating, and reject a step only where all systems can roll back.
+//! Two parts of the local error are known. The cubic inputs differ from smooth ones by
+//! `u'''' h⁴/4! · (s(s−1))²` on s in [0, 1]; the fourth derivative is that of the quintic through
+//! the previous start as well, and the quartic is pushed through operators and coupling before
+//! anything is integrated. And the integrated outputs minus the solved ones tell by how much the
+//! inputs ended at the wrong place; they are known after integrating, and reject a step only where
+//! all systems can roll back.
 //!
-//! Each part is measured twice: as the error of the interface at the end of the step, which the next step may repair, against
-//! the tolerance; and as what the states of all systems keep of it, which adds up over the run, against a smaller target.
+//! Each part is measured twice: as the error of the interface at the end of the step, which the
+//! next step may repair, against the tolerance; and as what the states of all systems keep of it,
+//! which adds up over the run, against a smaller target.
 
 use dovetail_core::{Knot, MAX_DEGREE, MacroStep, Signal};
 
@@ -18,15 +22,17 @@ use crate::ranges::Ranges;
 use crate::shape::Shape;
 use crate::state_counts::total_states;
 
-/// What the states may keep of a step's error, for a tolerance of 1. With equal local errors the number of steps grows as
-/// `tol^(−1/4)` at order 4, so that what a step may leave goes with `tol^(5/4)`.
+/// What the states may keep of a step's error, for a tolerance of 1. With equal local errors the
+/// number of steps grows as `tol^(−1/4)` at order 4, so that what a step may leave goes with
+/// `tol^(5/4)`.
 const LASTING: f64 = 0.15;
 /// By which part of the tolerance the interface may be wrong.
 const PASSING: f64 = 0.2;
 
 /// The measure of a step's error, with room to compute it in.
 pub(super) struct StepError {
-    /// What a step may leave in the states, and by how much its interface may be wrong; relative to the range of each variable.
+    /// What a step may leave in the states, and by how much its interface may be wrong; relative to
+    /// the range of each variable.
     lasting: f64,
     passing: f64,
     /// The interface at the start of the step before, and that step's size.
@@ -101,7 +107,8 @@ impl StepError {
                 };
                 quartic(size, &input, &before)
             }
-            // A first step: what the known slope at its start has changed is at least what a cubic misses.
+            // A first step: what the known slope at its start has changed is at least what a cubic
+            // misses.
             None => sum(&input, &parabola, -1.0),
         };
         self.inputs[c] = input;
@@ -121,8 +128,9 @@ impl StepError {
         self.largest(step.size(), 2.0, interface_system, false)
     }
 
-    /// The largest error, in units of what is allowed: of the interface, whose end is wrong by `effect`, and of what the states
-    /// keep of that and of the disturbance within the step, so many times.
+    /// The largest error, in units of what is allowed: of the interface, whose end is wrong by
+    /// `effect`, and of what the states keep of that and of the disturbance within the step, so
+    /// many times.
     fn largest(
         &mut self,
         size: f64,
@@ -172,7 +180,8 @@ fn sum(one: &Signal, other: &Signal, factor: f64) -> Signal {
     Signal::new(&coefficients[..=one.degree().max(other.degree())])
 }
 
-/// By how much a smooth variable differs from its cubic on a step, given where it started the step before.
+/// By how much a smooth variable differs from its cubic on a step, given where it started the step
+/// before.
 fn quartic(size: f64, input: &Signal, before: &Before) -> Signal {
     let s = before.place(size);
     let weight = Weight {

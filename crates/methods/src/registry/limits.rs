@@ -9,7 +9,8 @@ use crate::step_bounds::StepBounds;
 pub struct Limits {
     /// Errors smaller than this cannot be told from noise.
     pub tolerance: f64,
-    /// Shorter steps move systems by chance; in longer ones a system that cannot report what happens in them may miss it.
+    /// Shorter steps move systems by chance; in longer ones a system that cannot report what
+    /// happens in them may miss it.
     pub steps: StepBounds,
 }
 
@@ -28,8 +29,8 @@ impl Limits {
         let precisions = || capabilities.iter().map(|c| c.precision);
         let noise = precisions().map(|p| p.noise).fold(0.0, f64::max);
         let resolution = precisions().map(|p| p.resolution).fold(0.0, f64::max);
-        // Co-Simulation FMUs without event mode: their solvers are not made for next to nothing, and what switches in them
-        // goes unreported.
+        // Co-Simulation FMUs without event mode: their solvers are not made for next to nothing,
+        // and what switches in them goes unreported.
         let silent = capabilities.iter().any(|c| !c.presence.responds);
         let [least, longest] = if silent {
             [LEAST_STEP * span, LONGEST_STEP * span]

@@ -1,7 +1,9 @@
-//! Methods and solvers that describe themselves: name, summary, options, needs, and how they are built.
+//! Methods and solvers that describe themselves: name, summary, options, needs, and how they are
+//! built.
 //!
-//! Help, completions, the manual's tables and error messages come from these descriptions. A method is added by implementing
-//! [`MethodKind`] and naming it in the list of `standard.rs`, or at run time by [`Registry::with_method`].
+//! Help, completions, the manual's tables and error messages come from these descriptions. A method
+//! is added by implementing [`MethodKind`] and naming it in the list of `standard.rs`, or at run
+//! time by [`Registry::with_method`].
 
 pub(crate) mod common;
 pub(crate) mod context;

@@ -22,7 +22,8 @@ pub trait SolverKind: Sync {
         &[]
     }
 
-    /// Whether it remembers how the interface reacts, so that it can start from an extrapolated guess.
+    /// Whether it remembers how the interface reacts, so that it can start from an extrapolated
+    /// guess.
     fn remembers(&self) -> bool {
         false
     }

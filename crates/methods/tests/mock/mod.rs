@@ -243,8 +243,8 @@ pub fn room() -> NativeSystem {
     )
 }
 
-/// A ball above the floor under a force. When it bounces depends on the force, so that nobody can know it in advance: its trials
-/// stop there. Polynomial forces are integrated exactly.
+/// A ball above the floor under a force. When it bounces depends on the force, so that nobody can
+/// know it in advance: its trials stop there. Polynomial forces are integrated exactly.
 #[derive(Clone)]
 pub struct Ball {
     interface: Interface,

@@ -161,7 +161,8 @@ proptest! {
             let steps = rounds.iter().filter_map(|round| round.steps[k]);
             for (n, step) in steps.enumerate() {
                 let exact = model.start + (n + 1) as f64 * size;
-                // But for the number of an event, of a system listed before it, or of the end: the same but for rounding.
+                // But for the number of an event, of a system listed before it, or of the end: the
+                // same but for rounding.
                 let off = (step.end - exact).abs();
                 prop_assert!(off <= 1e-12 * size + 4.0 * f64::EPSILON * exact.abs() || step.end == model.stop && off < 1e-6 * size);
                 prop_assert!((step.size() - size).abs() <= 1e-6 * size);
@@ -196,7 +197,8 @@ proptest! {
                 for &l in &model.feeders[k] {
                     let (made, event) = (round.made[l], round.standings[l].last_event);
                     let choice = usable(made, step.start, event);
-                    // The one exception: the feeder has stepped over an event that lies behind the reader.
+                    // The one exception: the feeder has stepped over an event that lies behind the
+                    // reader.
                     let stepped_over = event <= step.start && made[0] > event && made[1] < event;
                     prop_assert!(made[choice] <= step.start || choice == 0 && stepped_over);
                     // And nothing newer could have been used.

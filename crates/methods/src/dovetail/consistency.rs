@@ -1,4 +1,5 @@
-//! An interface that agrees with the states as they stand: by the linearisations, or by Newton, asking the systems about the present.
+//! An interface that agrees with the states as they stand: by the linearizations, or by Newton,
+//! asking the systems about the present.
 
 use dovetail_core::{Error, MacroStep, Workers};
 
@@ -8,8 +9,13 @@ use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERA
 use crate::interface_system::Unsolved;
 
 impl Dovetail<'_> {
-    /// Newton on the interface, by questions about the present: at the start of the run, and on the far side of an event.
-    pub(super) fn settle(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+    /// Newton on the interface, by questions about the present: at the start of the run, and on the
+    /// far side of an event.
+    pub(super) fn make_consistent(
+        &mut self,
+        time: f64,
+        workers: &mut dyn Workers,
+    ) -> Result<(), Error> {
         let measured = self.measured();
         for _ in 0..MOST_ROUNDS {
             self.coupling.ask_about_present(time, workers)?;
@@ -45,11 +51,11 @@ impl Dovetail<'_> {
         self.interface_system.keep(|_, _, _| false);
         self.memory.forget();
         self.local_error.forget();
-        self.stand();
+        self.refresh_scales();
         Ok(())
     }
 
-    /// The interface that agrees with the states as integrated, by the linearisations.
+    /// The interface that agrees with the states as integrated, by the linearizations.
     pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
         let (measured, scale) = (self.measured(), self.usual_size());
         let solved = self.restart.solve(
@@ -61,7 +67,8 @@ impl Dovetail<'_> {
         solved.map_err(|SingularInterface| Unsolved::Singular.into_error(&self.coupling, time))
     }
 
-    /// The same by Newton, where outputs bend so much with the inputs that what the linearisations leave could be seen.
+    /// The same by Newton, where outputs bend so much with the inputs that what the linearizations
+    /// leave could be seen.
     pub(super) fn agree(
         &mut self,
         step: MacroStep,
@@ -96,8 +103,8 @@ impl Dovetail<'_> {
         std::mem::swap(&mut self.coupling.tasks, &mut self.present);
         self.coupling.step = step;
         self.interface_system.keep(|_, _, _| false);
-        self.tally.disagrees = !agreed?;
-        if !self.tally.disagrees {
+        self.step_state.disagrees = !agreed?;
+        if !self.step_state.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
                 task.response
                     .outputs
@@ -107,7 +114,8 @@ impl Dovetail<'_> {
         Ok(())
     }
 
-    /// Asks until no value changes by more than a part of its range; false where that does not come about.
+    /// Asks until no value changes by more than a part of its range; false where that does not come
+    /// about.
     fn ask_until_agreed(
         &mut self,
         time: f64,

@@ -1,15 +1,17 @@
 //! Looking before leaping: how far off the prediction of a step is, by f and g at its end.
 //!
-//! Linear operators say where the states will be, `x̂`, and the prediction where the interface will be, z. At that place f and g can be
-//! asked, without integrating. What f is there beyond its linear part has grown from nothing in the course of the step, about with the
-//! square of the time, so that the states will be off by `(I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin)`, and the outputs by
+//! Linear operators say where the states will be, `x̂`, and the prediction where the interface will
+//! be, z. At that place f and g can be asked, without integrating. What f is there beyond its
+//! linear part has grown from nothing in the course of the step, about with the square of the time,
+//! so that the states will be off by `(I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin)`, and the outputs by
 //!
 //! ```text
 //! g(x̂, u) − z + C (I − hA/3)⁻¹ (h/3)(f(x̂, u) − f_lin).
 //! ```
 //!
-//! A kink or a fast nonlinearity inside the step shows here while the step can still be cut, also where no system can roll back. And
-//! where the memory has nothing to say, or has said worse things so far, this is what the next prediction is made with.
+//! A kink or a fast nonlinearity inside the step shows here while the step can still be cut, also
+//! where no system can roll back. And where the memory has nothing to say, or has said worse things
+//! so far, this is what the next prediction is made with.
 
 use dovetail_core::{Connections, Error, LinearizeTask, Workers};
 use dovetail_numerics::Lu;
@@ -22,11 +24,11 @@ use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::ranges::Ranges;
 use crate::state_counts::distinct_state_counts;
 
-/// The look ahead, with its room.
-pub(super) struct Safety {
+/// The look ahead, with its scratch.
+pub(super) struct LookAhead {
     tasks: Vec<LinearizeTask>,
     /// For each number of states that occurs: room to factor in.
-    rooms: Vec<Room>,
+    scratch: Vec<Scratch>,
     growth: Vec<f64>,
     /// For each coupling variable, by how much its prediction is off.
     misses: Vec<f64>,
@@ -34,17 +36,17 @@ pub(super) struct Safety {
     pub differences: Vec<f64>,
 }
 
-struct Room {
+struct Scratch {
     matrix: DMatrix<f64>,
     factors: Lu<f64>,
 }
 
-impl Safety {
+impl LookAhead {
     pub fn new(connections: &Connections, variables: usize) -> Self {
         let interfaces = connections.interfaces();
         let sizes = distinct_state_counts(connections);
         let most = sizes.last().copied().unwrap_or(0);
-        let room = |&size: &usize| Room {
+        let scratch = |&size: &usize| Scratch {
             matrix: DMatrix::zeros(size, size),
             factors: Lu::new(size),
         };
@@ -54,10 +56,10 @@ impl Safety {
                 .enumerate()
                 .map(|(k, interface)| LinearizeTask::new(k, interface))
                 .collect(),
-            rooms: sizes
+            scratch: sizes
                 .iter()
                 .filter(|size| **size <= MOST_LOOK_AHEAD_STATES)
-                .map(room)
+                .map(scratch)
                 .collect(),
             growth: vec![0.0; most],
             misses: vec![0.0; variables],
@@ -65,8 +67,9 @@ impl Safety {
         }
     }
 
-    /// Looks at the end of the step that is placed; none where some system cannot tell f and g elsewhere, else how far the prediction
-    /// is off at most, in units of the ranges of the outputs.
+    /// Looks at the end of the step that is placed; none where some system cannot tell f and g
+    /// elsewhere, else how far the prediction is off at most, in units of the ranges of the
+    /// outputs.
     pub fn look(
         &mut self,
         coupling: &Coupling<'_>,
@@ -92,14 +95,14 @@ impl Safety {
         if workers.linearize(&mut self.tasks).is_err() {
             return Ok(Some(f64::INFINITY)); // beyond what the model can tell: too far
         }
-        let told = |task: &LinearizeTask| {
+        let known = |task: &LinearizeTask| {
             task.linearization
                 .f
                 .iter()
                 .chain(&task.linearization.g)
                 .all(|number| !number.is_nan())
         };
-        if !self.tasks.iter().all(told) {
+        if !self.tasks.iter().all(known) {
             return Ok(None);
         }
         for system in 0..self.tasks.len() {
@@ -129,16 +132,16 @@ impl Safety {
                 + here.f_time[i] * size;
             *growth = size / 3.0 * (there.f[i] - linear);
         }
-        if let Some(room) = self
-            .rooms
+        if let Some(scratch) = self
+            .scratch
             .iter_mut()
-            .find(|room| room.matrix.nrows() == here.x.len())
+            .find(|scratch| scratch.matrix.nrows() == here.x.len())
         {
-            room.matrix.copy_from(&here.a);
-            room.matrix *= -size / 3.0;
-            (0..here.x.len()).for_each(|i| room.matrix[(i, i)] += 1.0);
-            if room.factors.factor(&room.matrix).is_ok() {
-                room.factors.solve_in_place(growth);
+            scratch.matrix.copy_from(&here.a);
+            scratch.matrix *= -size / 3.0;
+            (0..here.x.len()).for_each(|i| scratch.matrix[(i, i)] += 1.0);
+            if scratch.factors.factor(&scratch.matrix).is_ok() {
+                scratch.factors.solve_in_place(growth);
             }
         }
         for row in &interface_system.rows[system] {
@@ -153,7 +156,8 @@ impl Safety {
                 there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
             let value = self.misses[v] + ends.expected[v] - ends.returned[v];
             self.differences[v] = value;
-            // What states add grows with the third power of the time, what g itself adds with the second.
+            // What states add grows with the third power of the time, what g itself adds with the
+            // second.
             self.differences[count + v] = (2.0 * value + by_states) / size;
             self.differences[2 * count + v] = (2.0 * value + 4.0 * by_states) / (size * size);
         }

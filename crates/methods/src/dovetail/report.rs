@@ -1,65 +1,12 @@
-//! What the method tells: signals with every step, and at the end how far the result can be trusted.
+//! What the method reports: signals with every step, and at the end how far the result can be
+//! trusted.
 
-use dovetail_core::{Advice, EstimatedError, MacroStep, MethodQuality, Nature, Refused};
+use dovetail_core::{EstimatedError, MacroStep, MethodQuality, Nature, Refused};
 
 use super::Dovetail;
 use super::controller::Controller;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
 use crate::rounded::rounded;
-
-/// Counts of a run, and what is carried from step to step.
-pub(super) struct Tally {
-    /// Corrections of the step under way.
-    pub corrections: u64,
-    /// Whether there was a look at the end of the step under way.
-    pub looked: bool,
-    /// What the step would have left in the states without them, in units of their ranges.
-    pub corrected: f64,
-    /// Steps that were refused before they were integrated, and after.
-    pub refused_before: u64,
-    pub refused_after: u64,
-    /// Linearisations that were kept although there were newer ones.
-    pub kept: u64,
-    /// First steps whose interpolation error is not known yet, and their sizes to the power with which that error grows.
-    pub unknown: u32,
-    pub unmeasured: f64,
-    /// Whether there were too many of them for the error of the run to be known.
-    pub unsure: bool,
-    /// Whether the estimate became too large to be added to the results.
-    pub uncorrected: bool,
-    /// By what part of a range the last prediction missed.
-    pub missed: f64,
-    /// Steps, one after the other, that could not be cut any more and missed.
-    pub misses: u32,
-    /// Whether Newton on the interface did not come to an end at the last step.
-    pub disagrees: bool,
-    /// Another method that should be used.
-    pub advice: Option<Advice>,
-    /// The longest step for which the linearisations say something.
-    pub trust: f64,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            corrections: 0,
-            corrected: 0.0,
-            looked: false,
-            refused_before: 0,
-            refused_after: 0,
-            kept: 0,
-            unknown: 0,
-            unmeasured: 0.0,
-            unsure: false,
-            uncorrected: false,
-            missed: 0.0,
-            misses: 0,
-            disagrees: false,
-            advice: None,
-            trust: f64::INFINITY,
-        }
-    }
-}
 
 impl Dovetail<'_> {
     pub(super) fn signal_names(&self) -> Vec<String> {
@@ -77,20 +24,22 @@ impl Dovetail<'_> {
         names
     }
 
-    /// What the step just taken tells of itself.
-    pub(super) fn tell_step(&mut self, step: MacroStep) {
+    /// Signals of the step just taken; results have the estimated error added, where that is asked
+    /// for.
+    pub(super) fn record_signals(&mut self, step: MacroStep) {
         let degree = 2 * self.coupling.shape().orders() - 1;
-        self.signals[..3].copy_from_slice(&[self.tally.missed, step.size(), degree as f64]);
+        self.signals[..3].copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
         let Some(error) = &self.global_error else {
             return;
         };
-        if error.lost || self.tally.unsure {
+        if error.lost || self.error_knowledge.unsure {
             self.signals[3..].fill(f64::NAN);
             return;
         }
         self.signals[3..].copy_from_slice(&error.states);
-        self.tally.uncorrected |= self.states.largest_share(&error.states) > self.most_to_correct();
-        if !self.options.corrected || self.tally.uncorrected {
+        self.error_knowledge.uncorrected |=
+            self.states.largest_share(&error.states) > self.most_to_correct();
+        if !self.options.corrected || self.error_knowledge.uncorrected {
             return;
         }
         let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
@@ -141,10 +90,14 @@ impl Dovetail<'_> {
         names.zip(parts).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// Whether the error of the run is estimated: not where every step began at an event, nor beyond all numbers.
+    /// Whether the error of the run is estimated: not where every step began at an event, nor
+    /// beyond all numbers.
     fn knows_error(&self) -> bool {
         let lost = self.global_error.as_ref().is_none_or(|error| error.lost);
-        !lost && !self.tally.unsure && self.tally.unknown == 0 && !self.signals[3..].is_empty()
+        !lost
+            && !self.error_knowledge.unsure
+            && self.error_knowledge.unknown == 0
+            && !self.signals[3..].is_empty()
     }
 
     pub(super) fn all_warnings(&self) -> Vec<String> {
@@ -167,7 +120,7 @@ impl Dovetail<'_> {
                 rounded(part)
             ));
         }
-        if self.options.corrected && self.tally.uncorrected {
+        if self.options.corrected && self.error_knowledge.uncorrected {
             all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
         }
         all.extend(self.interface_system.warning(self.connections));
@@ -175,7 +128,7 @@ impl Dovetail<'_> {
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),
         );
-        all.extend(self.tally.advice.as_ref().map(|advice| {
+        all.extend(self.advice.as_ref().map(|advice| {
             format!(
                 "{}: --method {} should be used instead, and --method auto would have",
                 advice.reason, advice.method
@@ -211,8 +164,8 @@ impl Dovetail<'_> {
             discrepancy: self.coupling.discrepancy(&self.predictions),
             kept: Some(self.interface_system.counts.kept()),
             refused: Some(Refused {
-                before: self.tally.refused_before,
-                after: self.tally.refused_after,
+                before: self.counts.refused_before,
+                after: self.counts.refused_after,
             }),
             estimated_error: self.estimated_errors(),
             interface_error: None,

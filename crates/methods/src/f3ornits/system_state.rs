@@ -1,4 +1,5 @@
-//! What the method remembers of one system: its estimates, the course of its outputs, the step it wishes for.
+//! What the method remembers of one system: its estimates, the course of its outputs, the step it
+//! wishes for.
 
 use dovetail_core::{Interface, Past, Signal, Task};
 
@@ -19,7 +20,8 @@ const UNSETTLED: u64 = 8;
 const CUT: f64 = 0.5;
 /// Such a step does not show that steps so many times longer are possible.
 const FORESIGHT: f64 = 2.0;
-/// The time of a jump over the whole range should be known to this part of the time between two of them.
+/// The time of a jump over the whole range should be known to this part of the time between two of
+/// them.
 const TIMING: f64 = 0.01;
 /// But steps are not made shorter for it than this part of the run.
 const SHORTEST_CAP: f64 = 1e-4;
@@ -69,18 +71,20 @@ impl Channel {
 }
 
 /// One system.
-pub(crate) struct Unit {
+pub(crate) struct SystemState {
     pub channels: Vec<Channel>,
     /// Newest first; one before it, for those who are behind.
     pub estimates: [Estimate; 2],
-    /// What its last step went through, its end included, as long as nothing has happened there; never made where systems do not go in turn.
+    /// What its last step went through, its end included, as long as nothing has happened there;
+    /// never made where systems do not go in turn.
     pub passed: Estimate,
     /// How many times shorter its steps are than its estimates allow.
     pub shortening: f64,
     /// The size of the next step as its errors allow it, and that of the last one.
     pub pace: f64,
     pub last_pace: f64,
-    /// The longest step that what has jumped in it allows, and how often and how far (relative to its range) something has.
+    /// The longest step that what has jumped in it allows, and how often and how far (relative to
+    /// its range) something has.
     cap: f64,
     pub jumps: u64,
     farthest: f64,
@@ -94,14 +98,15 @@ pub(crate) struct Unit {
     /// Steps, and those of them that were as short as is allowed and not short enough.
     pub steps: u64,
     pub starved: u64,
-    /// Steps whose errors were far beyond the tolerance, and the largest error, in units of the tolerance.
+    /// Steps whose errors were far beyond the tolerance, and the largest error, in units of the
+    /// tolerance.
     pub rough: u64,
     pub worst: f64,
     /// Steps since it began, or began afresh.
     settled: u64,
 }
 
-impl Unit {
+impl SystemState {
     /// A system that has not begun, with the roles of its outputs.
     pub fn new(roles: impl Iterator<Item = Role>, first_step: f64, shortening: f64) -> Self {
         let channel = |role: Role| Channel {
@@ -204,7 +209,8 @@ impl Unit {
             .unwrap_or(0)
     }
 
-    /// By how many times the worst error of an answer is beyond what passes for an error of the estimate.
+    /// By how many times the worst error of an answer is beyond what passes for an error of the
+    /// estimate.
     pub fn excess(&self, task: &Task, options: &F3ornitsOptions) -> f64 {
         let excess = |position: usize| {
             let channel = &self.channels[position];
@@ -231,7 +237,8 @@ impl Unit {
         if options.absolute_tolerance > 0.0 {
             return miss / (options.absolute_tolerance + options.tolerance * scale);
         }
-        // Without an absolute tolerance units do not matter; what is zero but for rounding has no scale of its own.
+        // Without an absolute tolerance units do not matter; what is zero but for rounding has no
+        // scale of its own.
         let scale = scale.max(range.least(value)).max(ROUNDING * self.largest());
         if scale > 0.0 {
             miss / (options.tolerance * scale)
@@ -260,7 +267,8 @@ impl Unit {
     pub fn learn(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
         let size = elapsed(task);
         let mut least = f64::INFINITY;
-        // Two errors in a row say where they are going only if their steps were as long as they would be.
+        // Two errors in a row say where they are going only if their steps were as long as they
+        // would be.
         let cut = options.steering == Steering::Averaged && size < CUT * self.pace;
         let steering = if cut {
             Steering::Plain
@@ -310,8 +318,9 @@ impl Unit {
         self.moved = true;
     }
 
-    /// Something that nobody had announced has jumped, and was noticed at `time`, the end of a step: from now on steps are so short that
-    /// the time of such jumps is known to a part of the time between them. How often it has happened.
+    /// Something that nobody had announced has jumped, and was noticed at `time`, the end of a
+    /// step: from now on steps are so short that the time of such jumps is known to a part of the
+    /// time between them. How often it has happened.
     pub fn expect_jumps(
         &mut self,
         time: f64,
@@ -361,7 +370,8 @@ impl Unit {
             .for_each(|channel| channel.recent = RecentErrors::default());
     }
 
-    /// Begins afresh on the far side of an event at `event`, with these answers there: what came before says nothing of what comes.
+    /// Begins afresh on the far side of an event at `event`, with these answers there: what came
+    /// before says nothing of what comes.
     pub fn restart(&mut self, event: f64, task: &Task, options: &F3ornitsOptions) {
         let channels = self.channels.iter_mut().zip(&task.response.outputs);
         for (channel, knot) in channels.filter(|(channel, _)| channel.is_followed()) {

@@ -12,13 +12,13 @@ use crate::shape::Shape;
 
 impl Dovetail<'_> {
     /// Systems have moved to the end of the step.
-    pub(super) fn arrive(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+    pub(super) fn complete_step(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;
         let solved = self.unknowns();
         self.coupling
             .note_predictions(&self.ends.solution, &mut self.predictions);
         if let Some(error) = &mut self.global_error {
-            error.set_out();
+            error.begin_step();
         }
         self.interface_system.localize(step.end, workers)?;
         self.learn(step);
@@ -41,14 +41,14 @@ impl Dovetail<'_> {
             self.agree(step, workers)?;
         }
         self.keep_stiff_slopes(step.size());
-        self.stand();
+        self.refresh_scales();
         self.judge(step);
-        self.tell_consistent_outputs();
+        self.provide_consistent_outputs();
         if event {
             self.cross(step.end, workers)?;
-            self.tell_consistent_outputs();
+            self.provide_consistent_outputs();
         }
-        self.tell_step(step);
+        self.record_signals(step);
         Ok(())
     }
 
@@ -75,22 +75,25 @@ impl Dovetail<'_> {
         let known = solved.min(measured);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
         let stiff = self.rates.is_long_for_any(step.size());
-        let told = if stiff {
+        let known_orders = if stiff {
             measured.min(2 * self.coupling.start.len())
         } else {
             measured
         };
-        let looked = self.tally.looked.then_some(&self.safety.differences[..]);
+        let looked = self
+            .step_state
+            .looked
+            .then_some(&self.look_ahead.differences[..]);
         self.memory.learn(
             step.start,
             step.size(),
-            &ends.difference[..told],
+            &ends.difference[..known_orders],
             &ends.missed[..known],
             looked,
         );
     }
 
-    /// Which linearisations the next step stands on.
+    /// Which linearizations the next step stands on.
     fn choose_linearizations(&mut self) {
         if self.options.relinearize == Relinearize::Always {
             return;
@@ -118,7 +121,6 @@ impl Dovetail<'_> {
                 is_same(kept, new)
             }
         });
-        self.tally.kept += self.interface_system.staying();
     }
 
     /// The error of the step, the size of the next, and the error of the whole run.
@@ -138,32 +140,38 @@ impl Dovetail<'_> {
             ends: self
                 .states
                 .largest_share(&errors.ends)
-                .max(self.tally.corrected),
+                .max(self.step_state.corrected),
             // What was corrected would have been missed: the next step is to do without.
-            total: self.states.largest_own_share().max(self.tally.corrected),
+            total: self
+                .states
+                .largest_own_share()
+                .max(self.step_state.corrected),
             points: self.memory.points(),
         };
         if let Some(error) = &mut self.global_error {
-            // The interpolation error of a first step may not be known: it is that of the next, but for their sizes.
+            // The interpolation error of a first step may not be known: it is that of the next, but
+            // for their sizes.
             let grown = |size: f64| size.powi(2 * self.coupling.shape().orders() as i32 + 1);
-            // A parabola that nobody could refuse is not enough to judge a run by; another step is to follow.
+            // A parabola that nobody could refuse is not enough to judge a run by; another step is
+            // to follow.
             let judged = self.coupling.shape() != Shape::Parabola
                 || matches!(self.steps, Steps::Adaptive(_));
             let times = if errors.known {
-                self.tally.unknown = u32::from(!judged);
-                1.0 + std::mem::take(&mut self.tally.unmeasured) / grown(step.size())
+                self.error_knowledge.unknown = u32::from(!judged);
+                1.0 + std::mem::take(&mut self.error_knowledge.unmeasured) / grown(step.size())
             } else {
-                self.tally.unknown += 1;
-                self.tally.unmeasured += grown(step.size());
+                self.error_knowledge.unknown += 1;
+                self.error_knowledge.unmeasured += grown(step.size());
                 0.0
             };
-            // One step can stand for a few others, not for a run in which every step begins at an event.
-            self.tally.unsure |= self.tally.unknown > MOST_UNKNOWN;
+            // One step can stand for a few others, not for a run in which every step begins at an
+            // event.
+            self.error_knowledge.unsure |= self.error_knowledge.unknown > MOST_UNKNOWN;
             error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
-            error.tell_outputs(&self.coupling, &self.interface_system);
+            error.estimate_outputs(&self.coupling, &self.interface_system);
             let change = error.change(step.size(), &self.states);
             // One step to the next tells nothing of steps much shorter.
-            self.tally.trust = (step.size() / change)
+            self.step_state.trust = (step.size() / change)
                 .sqrt()
                 .max(TRUSTED_AT_LEAST * step.size());
         }
@@ -186,24 +194,25 @@ impl Dovetail<'_> {
                 }
             }
         }
-        self.tally.missed = missed;
-        self.consider_leaving(missed, shortest);
+        self.step_state.missed = missed;
+        self.update_advice(missed, shortest);
     }
 
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.
     fn cross(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.interface_system.forget();
         self.coupling.cross_event(workers)?;
-        self.settle(time, workers)?;
+        self.make_consistent(time, workers)?;
         if let Steps::Adaptive(controller) = &mut self.steps {
             controller.restart();
         }
-        self.tally.trust = f64::INFINITY;
+        self.step_state.trust = f64::INFINITY;
         Ok(())
     }
 
-    /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody follows from the same inputs.
-    fn tell_consistent_outputs(&mut self) {
+    /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody
+    /// follows from the same inputs.
+    fn provide_consistent_outputs(&mut self) {
         for (task, (columns, local)) in self.coupling.tasks.iter_mut().zip(
             self.interface_system
                 .columns

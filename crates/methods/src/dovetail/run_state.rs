@@ -1,0 +1,54 @@
+//! What is carried from step to step, and counted.
+
+/// The step under way, and what the last ones have left.
+pub(super) struct StepState {
+    /// Corrections of the step under way.
+    pub corrections: u64,
+    /// What the step would have left in the states without them, in units of their ranges.
+    pub corrected: f64,
+    /// Whether there was a look at the end of the step under way.
+    pub looked: bool,
+    /// By what part of a range the last prediction missed.
+    pub missed: f64,
+    /// Steps, one after the other, that could not be cut any more and missed.
+    pub misses: u32,
+    /// Whether Newton on the interface did not come to an end at the last step.
+    pub disagrees: bool,
+    /// The longest step for which the linearizations say something.
+    pub trust: f64,
+}
+
+impl Default for StepState {
+    fn default() -> Self {
+        Self {
+            corrections: 0,
+            corrected: 0.0,
+            looked: false,
+            missed: 0.0,
+            misses: 0,
+            disagrees: false,
+            trust: f64::INFINITY,
+        }
+    }
+}
+
+/// Counts of a run.
+#[derive(Default)]
+pub(super) struct RunCounts {
+    /// Steps that were refused before they were integrated, and after.
+    pub refused_before: u64,
+    pub refused_after: u64,
+}
+
+/// What is known of the error of the run.
+#[derive(Default)]
+pub(super) struct ErrorKnowledge {
+    /// First steps whose interpolation error is not known yet, and their sizes to the power with
+    /// which that error grows.
+    pub unknown: u32,
+    pub unmeasured: f64,
+    /// Whether there were too many of them for the error of the run to be known.
+    pub unsure: bool,
+    /// Whether the estimate became too large to be added to the results.
+    pub uncorrected: bool,
+}
