@@ -46,10 +46,12 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
         return Chosen::new("ifosmondi", reason);
     }
     if free && all(&|c| c.trial || c.linearize) {
-        let reason = "every system can roll back or be linearised: what the latter would answer is estimated";
+        let reason = "every system can roll back or be linearised: what the latter would answer is \
+            estimated";
         return Chosen::new("ifosmondi", reason);
     }
-    let reason = "not every system can roll back or be linearised and take any step, and this method needs neither";
+    let reason = "not every system can roll back or be linearised and take any step, and this \
+        method needs neither";
     Chosen::new("f3ornits", reason)
 }
 
@@ -57,7 +59,8 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
 fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     if let Some(system) = jumping {
         let reason = format!(
-            "every system can be linearised, and `{system}` has conditions or jumps that depend on more than time: their steps \
+            "every system can be linearised, and `{system}` has conditions or jumps that depend on \
+             more than time: their steps \
              are cut where they are met"
         );
         return Chosen::new("missiles", reason);

@@ -222,7 +222,8 @@ impl<'a> Coupling<'a> {
 
     /// Inputs held at their start values; (20), or a constant on a first step.
     pub fn hold(&mut self) {
-        let (size, smooth) = (self.step.size(), self.smooth);
+        let size = self.step.size();
+        let smooth = self.smooth;
         self.place_signals(|knot, _| match smooth {
             true => Signal::parabola_from(size, knot, knot.value),
             false => Signal::constant(knot.value),
@@ -231,7 +232,8 @@ impl<'a> Coupling<'a> {
 
     /// Inputs that leave the start and arrive at `guess`, (22).
     pub fn place(&mut self, guess: &[f64]) {
-        let (size, shape) = (self.step.size(), self.shape());
+        let size = self.step.size();
+        let shape = self.shape();
         self.place_signals(|knot, variable| {
             shape.between(size, knot, shape.knot_of(guess, variable))
         });
@@ -250,7 +252,8 @@ impl<'a> Coupling<'a> {
     /// curvature of 1, for a system that takes inputs of `degree`: the inputs are affine in the
     /// guess.
     pub fn basis(&self, degree: usize) -> [Signal; 3] {
-        let (size, shape) = (self.step.size(), self.shape());
+        let size = self.step.size();
+        let shape = self.shape();
         let knot = |value: f64, slope: f64, curvature: f64| Knot {
             value,
             slope,
@@ -475,7 +478,8 @@ impl<'a> Coupling<'a> {
             if capabilities.input_degree < 3 && follows {
                 let degree = capabilities.input_degree;
                 all.push(format!(
-                    "`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their means kept",
+                    "`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their \
+                     means kept",
                     interface.name
                 ));
             }
@@ -494,7 +498,8 @@ impl<'a> Coupling<'a> {
 /// them.
 fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f64 {
     let (time, outputs) = past.point(variable.system, 0);
-    let (size, last) = (step.end - time, outputs[variable.position].value);
+    let size = step.end - time;
+    let last = outputs[variable.position].value;
     let secant = (value - last) / size;
     if past.points_since_event(variable.system) < 2 {
         return secant;

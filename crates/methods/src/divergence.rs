@@ -149,7 +149,8 @@ mod tests {
             ..Interface::default()
         };
         let connections = Connections::new(vec![interface], vec![Source::Output(0)]);
-        let (mut watch, mut tasks) = (Divergence::new(&connections), connections.tasks(0));
+        let mut watch = Divergence::new(&connections);
+        let mut tasks = connections.tasks(0);
         for (n, value) in values.enumerate() {
             tasks[0].response.outputs[0] = Knot::from(value);
             if watch.watch("jacobi", &connections, &tasks).is_err() {

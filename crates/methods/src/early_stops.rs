@@ -49,7 +49,9 @@ impl EarlyStops {
     /// events that are announced.
     pub fn begin(&mut self, start: f64) -> f64 {
         if self.start != start {
-            (self.start, self.given_up, self.end) = (start, 0, f64::INFINITY);
+            self.start = start;
+            self.given_up = 0;
+            self.end = f64::INFINITY;
         }
         self.grazed = false;
         self.end
@@ -108,8 +110,10 @@ mod tests {
     /// given up on the way.
     fn steps_over(mut start: f64, event: impl Fn(f64) -> f64, crossed: f64) -> (Vec<f64>, usize) {
         let connections = Connections::new(vec![Interface::default()], vec![]);
-        let (mut stops, mut tasks) = (EarlyStops::new(0.1), connections.tasks(0));
-        let (mut ends, mut given_up) = (vec![], 0);
+        let mut stops = EarlyStops::new(0.1);
+        let mut tasks = connections.tasks(0);
+        let mut ends = vec![];
+        let mut given_up = 0;
         while start < crossed {
             let end = (start + 0.1).min(stops.begin(start));
             assert!(end > start, "time moves on");
@@ -155,7 +159,9 @@ mod tests {
         assert!(ends.is_empty());
         let mut start = 1.0;
         let connections = Connections::new(vec![Interface::default()], vec![]);
-        let (mut stops, mut tasks, mut attempts) = (EarlyStops::new(0.1), connections.tasks(0), 0);
+        let mut stops = EarlyStops::new(0.1);
+        let mut tasks = connections.tasks(0);
+        let mut attempts = 0;
         while start < 2.0 {
             let step = MacroStep::new(start, stops.begin(start).min(start + 0.1));
             tasks[0].response.reached = start.next_up().min(step.end);

@@ -92,7 +92,8 @@ impl<'a> Fallback<'a> {
         }
         let made = self.make.as_ref().and_then(|make| make(advice.method));
         self.alone = made.is_none();
-        let (since, reason) = (past.reached(), advice.reason);
+        let since = past.reached();
+        let reason = advice.reason;
         if let Some(method) = made {
             self.other = Some(Successor {
                 method,
@@ -118,7 +119,8 @@ impl<'a> Fallback<'a> {
         if self.make.is_some() && self.hand_over(Advice { method, reason }, past, workers) {
             return Ok(());
         }
-        let (time, left) = (past.reached(), self.stop - past.reached());
+        let time = past.reached();
+        let left = self.stop - past.reached();
         Err(Error::NoHeadway {
             method: self.current(),
             attempts: WINDOW,

@@ -44,10 +44,8 @@ impl<'a> GaussSeidel<'a> {
         }
         let mut tasks = connections.tasks(0);
         tasks.sort_by_key(|task| place[task.system]);
-        let (newest, divergence) = (
-            vec![f64::NAN; connections.outputs()],
-            Divergence::new(connections),
-        );
+        let newest = vec![f64::NAN; connections.outputs()];
+        let divergence = Divergence::new(connections);
         Self {
             connections,
             walk: GridWalk::new(grid),

@@ -18,7 +18,8 @@ pub(crate) fn check_imposed_steps(
             let end = grid.time(grid.count());
             let need = format!("steps of {} s up to t = {end} s", grid.size());
             let instead = format!(
-                "its own step is {size} s, and step and length of the run must be multiples of it (--step {size}, --stop-time)"
+                "its own step is {size} s, and step and length of the run must be multiples of it \
+                 (--step {size}, --stop-time)"
             );
             return Err(Error::missing(method, &interface.name, need, instead).into());
         }

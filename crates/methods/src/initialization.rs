@@ -247,10 +247,12 @@ impl<'a> Start<'a> {
     fn begin(&mut self, workers: &mut dyn Workers, derivatives: usize) -> Result<(), Error> {
         let mut tasks = self.connections.tasks(derivatives);
         for (task, settled) in tasks.iter_mut().zip(&self.tasks) {
-            (task.step, task.inputs) = (settled.step, settled.inputs.clone());
+            task.step = settled.step;
+            task.inputs = settled.inputs.clone();
         }
         workers.begin(&mut tasks)?;
-        (self.tasks, self.begun) = (tasks, true);
+        self.tasks = tasks;
+        self.begun = true;
         for system in 0..self.tasks.len() {
             self.take_in(system);
         }
@@ -390,7 +392,8 @@ impl<'a> Start<'a> {
 
     /// By how much held inputs know this output otherwise than it is, if that counts.
     fn disagreement(&self, output: usize) -> f64 {
-        let (known, now) = (self.held[output], self.outputs[output]);
+        let known = self.held[output];
+        let now = self.outputs[output];
         match self.connections.output(output).nature {
             Nature::Continuous if (known - now).abs() <= 1e-9 * known.abs().max(now.abs()) => 0.0,
             Nature::Text => f64::from(u8::from(known != now)),
@@ -440,7 +443,8 @@ impl<'a> Start<'a> {
             return Ok(false);
         }
         let size = self.slopes.len();
-        let (mut slopes, mut residual) = (self.slopes.clone(), vec![0.0; size]);
+        let mut slopes = self.slopes.clone();
+        let mut residual = vec![0.0; size];
         let mut equations = SlopeEquations {
             start: self,
             workers,
@@ -468,10 +472,8 @@ impl<'a> Start<'a> {
                 *signal = Signal::constant(self.connections.feed(input, &self.held));
                 continue;
             }
-            let (value, source) = (
-                self.connections.feed(input, &self.outputs),
-                self.connections.sources()[input],
-            );
+            let value = self.connections.feed(input, &self.outputs);
+            let source = self.connections.sources()[input];
             *signal = match source {
                 Source::Output(output) if self.takes_slopes[system] => {
                     Signal::new(&[value, self.slopes[output]])
@@ -542,7 +544,8 @@ impl<'a> Start<'a> {
             };
             let scale = 1.0 + next.amax();
             let settled = (&next - &guess).amax() <= 4.0 * f64::EPSILON * scale;
-            (guess, residual) = (next, next_residual);
+            guess = next;
+            residual = next_residual;
             if residual.amax() <= f64::EPSILON * scale
                 || (settled && residual.amax() <= 1e-9 * scale)
             {
@@ -671,7 +674,8 @@ impl<'a> Start<'a> {
         system: usize,
     ) -> Result<DMatrix<f64>, Error> {
         let interface = &self.connections.interfaces()[system];
-        let (inputs, outputs) = (interface.inputs.len(), interface.outputs.len());
+        let inputs = interface.inputs.len();
+        let outputs = interface.outputs.len();
         let capabilities = &workers.capabilities()[system];
         if capabilities.linearize && (self.begun || !capabilities.presence.initialization_mode) {
             let mut task = LinearizeTask::new(system, interface);

@@ -89,7 +89,8 @@ mod tests {
             Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY)
         );
         assert!(plan.shorten(plan.step(2.0, f64::INFINITY)));
-        let (mut reached, mut ends) = (2.0, vec![]);
+        let mut reached = 2.0;
+        let mut ends = vec![];
         while reached < 6.0 {
             reached = plan.step(reached, f64::INFINITY).end;
             plan.lengthen();

@@ -73,8 +73,10 @@ impl Predictions {
             .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(format!(
-            "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from there on are doubtful: the step is \
-             too long for linearised systems, or something jumps there, or the coupling is close to singular; try a smaller \
+            "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from \
+             there on are doubtful: the step is \
+             too long for linearised systems, or something jumps there, or the coupling is close \
+             to singular; try a smaller \
              --step or --tolerance, or --method ifosmondi where systems can roll back",
             readable(self.variables[worst].time),
             name(worst),

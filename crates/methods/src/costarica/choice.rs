@@ -39,7 +39,8 @@ pub(crate) const CONTROL: OptionSpec = OptionSpec::choice::<Control>(
 
 pub(crate) const FORM: OptionSpec = OptionSpec::choice::<Form>(
     "form",
-    "what estimates use of the derivatives of states: all of it, held (as COSTARICA has it), nothing (degraded, as-printed)",
+    "what estimates use of the derivatives of states: all of it, held (as COSTARICA has it), \
+     nothing (degraded, as-printed)",
 );
 
 pub(crate) const LAPLACE: OptionSpec = OptionSpec::choice::<Laplace>(
@@ -49,7 +50,8 @@ pub(crate) const LAPLACE: OptionSpec = OptionSpec::choice::<Laplace>(
 
 pub(crate) const ROLLBACK_FREE: OptionSpec = OptionSpec::choice::<Option<bool>>(
     "rollback-free",
-    "estimate what systems would answer (COSTARICA) rather than try it: auto (where they cannot roll back), true, false",
+    "estimate what systems would answer (COSTARICA) rather than try it: auto (where they cannot \
+     roll back), true, false",
 );
 
 impl EstimatorOptions {
@@ -83,7 +85,8 @@ pub(crate) fn stand_ins(
         found.estimated.push(wanted && can);
         if wanted && can && poor {
             found.warnings.push(format!(
-                "`{}` cannot roll back: what it would answer was estimated (COSTARICA), and only accepted steps were integrated",
+                "`{}` cannot roll back: what it would answer was estimated (COSTARICA), and only \
+                 accepted steps were integrated",
                 system.name
             ));
         }

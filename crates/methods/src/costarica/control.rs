@@ -50,11 +50,9 @@ impl<'a> Point<'a> {
 
 impl ControlPart {
     pub fn new(control: Control, interface: &Interface) -> Self {
-        let (states, inputs, outputs) = (
-            interface.states.len(),
-            interface.inputs.len(),
-            interface.outputs.len(),
-        );
+        let states = interface.states.len();
+        let inputs = interface.inputs.len();
+        let outputs = interface.outputs.len();
         let sizes = [states, inputs, inputs, outputs];
         Self {
             control,
@@ -120,7 +118,8 @@ impl ControlPart {
     pub fn ahead(&self, output: usize, ahead: f64) -> [f64; 3] {
         if self.control == Control::Tangent || self.control == Control::Flexible && self.kept <= 2 {
             // Too little to judge degrees by; a system that knows ∂g/∂t is followed along it.
-            let (value, rate) = (self.value(0, output), self.rates[output]);
+            let value = self.value(0, output);
+            let rate = self.rates[output];
             return [value + rate * ahead, rate, 0.0];
         }
         let degree = match self.control {
@@ -236,7 +235,9 @@ mod tests {
         let mut part = ControlPart::new(Control::Flexible, &interface);
         let mut here = Linearization::of(&interface);
         for t in [1.0, 1.2, 1.3, 1.5] {
-            (here.u[0], here.g[0], here.d[(0, 0)]) = (t, t * t, 2.0 * t);
+            here.u[0] = t;
+            here.g[0] = t * t;
+            here.d[(0, 0)] = 2.0 * t;
             part.record(t, &here);
         }
         // At u = 1.7: 1.7² = 2.89 = 3 · 1.7 + y_C.

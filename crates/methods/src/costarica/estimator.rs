@@ -71,11 +71,9 @@ impl Estimator {
         options: EstimatorOptions,
         watch_states: bool,
     ) -> Self {
-        let (states, inputs, outputs) = (
-            interface.states.len(),
-            interface.inputs.len(),
-            interface.outputs.len(),
-        );
+        let states = interface.states.len();
+        let inputs = interface.inputs.len();
+        let outputs = interface.outputs.len();
         let rows = outputs + if watch_states { states } else { 0 };
         let sizes = Sizes {
             states,
@@ -116,11 +114,9 @@ impl Estimator {
         if here.affine != 0 && here.affine == self.affine && self.control.is_known() {
             return; // f_C and y_C are what they were
         }
-        let (x, u, u_slope) = (
-            here.x.as_slice(),
-            here.u.as_slice(),
-            here.u_slope.as_slice(),
-        );
+        let x = here.x.as_slice();
+        let u = here.u.as_slice();
+        let u_slope = here.u_slope.as_slice();
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
             let explained =
                 || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);

@@ -123,10 +123,8 @@ impl<S: System> Costarica<S> {
                 .map(|(j, f)| here.c[(output, j)] * f)
                 .sum();
             let by_inputs = |(i, signal): (usize, &Signal)| {
-                let (slope, curvature) = (
-                    signal.derivative(1, step.size()),
-                    signal.derivative(2, step.size()),
-                );
+                let slope = signal.derivative(1, step.size());
+                let curvature = signal.derivative(2, step.size());
                 here.d[(output, i)] * slope + here.d_slope[(output, i)] * curvature
             };
             knot.slope = by_states
@@ -227,8 +225,9 @@ impl<S: System> Trial for Costarica<S> {
             };
         }
         response.states.fill(f64::NAN);
-        (response.reached, response.next_event, response.estimated) =
-            (step.end, self.next_event, true);
+        response.reached = step.end;
+        response.next_event = self.next_event;
+        response.estimated = true;
         Ok(())
     }
 }

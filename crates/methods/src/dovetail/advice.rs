@@ -28,7 +28,8 @@ impl Dovetail<'_> {
         };
         let reason = if magnification > most {
             format!(
-                "a loop through feedthrough is close to singular and magnifies {magnification:.0} times"
+                "a loop through feedthrough is close to singular and magnifies {magnification:.0} \
+                 times"
             )
         } else if self.step_state.misses >= MOST_MISSES {
             "predictions are poor however short the steps are".to_owned()

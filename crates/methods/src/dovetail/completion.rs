@@ -23,7 +23,8 @@ impl Dovetail<'_> {
         self.interface_system.localize(step.end, workers)?;
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
-        let (ends, rates) = (&self.ends.integrated[..solved], &self.rates);
+        let ends = &self.ends.integrated[..solved];
+        let rates = &self.rates;
         self.local_error
             .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
         self.local_error.judge_taken_ends(
@@ -54,7 +55,8 @@ impl Dovetail<'_> {
 
     /// What linear operators missed, and what the prediction missed.
     fn learn(&mut self, step: MacroStep) {
-        let (measured, solved) = (self.measured(), self.unknowns());
+        let measured = self.measured();
+        let solved = self.unknowns();
         let ends = &mut self.ends;
         Restart::measure(
             &self.coupling,
@@ -98,11 +100,9 @@ impl Dovetail<'_> {
         if self.options.relinearize == Relinearize::Always {
             return;
         }
-        let (coupling, ends, never) = (
-            &self.coupling,
-            &self.ends,
-            self.options.relinearize == Relinearize::Never,
-        );
+        let coupling = &self.coupling;
+        let ends = &self.ends;
+        let never = self.options.relinearize == Relinearize::Never;
         let outdated = |system: usize| {
             coupling
                 .variables

@@ -31,10 +31,8 @@ impl Dovetail<'_> {
             let same =
                 |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
             let agrees = |system: usize, column: &crate::interface_system::Column| {
-                let (used, now) = (
-                    tasks[system].inputs[column.input].at(0.0),
-                    self.coupling.start[column.variable],
-                );
+                let used = tasks[system].inputs[column.input].at(0.0);
+                let now = self.coupling.start[column.variable];
                 let bends = interfaces[system].inputs[column.input].uses_slope;
                 same(used.value, now.value) && (!bends || same(used.slope, now.slope))
             };
@@ -57,7 +55,8 @@ impl Dovetail<'_> {
 
     /// The interface that agrees with the states as integrated, by the linearizations.
     pub(super) fn restart_from_integrated(&mut self, time: f64) -> Result<(), Error> {
-        let (measured, scale) = (self.measured(), self.usual_size());
+        let measured = self.measured();
+        let scale = self.usual_size();
         let solved = self.restart.solve(
             &mut self.coupling,
             &self.interface_system,
@@ -122,7 +121,8 @@ impl Dovetail<'_> {
         part: f64,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
-        let (measured, scale) = (self.measured(), self.usual_size());
+        let measured = self.measured();
+        let scale = self.usual_size();
         for _ in 0..MOST_ROUNDS {
             self.ends
                 .right

@@ -204,7 +204,8 @@ impl GlobalError {
                 .map(|(j, e)| self.follow[(v, j)] * e)
                 .sum();
         }
-        let (mut first, mut places) = (0, self.outputs.iter_mut());
+        let mut first = 0;
+        let mut places = self.outputs.iter_mut();
         for (system, local) in interface_system.local().iter().enumerate() {
             let here = &local.linearization;
             let states = &self.states[first..][..here.x.len()];

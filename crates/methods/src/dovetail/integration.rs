@@ -19,7 +19,8 @@ impl Dovetail<'_> {
         step: MacroStep,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
-        (self.step_state.corrections, self.step_state.corrected) = (0, 0.0);
+        self.step_state.corrections = 0;
+        self.step_state.corrected = 0.0;
         if !self.abilities.revocable {
             workers.advance(&mut self.coupling.tasks)?;
             return Ok(true);
@@ -165,7 +166,8 @@ impl Dovetail<'_> {
     /// Where inputs were meant to end minus where they did; the largest part of a range that a
     /// value misses by. What is not told agrees.
     fn compare(&mut self) -> f64 {
-        let (count, orders) = (self.coupling.start.len(), self.coupling.shape().orders());
+        let count = self.coupling.start.len();
+        let orders = self.coupling.shape().orders();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
             for (order, answered) in [knot.value, knot.slope, knot.curvature]

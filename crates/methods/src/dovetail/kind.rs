@@ -35,12 +35,14 @@ const INPUTS: OptionSpec = OptionSpec::choice::<Inputs>(
 
 const CORRECTION: OptionSpec = OptionSpec::choice::<Option<bool>>(
     "correction",
-    "integrate a step again under corrected inputs: auto (where it was predicted poorly and all can roll back), false, true",
+    "integrate a step again under corrected inputs: auto (where it was predicted poorly and all \
+     can roll back), false, true",
 );
 
 const RELINEARIZE: OptionSpec = OptionSpec::choice::<Relinearize>(
     "relinearize",
-    "when to linearise anew: auto (unless a system has hardly changed), always, never (but after events)",
+    "when to linearise anew: auto (unless a system has hardly changed), always, never (but after \
+     events)",
 );
 
 const CORRECTED: OptionSpec =

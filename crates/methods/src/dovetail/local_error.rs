@@ -77,7 +77,8 @@ impl LocalError {
         rates: &Rates,
         interface_system: &mut InterfaceSystem,
     ) {
-        let (size, shape) = (coupling.step.size(), coupling.shape());
+        let size = coupling.step.size();
+        let shape = coupling.shape();
         self.known = true;
         for (c, start) in coupling.start.iter().enumerate() {
             let input = shape.between(size, *start, shape.knot_of(solution, c));
@@ -133,7 +134,8 @@ impl LocalError {
         solution: &[f64],
         interface_system: &InterfaceSystem,
     ) -> Option<[&[f64]; 2]> {
-        let (size, before_size) = (coupling.step.size(), self.before_size?);
+        let size = coupling.step.size();
+        let before_size = self.before_size?;
         for (shape, errors) in [
             (Shape::Cubic, &mut self.ends),
             (Shape::Quintic, &mut self.foreseen),
@@ -173,7 +175,8 @@ impl LocalError {
         interface_system: &mut InterfaceSystem,
     ) {
         self.push_ends(coupling, misses, interface_system);
-        let (size, count) = (coupling.step.size(), coupling.variables.len());
+        let size = coupling.step.size();
+        let count = coupling.variables.len();
         for (c, variable) in coupling.variables.iter().enumerate() {
             add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
             self.kept_slopes[c] = if rates.is_long(variable.system, size) {

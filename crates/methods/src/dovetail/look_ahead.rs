@@ -84,8 +84,8 @@ impl LookAhead {
             task.elsewhere = Some(step.end);
             let here = &mut task.linearization;
             for (i, signal) in inputs.iter().enumerate() {
-                (here.u[i], here.u_slope[i]) =
-                    (signal.value(step.size()), signal.derivative(1, step.size()));
+                here.u[i] = signal.value(step.size());
+                here.u_slope[i] = signal.derivative(1, step.size());
             }
             here.x
                 .iter_mut()
@@ -113,10 +113,8 @@ impl LookAhead {
 
     /// What the outputs of one system will be off by.
     fn judge(&mut self, system: usize, size: f64, ends: &Ends, interface_system: &InterfaceSystem) {
-        let (there, here) = (
-            &self.tasks[system].linearization,
-            &interface_system.local()[system].linearization,
-        );
+        let there = &self.tasks[system].linearization;
+        let here = &interface_system.local()[system].linearization;
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
             let by_states: f64 = (0..here.x.len())
@@ -150,7 +148,8 @@ impl LookAhead {
                 .enumerate()
                 .map(|(j, g)| here.c[(row.position, j)] * g)
                 .sum();
-            let (v, count) = (row.variable, self.misses.len());
+            let v = row.variable;
+            let count = self.misses.len();
             // Returned impulses are not meant to be met.
             self.misses[v] =
                 there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];

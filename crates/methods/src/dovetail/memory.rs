@@ -71,9 +71,11 @@ impl Memory {
     pub fn forget(&mut self) {
         self.kept = 0;
         for variable in &mut self.variables {
-            (variable.missed, variable.points) = ([f64::NAN; DEPTH], USUAL_POINTS);
+            variable.missed = [f64::NAN; DEPTH];
+            variable.points = USUAL_POINTS;
             variable.impulse = [0.0; MOST_ORDERS];
-            (variable.look_missed, variable.looks) = (f64::NAN, false);
+            variable.look_missed = f64::NAN;
+            variable.looks = false;
         }
     }
 
@@ -225,7 +227,9 @@ fn average(known: &mut f64, new: f64) {
 /// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the
 /// end; without the curvature, of two.
 fn coefficients(size: f64, [value, slope, curvature]: Coefficients) -> Coefficients {
-    let (d, e, f) = (value, size * slope, size * size * curvature);
+    let d = value;
+    let e = size * slope;
+    let f = size * size * curvature;
     let fourth = if f.is_nan() {
         0.0
     } else {
@@ -258,7 +262,8 @@ mod tests {
     fn what_grows_linearly_in_time_is_continued_over_steps_of_any_size() {
         let rho = |t: f64| [0.3 - 0.1 * t, 1.0 + 0.5 * t, -0.2 * t];
         let mut memory = Memory::new(1, false);
-        let (mut time, mut foreseen) = (0.0, [0.0; 3]);
+        let mut time = 0.0;
+        let mut foreseen = [0.0; 3];
         for size in [0.1, 0.15, 0.08, 0.2] {
             let difference = [0, 1, 2].map(|order| evaluated(&rho(time), order, size));
             memory.predict(time, size, 0, &mut foreseen);

@@ -158,7 +158,8 @@ impl<'a> Dovetail<'a> {
         };
         let interface_system =
             InterfaceSystem::new(connections, &coupling, capabilities, estimator, scope);
-        let (count, outputs) = (coupling.variables.len(), Ranges::of(&coupling));
+        let count = coupling.variables.len();
+        let outputs = Ranges::of(&coupling);
         let states = total_states(connections);
         let zeros = || vec![0.0; MOST_ORDERS * count];
         let [
@@ -225,8 +226,9 @@ impl<'a> Dovetail<'a> {
     }
 
     fn plan_step(&mut self, reached: f64, event: f64) -> MacroStep {
-        let (coupling, interface_system, rates) =
-            (&self.coupling, &self.interface_system, &self.rates);
+        let coupling = &self.coupling;
+        let interface_system = &self.interface_system;
+        let rates = &self.rates;
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {
@@ -313,7 +315,8 @@ impl Method for Dovetail<'_> {
             return Ok(Outcome::Rejected(step));
         }
         self.complete_step(workers)?;
-        let (tasks, iterations) = (&self.coupling.tasks, self.step_state.corrections);
+        let tasks = &self.coupling.tasks;
+        let iterations = self.step_state.corrections;
         let before = self.coupling.near_side.tasks();
         Ok(Outcome::Accepted(Exchange {
             tasks,

@@ -82,7 +82,8 @@ impl Dovetail<'_> {
             .zip(self.interface_system.local())
             .enumerate()
         {
-            let (here, rate) = (&local.linearization, self.rates.of(system));
+            let here = &local.linearization;
+            let rate = self.rates.of(system);
             scales
                 .iter_mut()
                 .enumerate()
@@ -180,18 +181,17 @@ impl Dovetail<'_> {
     /// What inputs that end as solved miss within the step.
     pub(super) fn judge_interpolation(&mut self) {
         let unknowns = self.unknowns();
-        let (ends, rates) = (&self.ends.solution[..unknowns], &self.rates);
+        let ends = &self.ends.solution[..unknowns];
+        let rates = &self.rates;
         self.local_error
             .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
     }
 
     /// Solves `(I − K) z = r + d` for the change over the step.
     fn solve(&mut self) -> Result<(), Unsolved> {
-        let (step, unknowns, count) = (
-            self.coupling.step,
-            self.unknowns(),
-            self.coupling.start.len(),
-        );
+        let step = self.coupling.step;
+        let unknowns = self.unknowns();
+        let count = self.coupling.start.len();
         let ends = &mut self.ends;
         self.coupling.stack_start(&mut ends.solution[..unknowns]);
         self.memory
@@ -310,7 +310,8 @@ impl Dovetail<'_> {
 
     /// Predicts again with what the look ahead says, where it knows better than the memory.
     fn use_look_ahead(&mut self) {
-        let (unknowns, count) = (self.unknowns(), self.coupling.start.len());
+        let unknowns = self.unknowns();
+        let count = self.coupling.start.len();
         let ends = &mut self.ends;
         let mut any = false;
         for c in 0..count {

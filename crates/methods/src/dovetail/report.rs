@@ -42,7 +42,8 @@ impl Dovetail<'_> {
         if !self.options.corrected || self.error_knowledge.uncorrected {
             return;
         }
-        let (mut states, mut outputs) = (error.states.iter(), error.outputs.iter());
+        let mut states = error.states.iter();
+        let mut outputs = error.outputs.iter();
         for task in &mut self.coupling.tasks {
             task.response
                 .states
@@ -106,7 +107,8 @@ impl Dovetail<'_> {
             && part > tolerance
         {
             all.push(format!(
-                "the estimated error of `{name}` is {} of its range, more than the tolerance of {}: trajectories may separate, so that \
+                "the estimated error of `{name}` is {} of its range, more than the tolerance of \
+                 {}: trajectories may separate, so that \
                  errors grow; a smaller --tolerance helps where it can",
                 rounded(part),
                 rounded(tolerance)
@@ -121,7 +123,11 @@ impl Dovetail<'_> {
             ));
         }
         if self.options.corrected && self.error_knowledge.uncorrected {
-            all.push("the estimated error became too large to be believed, and was not added from there on".to_owned());
+            all.push(
+                "the estimated error became too large to be believed, and was not added from \
+                there on"
+                    .to_owned(),
+            );
         }
         all.extend(self.interface_system.warning(self.connections));
         all.extend(
@@ -144,17 +150,27 @@ impl Dovetail<'_> {
             all.push("there are too many states to estimate the error of the run".to_owned());
         }
         if self.global_error.as_ref().is_some_and(|error| error.lost) {
-            all.push("the estimate of the error of the run has grown beyond all numbers, and is not told".to_owned());
+            all.push(
+                "the estimate of the error of the run has grown beyond all numbers, and is \
+                not told"
+                    .to_owned(),
+            );
         } else if self.global_error.is_some()
             && !self.knows_error()
             && !self.signals[3..].is_empty()
         {
             all.push(
-                "the error of the run is not estimated: too few steps follow one another without an event".to_owned(),
+                "the error of the run is not estimated: too few steps follow one another without \
+                 an event"
+                    .to_owned(),
             );
         }
         if self.options.corrected && self.global_error.is_some() {
-            all.push("the estimated error has been added to the results: it is that of the run without it".to_owned());
+            all.push(
+                "the estimated error has been added to the results: it is that of the run \
+                without it"
+                    .to_owned(),
+            );
         }
         all
     }
@@ -179,7 +195,8 @@ impl Dovetail<'_> {
             end: end.abs(),
             max: *max,
         };
-        let (mut all, mut state) = (Vec::new(), 0);
+        let mut all = Vec::new();
+        let mut state = 0;
         for (system, interface) in self.connections.interfaces().iter().enumerate() {
             for name in &interface.states {
                 all.push((

@@ -178,7 +178,8 @@ impl Restart {
             .iter_mut()
             .zip(numbers())
             .for_each(|(known, now)| *known = now);
-        (self.scale, self.orders) = (f64::NAN, orders);
+        self.scale = f64::NAN;
+        self.orders = orders;
         let Self {
             matrices, twice, ..
         } = self;

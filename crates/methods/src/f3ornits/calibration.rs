@@ -43,7 +43,8 @@ impl Points {
         let now = past.reached_by(system);
         for age in 0..count {
             let (time, outputs) = past.point(system, age);
-            (points.times[age], points.values[age]) = (time - now, outputs[position].value);
+            points.times[age] = time - now;
+            points.values[age] = outputs[position].value;
         }
         points
     }
@@ -53,7 +54,8 @@ impl Points {
         self.times.rotate_right(1);
         self.values.rotate_right(1);
         self.times.iter_mut().for_each(|time| *time -= elapsed);
-        (self.times[0], self.values[0]) = (0.0, value);
+        self.times[0] = 0.0;
+        self.values[0] = value;
         self.count = (self.count + 1).min(MOST);
         self
     }
@@ -76,7 +78,8 @@ impl Points {
     /// `Ω_q^Ex`: Newton's divided differences, expanded about the newest point.
     pub fn extrapolate(&self, degree: usize) -> Signal {
         let degree = degree.min(self.count - 1);
-        let (times, mut differences) = (&self.times, self.values);
+        let times = &self.times;
+        let mut differences = self.values;
         for order in 1..=degree {
             for i in (order..=degree).rev() {
                 differences[i] =
@@ -179,8 +182,10 @@ mod tests {
             let signal = points.fit(degree);
             prop_assert_eq!(signal.value(0.0), points.values[0]);
             for power in 1..=degree {
-                let (found, expected) = (signal.coefficients().get(power).copied().unwrap_or(0.0), expected[power - 1]);
-                prop_assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{found} {expected}");
+                let found = signal.coefficients().get(power).copied().unwrap_or(0.0);
+                let expected = expected[power - 1];
+                prop_assert!((found - expected).abs() < 1e-6 * (1.0 + expected.abs()), "{found} \
+                    {expected}");
             }
         }
     }

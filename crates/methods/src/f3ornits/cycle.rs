@@ -70,13 +70,15 @@ impl Cycle {
     ) -> Result<(), Error> {
         tasks.iter_mut().for_each(|task| task.due = false);
         for &k in &self.systems {
-            (tasks[k].due, tasks[k].step) = (true, MacroStep::instant(tasks[k].response.reached));
+            tasks[k].due = true;
+            tasks[k].step = MacroStep::instant(tasks[k].response.reached);
         }
         for (place, &output) in self.outputs.iter().enumerate() {
             self.values[place] = value(connections, tasks, output);
             self.tolerances[place] = (SHARE * tolerance(output, self.values[place])).max(NOTHING);
         }
-        let (outputs, tolerances) = (&self.outputs[..], &self.tolerances[..]);
+        let outputs = &self.outputs[..];
+        let tolerances = &self.tolerances[..];
         let mut present = Present {
             connections,
             outputs,

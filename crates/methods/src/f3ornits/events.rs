@@ -21,7 +21,8 @@ impl F3ornits<'_> {
         past: &Past,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
-        let (mut excess, mut before) = (self.try_until(f64::INFINITY, past, workers)?, 0.0);
+        let mut excess = self.try_until(f64::INFINITY, past, workers)?;
+        let mut before = 0.0;
         if self.stops_early(past, workers)? {
             return Ok(true);
         }
@@ -31,17 +32,17 @@ impl F3ornits<'_> {
         let due = || self.steps.iter().flatten();
         let mut early = due().map(|step| step.start).fold(f64::INFINITY, f64::min);
         let mut late = due().map(|step| step.end).fold(f64::NEG_INFINITY, f64::max);
-        let (start, resolution) = (
-            early,
-            RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs(),
-        );
+        let start = early;
+        let resolution = RESOLUTION * (self.span.1 - self.span.0) + 8.0 * f64::EPSILON * late.abs();
         while late - early > resolution {
             let middle = early + (late - early) / 2.0;
             let found = self.try_until(middle, past, workers)?;
             if found > 1.0 {
-                (late, excess) = (middle, found);
+                late = middle;
+                excess = found;
             } else {
-                (early, before) = (middle, found);
+                early = middle;
+                before = found;
             }
         }
         // An error that only grew past the limit is about the same on both sides: the step was too
@@ -196,9 +197,11 @@ impl F3ornits<'_> {
     fn find_events(&mut self, past: &Past, located: bool) {
         self.events.fill(None);
         for task in self.tasks.iter().filter(|task| task.due) {
-            let (k, reached) = (task.system, task.response.reached);
+            let k = task.system;
+            let reached = task.response.reached;
             let mut unannounced = false;
-            let (announced, ahead) = (past.next_event_of(k), task.response.next_event);
+            let announced = past.next_event_of(k);
+            let ahead = task.response.next_event;
             self.events[k] = if announced > task.step.start && announced <= reached {
                 Some(announced)
             } else if ahead <= reached || reached < task.step.end || self.switches(past, k) {
@@ -291,10 +294,8 @@ impl F3ornits<'_> {
         let task = &self.tasks[feeder];
         self.events[feeder].filter(|_| task.response.reached == time)?;
         let position = output - self.connections.outputs_of(feeder).start;
-        let (value, before) = (
-            task.response.outputs[position].value,
-            self.before_event[output],
-        );
+        let value = task.response.outputs[position].value;
+        let before = self.before_event[output];
         if jumps(self.connections, output) {
             return (value != before).then_some(value);
         }

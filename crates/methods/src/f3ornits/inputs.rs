@@ -59,7 +59,8 @@ impl<'a> Inputs<'a> {
 
     /// Gives the task its inputs over its step, (24) to (28).
     pub fn place(&mut self, task: &mut Task, states: &[SystemState]) {
-        let (k, step) = (task.system, task.step);
+        let k = task.system;
+        let step = task.step;
         let smooths = self.smooths(k);
         for (input, place) in self.connections.inputs_of(k).zip(&mut task.inputs) {
             let memory = &mut self.memories[input];
@@ -98,7 +99,8 @@ impl<'a> Inputs<'a> {
         for input in self.connections.inputs_of(k) {
             let memory = &mut self.memories[input];
             memory.crossed = memory.end_epoch.is_some() && memory.end_epoch != memory.epoch;
-            (memory.end, memory.end_epoch) = (memory.signal.at(task.step.size()), memory.epoch);
+            memory.end = memory.signal.at(task.step.size());
+            memory.end_epoch = memory.epoch;
             if memory.signal.degree() > self.accepted[k] {
                 self.reduced[k] = self.reduced[k].max(memory.signal.degree());
             }
@@ -109,10 +111,8 @@ impl<'a> Inputs<'a> {
     /// to be reduced; not where the system is about to switch, since a question would take it
     /// across.
     pub fn misleads(&self, task: &Task) -> bool {
-        let (accepted, first) = (
-            self.accepted[task.system],
-            self.connections.inputs_of(task.system).start,
-        );
+        let accepted = self.accepted[task.system];
+        let first = self.connections.inputs_of(task.system).start;
         let reduced = |&input: &usize| self.memories[first + input].signal.degree() > accepted;
         let outputs = &self.connections.interfaces()[task.system].outputs;
         let at_event = task.response.next_event <= task.response.reached;

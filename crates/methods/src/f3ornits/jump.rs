@@ -89,17 +89,23 @@ impl Jumps {
     /// What there is to say of jumps that were found where they are.
     pub fn remarks(&self, connections: &Connections) -> Vec<String> {
         self.report(true, self.located, |jump| {
-            let (name, time) = (connections.output_name(jump.output), readable(jump.time));
-            format!("`{name}` jumps at t = {time} s, which no system had announced: found by trying shorter steps")
+            let name = connections.output_name(jump.output);
+            let time = readable(jump.time);
+            format!(
+                "`{name}` jumps at t = {time} s, which no system had announced: found by \
+                trying shorter steps"
+            )
         })
     }
 
     /// What there is to say of jumps that were noticed too late.
     pub fn warnings(&self, connections: &Connections) -> Vec<String> {
         self.report(false, self.late, |jump| {
-            let (name, time) = (connections.output_name(jump.output), readable(jump.time));
+            let name = connections.output_name(jump.output);
+            let time = readable(jump.time);
             format!(
-                "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had announced: its readers heard of it up to \
+                "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had \
+                 announced: its readers heard of it up to \
                  that much late",
                 jump.lag
             )

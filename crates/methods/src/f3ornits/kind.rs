@@ -49,7 +49,8 @@ const TOLERANCE: OptionSpec = OptionSpec {
 
 const SETTING: OptionSpec = OptionSpec::choice::<Setting>(
     "setting",
-    "default, or paper: degrees up to 2, growth by 1.05, orders and steps by the newest error, an absolute tolerance of 1e-6",
+    "default, or paper: degrees up to 2, growth by 1.05, orders and steps by the newest error, an \
+     absolute tolerance of 1e-6",
 );
 
 const CALIBRATION: OptionSpec =

@@ -190,7 +190,8 @@ impl<'a> F3ornits<'a> {
     ) -> Self {
         let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
         let systems = connections.systems();
-        let (followed, held) = (coupled_outputs(connections), held_outputs(connections));
+        let followed = coupled_outputs(connections);
+        let held = held_outputs(connections);
         let role =
             |output: usize| match (followed.binary_search(&output), held.binary_search(&output)) {
                 (Ok(_), _) => Role::Followed,
@@ -450,7 +451,8 @@ impl<'a> F3ornits<'a> {
     /// After questions of another kind: the tasks are again those that were planned.
     fn restore_steps(&mut self) {
         for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
-            (task.due, task.step) = (step.is_some(), step.unwrap_or(task.step));
+            task.due = step.is_some();
+            task.step = step.unwrap_or(task.step);
         }
     }
 
@@ -480,7 +482,8 @@ impl<'a> F3ornits<'a> {
     /// Orders and steps for what comes next.
     fn learn(&mut self, past: &Past) {
         for task in self.tasks.iter().filter(|task| task.due) {
-            let (k, state) = (task.system, &mut self.states[task.system]);
+            let k = task.system;
+            let state = &mut self.states[task.system];
             self.signals[2 * k] = state.degree() as f64;
             self.signals[2 * k + 1] = task.step.size();
             state.learn(past, task, &self.options);

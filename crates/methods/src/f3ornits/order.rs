@@ -41,7 +41,8 @@ impl Order {
         most: usize,
     ) {
         let available = most.min(points.count() - 1);
-        let (mut best, mut least) = (0, f64::INFINITY);
+        let mut best = 0;
+        let mut least = f64::INFINITY;
         for degree in 0..=available {
             let miss = (points.extrapolate(degree).value(elapsed) - value).abs();
             let weighed = match steering {
@@ -52,7 +53,8 @@ impl Order {
                 }
             };
             if weighed < least {
-                (best, least) = (degree, weighed);
+                best = degree;
+                least = weighed;
             }
         }
         self.known = self.known.max(available + 1);
@@ -98,7 +100,8 @@ mod tests {
             ..Interface::default()
         };
         let connections = Connections::new(vec![interface], vec![]);
-        let (mut past, mut tasks) = (Past::new(&connections), connections.tasks(0));
+        let mut past = Past::new(&connections);
+        let mut tasks = connections.tasks(0);
         for time in [0.0, 0.3, 0.5, 0.9, 1.0] {
             tasks[0].step = MacroStep::new(time - 0.1, time);
             tasks[0].response.reached = time;

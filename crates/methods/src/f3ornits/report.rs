@@ -21,7 +21,8 @@ impl F3ornitsOptions {
                 "orders by averaged errors, steps by a PI controller",
             ),
         };
-        let (degree, growth) = (self.max_degree, self.max_growth);
+        let degree = self.max_degree;
+        let growth = self.max_growth;
         format!("setting: {how}; degrees up to {degree}, growth up to {growth}, {controller}")
     }
 }
@@ -42,14 +43,23 @@ impl F3ornits<'_> {
             let names: Vec<String> = systems.iter().map(|&k| self.name(k).to_owned()).collect();
             list_names(&names)
         };
-        let unsettled = self.cycles.iter().filter(|cycle| cycle.failures > 0).map(|cycle| {
-            let (names, failures) = (names(&cycle.systems), cycle.failures);
-            format!("the outputs of {names}, which depend on one another at once, did not agree where {failures} steps ended: they were passed on late there")
-        });
+        let unsettled = self
+            .cycles
+            .iter()
+            .filter(|cycle| cycle.failures > 0)
+            .map(|cycle| {
+                let names = names(&cycle.systems);
+                let failures = cycle.failures;
+                format!(
+                    "the outputs of {names}, which depend on one another at once, did not agree \
+                where {failures} steps ended: they were passed on late there"
+                )
+            });
         let late = self.late.iter().map(|systems| {
             let names = names(systems);
             format!(
-                "the outputs of {names} depend on one another at once and were passed on a step late: these systems cannot be asked \
+                "the outputs of {names} depend on one another at once and were passed on a step \
+                 late: these systems cannot be asked \
                  about the present"
             )
         });
@@ -62,10 +72,14 @@ impl F3ornits<'_> {
 
     /// Its inputs had to be reduced.
     fn reduction(&self, k: usize) -> Option<String> {
-        let (accepted, asked) = (self.capabilities[k].input_degree, self.inputs.reduced[k]);
+        let accepted = self.capabilities[k].input_degree;
+        let asked = self.inputs.reduced[k];
         let name = self.name(k);
         (asked > 0).then(|| {
-            format!("`{name}` takes inputs of degree {accepted} only: estimates of degree up to {asked} were reduced, their means kept")
+            format!(
+                "`{name}` takes inputs of degree {accepted} only: estimates of degree up to \
+                {asked} were reduced, their means kept"
+            )
         })
     }
 
@@ -86,7 +100,8 @@ impl F3ornits<'_> {
 
     /// Its steps were not as short as they should have been.
     fn short_steps(&self, k: usize) -> Option<String> {
-        let (starved, steps) = (self.states[k].starved, self.states[k].steps);
+        let starved = self.states[k].starved;
+        let steps = self.states[k].steps;
         let free = self.capabilities[k].step_rule == StepRule::Free;
         let many = starved > FEW && starved as f64 > MANY * steps as f64;
         let reason = if self.loops {
@@ -96,7 +111,8 @@ impl F3ornits<'_> {
         };
         (free && many).then(|| {
             format!(
-                "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} s: errors there are above the tolerance{reason}",
+                "{starved} of {steps} steps of `{}` should have been shorter than min-step, {:e} \
+                 s: errors there are above the tolerance{reason}",
                 self.name(k),
                 readable(self.options.min_step)
             )
@@ -108,14 +124,16 @@ impl F3ornits<'_> {
     fn rough_steps(&self, k: usize) -> Option<String> {
         let state = &self.states[k];
         let many = state.rough > 2 && state.rough as f64 > OFTEN * state.steps as f64;
-        let (name, worst) = (self.name(k), state.worst);
+        let name = self.name(k);
+        let worst = state.worst;
         let way_out = match self.capabilities[k].step_rule {
             StepRule::Free => "a smaller first step, min-step or tolerance helps",
             StepRule::Imposed(_) => "its imposed step is too long for what it is connected to",
         };
         (many || (state.rough > 0 && state.steps < FEW)).then(|| {
             format!(
-                "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from what their readers were told, at worst \
+                "on {} of {} steps outputs of `{name}` were over ten times the tolerance away from \
+                 what their readers were told, at worst \
                  {worst:.0e} times: {way_out}",
                 state.rough, state.steps
             )
@@ -126,8 +144,12 @@ impl F3ornits<'_> {
     fn early_end(&self, k: usize) -> Option<String> {
         let last = self.scheduler.last_time(k);
         (last < self.span.1).then(|| {
-            let (name, last) = (self.name(k), readable(last));
-            format!("`{name}` imposes its steps: its last one before the end of the run ends at t = {last} s")
+            let name = self.name(k);
+            let last = readable(last);
+            format!(
+                "`{name}` imposes its steps: its last one before the end of the run ends at t \
+                = {last} s"
+            )
         })
     }
 }

@@ -135,7 +135,8 @@ impl Scheduler {
         for (position, members) in loops.iter().enumerate() {
             members.iter().for_each(|&k| member_of[k] = position);
         }
-        let (last, ends) = (paces.iter().map(end).collect(), vec![None; feeders.len()]);
+        let last = paces.iter().map(end).collect();
+        let ends = vec![None; feeders.len()];
         Self {
             stop,
             longest,
@@ -229,7 +230,8 @@ impl Scheduler {
                 .filter_map(|&l| self.ends[l])
                 .fold(f64::INFINITY, f64::min);
             if horizon < end {
-                (self.ends[k], moved) = (Some(horizon), true);
+                self.ends[k] = Some(horizon);
+                moved = true;
             }
         }
         moved

@@ -123,7 +123,8 @@ impl SystemState {
             epoch: 0,
             signals: vec![Signal::constant(0.0); channels.len()],
         };
-        let (estimates, passed) = ([estimate(), estimate()], estimate());
+        let estimates = [estimate(), estimate()];
+        let passed = estimate();
         Self {
             channels,
             estimates,
@@ -162,7 +163,8 @@ impl SystemState {
     pub fn estimate(&mut self, past: &Past, system: usize, options: &F3ornitsOptions) {
         self.estimates.swap(0, 1);
         let newest = &mut self.estimates[0];
-        (newest.made, newest.epoch) = (past.reached_by(system), self.epoch);
+        newest.made = past.reached_by(system);
+        newest.epoch = self.epoch;
         let (_, outputs) = past.point(system, 0);
         for (position, channel) in self.channels.iter().enumerate() {
             newest.signals[position] = match channel.role {
@@ -177,7 +179,8 @@ impl SystemState {
 
     /// What the step of `task`, just taken, went through.
     pub fn pass(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
-        (self.passed.made, self.passed.epoch) = (task.response.reached, self.epoch);
+        self.passed.made = task.response.reached;
+        self.passed.epoch = self.epoch;
         for (position, channel) in self.channels.iter().enumerate() {
             let value = task.response.outputs[position].value;
             self.passed.signals[position] = match channel.role {
@@ -214,7 +217,8 @@ impl SystemState {
     pub fn excess(&self, task: &Task, options: &F3ornitsOptions) -> f64 {
         let excess = |position: usize| {
             let channel = &self.channels[position];
-            let (mut range, value) = (channel.range, task.response.outputs[position].value);
+            let mut range = channel.range;
+            let value = task.response.outputs[position].value;
             range.include(value, elapsed(task), options.damping);
             self.error(position, &range, value, elapsed(task), options) / channel.recent.limit()
         };
@@ -333,7 +337,8 @@ impl SystemState {
             .filter(|channel| channel.jumped)
             .map(|channel| channel.before);
         let size = (options.tolerance * jumped.fold(0.0, f64::max)).clamp(LEAST_JUMP, 1.0);
-        (self.jumps, self.farthest) = (self.jumps + 1, self.farthest.max(size));
+        self.jumps += 1;
+        self.farthest = self.farthest.max(size);
         let between = (time - start) / self.jumps as f64;
         self.cap = (TIMING / self.farthest * between)
             .max(SHORTEST_CAP * (stop - start))
@@ -376,8 +381,9 @@ impl SystemState {
         let channels = self.channels.iter_mut().zip(&task.response.outputs);
         for (channel, knot) in channels.filter(|(channel, _)| channel.is_followed()) {
             channel.range.include(knot.value, 0.0, options.damping);
-            (channel.order, channel.recent, channel.before) =
-                (Order::new(), RecentErrors::default(), 1.0);
+            channel.order = Order::new();
+            channel.recent = RecentErrors::default();
+            channel.before = 1.0;
         }
         self.settled = 0;
         self.pace = if self.jumps >= MANY {

@@ -101,7 +101,8 @@ mod tests {
             slope: 3.0,
             curvature: 0.0,
         };
-        let (mut past, mut guess) = (Extrapolation::new(1), [0.0; 2]);
+        let mut past = Extrapolation::new(1);
+        let mut guess = [0.0; 2];
         past.record(0.0, &[knot]);
         past.guess(MacroStep::new(0.0, 0.5), &[knot], &mut guess);
         assert_eq!(guess, [3.5, 3.0]);

@@ -23,7 +23,8 @@ impl Choice for Criterion {
 
 const CRITERION: OptionSpec = OptionSpec::choice::<Criterion>(
     "criterion",
-    "when the iterations of ifosmondi agree: range (within the tolerance of each variable's range), paper (its formula (27) \
+    "when the iterations of ifosmondi agree: range (within the tolerance of each variable's \
+     range), paper (its formula (27) \
      and a fixed step)",
 );
 

@@ -94,7 +94,8 @@ impl<'a> Ifosmondi<'a> {
         capabilities: &[Capabilities],
     ) -> Self {
         let coupling = Coupling::new(connections, options.tolerance, capabilities, grid.size());
-        let (count, ranges) = (coupling.start.len(), Ranges::of(&coupling));
+        let count = coupling.start.len();
+        let ranges = Ranges::of(&coupling);
         Self {
             coupling,
             steps: match options.chosen {
@@ -168,7 +169,8 @@ impl<'a> Ifosmondi<'a> {
             .zip(&self.unknowns)
             .map(|(knot, end)| end - knot.value);
         self.ranges.expect(moves);
-        let (start, end) = (&self.coupling.start, &self.unknowns);
+        let start = &self.coupling.start;
+        let end = &self.unknowns;
         let error = match self.coupling.smooth {
             true => self.errors.estimate(step.size(), start, end, &self.ranges),
             false => self
@@ -237,7 +239,8 @@ impl<'a> Ifosmondi<'a> {
 fn why(ending: Ending, solver: &str) -> String {
     let reason = match ending {
         _ if solver == "fixed-point" => {
-            "A fixed point is reached only where going round the loop shrinks errors, and here it does not, whatever the step"
+            "A fixed point is reached only where going round the loop shrinks errors, and here it \
+             does not, whatever the step"
         }
         Ending::Diverged => "Its iterations drift apart",
         Ending::IterationLimit => "Its iterations come closer too slowly",
@@ -288,13 +291,15 @@ impl Method for Ifosmondi<'_> {
         }
         let tolerance = self.steps.iterated(self.options.tolerance);
         let criterion = (self.options.criterion, tolerance);
-        let (ranges, first) = (&mut self.ranges, &mut self.first);
+        let ranges = &mut self.ranges;
+        let first = &mut self.first;
         let mut equations =
             Residual::new(&mut self.coupling, past, workers, criterion, ranges, first);
         let outcome = self
             .solver
             .solve(&mut equations, &mut self.unknowns, &mut self.residual);
-        let (failure, stopped) = (equations.error, equations.stopped);
+        let failure = equations.error;
+        let stopped = equations.stopped;
         if stopped {
             return Ok(Outcome::Rejected(step));
         }
@@ -310,7 +315,8 @@ impl Method for Ifosmondi<'_> {
         self.coupling.place(&self.unknowns);
         self.accept(workers)?;
         self.signals[0] = outcome.iterations as f64;
-        let (tasks, iterations) = (&self.coupling.tasks, outcome.iterations as u64);
+        let tasks = &self.coupling.tasks;
+        let iterations = outcome.iterations as u64;
         let before = self.coupling.near_side.tasks();
         Ok(Outcome::Accepted(Exchange {
             tasks,

@@ -33,7 +33,9 @@ impl<'b, 'a> Residual<'b, 'a> {
         ranges: &'b mut Ranges,
         before: &'b mut [f64],
     ) -> Self {
-        let (error, stopped, evaluations) = (None, false, 0);
+        let error = None;
+        let stopped = false;
+        let evaluations = 0;
         Self {
             coupling,
             past,
@@ -105,7 +107,8 @@ impl Equations for Residual<'_, '_> {
 
     /// (27), or its like by the ranges of the variables.
     fn converged(&self, guess: &[f64], residual: &[f64]) -> bool {
-        let (measure, coupling) = (self.measure(), &*self.coupling);
+        let measure = self.measure();
+        let coupling = &*self.coupling;
         residual.iter().zip(guess).enumerate().all(|(i, (&r, &z))| {
             r.abs() < measure.allows(coupling, i, z)
                 && !measure.has_run_away(coupling, i, z)

@@ -209,7 +209,8 @@ impl InputErrors {
 
     /// An event: what was says nothing of what comes.
     pub fn forget(&mut self) {
-        (self.before, self.longer) = (None, None);
+        self.before = None;
+        self.longer = None;
     }
 
     /// The error of a first step without slopes at its start: by how much the inputs of a longer
@@ -258,7 +259,8 @@ impl InputErrors {
     ) -> InputError {
         let count = start.len();
         for (c, knot) in start.iter().enumerate() {
-            let (value, slope) = (end[c], end[count + c]);
+            let value = end[c];
+            let slope = end[count + c];
             self.now[c] =
                 6.0 * (knot.slope + slope - 2.0 * (value - knot.value) / size) / (size * size);
             self.newest[c] = match self.before {

@@ -107,7 +107,8 @@ impl InterfaceMatrix {
         size: f64,
         gain: impl Fn(usize, usize, usize, usize) -> f64,
     ) {
-        let (values, orders) = (self.matrix.values_mut(), self.orders);
+        let values = self.matrix.values_mut();
+        let orders = self.orders;
         for (row, places) in self.places[system].iter().enumerate() {
             let blocks = || {
                 places

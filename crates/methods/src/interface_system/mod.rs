@@ -234,10 +234,8 @@ impl InterfaceSystem {
         self.shape = None; // until the factors are there
         let mut changed = reshaped;
         for system in 0..self.estimators.len() {
-            let (estimator, new) = (
-                &mut self.estimators[system],
-                &self.local[system].linearization,
-            );
+            let estimator = &mut self.estimators[system];
+            let new = &self.local[system].linearization;
             let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
             if self.fresh {
                 estimator.refresh(coupling.step.start, here);
@@ -292,11 +290,9 @@ impl InterfaceSystem {
     /// The rows of a system, given what the inputs are for an end value of 1, an end slope of 1, an
     /// end curvature of 1.
     fn assemble(&mut self, orders: usize, system: usize, size: f64, basis: [Signal; MOST_ORDERS]) {
-        let (estimator, rows, columns) = (
-            &self.estimators[system],
-            &self.rows[system],
-            &self.columns[system],
-        );
+        let estimator = &self.estimators[system];
+        let rows = &self.rows[system];
+        let columns = &self.columns[system];
         self.matrices
             .of(orders)
             .assemble(system, size, |row, to, column, by| {
@@ -310,7 +306,8 @@ impl InterfaceSystem {
     }
 
     fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
-        let (count, estimator) = (coupling.variables.len(), &self.estimators[system]);
+        let count = coupling.variables.len();
+        let estimator = &self.estimators[system];
         let inputs = &coupling.tasks[system].inputs;
         for row in &self.rows[system] {
             for order in 0..into.len() / count {
@@ -375,10 +372,8 @@ impl InterfaceSystem {
         disturbance: &[P],
         inputs: Option<&[Signal]>,
     ) -> f64 {
-        let (size, degree) = (
-            self.shape.map_or(0.0, |(size, _)| size),
-            self.degrees[system],
-        );
+        let size = self.shape.map_or(0.0, |(size, _)| size);
+        let degree = self.degrees[system];
         let estimator = &self.estimators[system];
         let gain = |column: &Column| {
             let coefficients = disturbance[column.variable].as_ref();

@@ -16,7 +16,8 @@ pub const TOLERANCE: OptionSpec = OptionSpec::positive(
 pub const STEP: OptionSpec = OptionSpec::positive(
     "step",
     "1/500 of the run, or chosen",
-    "macro-step; dovetail, missiles and ifosmondi, which choose their own, keep to it; f3ornits begins with it",
+    "macro-step; dovetail, missiles and ifosmondi, which choose their own, keep to it; f3ornits \
+     begins with it",
 );
 
 /// Tolerance of integrators inside the systems.
@@ -24,7 +25,8 @@ pub const INTEGRATOR_TOLERANCE: OptionSpec = OptionSpec {
     key: "integrator-tolerance",
     value: ValueKind::Between(1e-14, 0.1), // double precision has no more
     default: "1e-10; FMUs: a hundredth of the tolerance",
-    meaning: "relative tolerance of the integrator inside models given as equations, and of what FMUs are asked for",
+    meaning: "relative tolerance of the integrator inside models given as equations, and of what \
+        FMUs are asked for",
 };
 
 /// The options that every run has.

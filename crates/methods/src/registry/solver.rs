@@ -48,7 +48,8 @@ pub(crate) const ANDERSON: &str = "anderson";
 pub(crate) static OWN_SOLVERS: [OwnSolver; 6] = [
     OwnSolver {
         name: QUASI_NEWTON,
-        summary: "remembers how the interface reacts from step to step; usually the fewest integrations",
+        summary: "remembers how the interface reacts from step to step; usually the fewest \
+            integrations",
         remembers: true,
         make: |size| Box::new(QuasiNewton::new(size, QuasiNewtonOptions::default())),
     },

@@ -90,7 +90,8 @@ fn run(model: &Model) -> (Vec<Round>, Scheduler, Vec<f64>) {
     };
     let mut standings: Vec<Standing> = (0..systems).map(standing).collect();
     let mut made = vec![[model.start, f64::NEG_INFINITY]; systems];
-    let (mut rounds, mut steps) = (Vec::new(), vec![None; systems]);
+    let mut rounds = Vec::new();
+    let mut steps = vec![None; systems];
     while scheduler.plan(&standings, &mut steps) {
         rounds.push(Round {
             standings: standings.clone(),
@@ -195,7 +196,8 @@ proptest! {
             for (k, step) in round.steps.iter().enumerate() {
                 let Some(step) = step else { continue };
                 for &l in &model.feeders[k] {
-                    let (made, event) = (round.made[l], round.standings[l].last_event);
+                    let made = round.made[l];
+                    let event = round.standings[l].last_event;
                     let choice = usable(made, step.start, event);
                     // The one exception: the feeder has stepped over an event that lies behind the
                     // reader.
