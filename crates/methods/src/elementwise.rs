@@ -13,3 +13,31 @@ pub(crate) fn subtract(rest: &mut [f64], taken: &[f64]) {
         *rest -= taken;
     }
 }
+
+/// `sum += one − other`, as far as all go.
+pub(crate) fn add_difference(sum: &mut [f64], one: &[f64], other: &[f64]) {
+    for ((sum, one), other) in sum.iter_mut().zip(one).zip(other) {
+        *sum += one - other;
+    }
+}
+
+/// `rest -= one − other`, as far as all go.
+pub(crate) fn subtract_difference(rest: &mut [f64], one: &[f64], other: &[f64]) {
+    for ((rest, one), other) in rest.iter_mut().zip(one).zip(other) {
+        *rest -= one - other;
+    }
+}
+
+/// `into = one − other`, as far as all go.
+pub(crate) fn set_difference(into: &mut [f64], one: &[f64], other: &[f64]) {
+    for ((into, one), other) in into.iter_mut().zip(one).zip(other) {
+        *into = one - other;
+    }
+}
+
+/// `into = one + other`, as far as all go.
+pub(crate) fn set_sum(into: &mut [f64], one: &[f64], other: &[f64]) {
+    for ((into, one), other) in into.iter_mut().zip(one).zip(other) {
+        *into = one + other;
+    }
+}

@@ -3,9 +3,12 @@
 use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
 use super::controller::Parts;
+use super::local_error::LocalError;
 use super::restart::Restart;
-use super::tuning::{BAD, GOOD, LEAST_OF_GRID, MOST_UNKNOWN, OUTDATED, SAME, TRUSTED_AT_LEAST};
+use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
 use super::{Dovetail, Relinearize};
+use crate::elementwise::{set_difference, set_sum};
+use crate::finite::finite_or_zero;
 use crate::interface_system::Column;
 use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
@@ -56,136 +59,115 @@ impl Dovetail<'_> {
     /// What linear operators missed, and what the prediction missed.
     fn learn(&mut self, step: MacroStep) {
         let measured = self.measured();
-        let solved = self.unknowns();
+        let known = self.unknowns().min(measured);
         let ends = &mut self.ends;
-        Restart::measure(
-            &self.coupling,
-            &self.interface_system,
-            &mut ends.integrated[..measured],
-        );
-        self.interface_system
-            .estimate_all(&self.coupling, &mut ends.difference[..measured]);
-        ends.difference
-            .iter_mut()
-            .zip(&ends.integrated)
-            .for_each(|(d, integrated)| *d = integrated - *d);
-        let missed = ends
-            .missed
-            .iter_mut()
-            .zip(ends.integrated.iter().zip(&ends.solution));
-        missed.for_each(|(missed, (integrated, solved))| *missed = integrated - solved);
-        let known = solved.min(measured);
+        let integrated = &mut ends.integrated[..measured];
+        Restart::measure(&self.coupling, &self.interface_system, integrated);
+        let linear = &mut ends.difference[..measured];
+        self.interface_system.estimate_all(&self.coupling, linear);
+        for (difference, integrated) in ends.difference.iter_mut().zip(&ends.integrated) {
+            *difference = integrated - *difference;
+        }
+        set_difference(&mut ends.missed, &ends.integrated, &ends.solution);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
-        let stiff = self.rates.is_long_for_any(step.size());
-        let known_orders = if stiff {
+        let believed = if self.rates.is_long_for_any(step.size()) {
             measured.min(2 * self.coupling.start.len())
         } else {
             measured
         };
-        let looked = self
-            .step_state
-            .looked
-            .then_some(&self.look_ahead.differences[..]);
+        let looked = self.step_state.looked;
         self.memory.learn(
             step.start,
             step.size(),
-            &ends.difference[..known_orders],
+            &ends.difference[..believed],
             &ends.missed[..known],
-            looked,
+            looked.then_some(&self.look_ahead.differences[..]),
         );
     }
 
     /// Which linearizations the next step stands on.
     fn choose_linearizations(&mut self) {
-        if self.options.relinearize == Relinearize::Always {
-            return;
-        }
         let coupling = &self.coupling;
         let ends = &self.ends;
-        let never = self.options.relinearize == Relinearize::Never;
-        let outdated = |system: usize| {
-            coupling
-                .variables
-                .iter()
-                .enumerate()
-                .filter(|(_, variable)| variable.system == system)
-                .any(|(c, _)| {
-                    let change = ends.integrated[c] - coupling.start[c].value;
-                    ends.difference[c].abs() > OUTDATED * change.abs()
-                })
+        let is_outdated = |c: usize| {
+            let change = ends.integrated[c] - coupling.start[c].value;
+            ends.difference[c].abs() > OUTDATED * change.abs()
         };
-        self.interface_system.keep(|system, kept, new| {
-            if never {
-                !outdated(system)
-            } else {
-                is_same(kept, new)
-            }
-        });
+        let any_outdated = |system: usize| {
+            let mut variables = coupling.variables.iter().enumerate();
+            variables.any(|(c, variable)| variable.system == system && is_outdated(c))
+        };
+        match self.options.relinearize {
+            Relinearize::Always => {}
+            Relinearize::Never => self
+                .interface_system
+                .keep(|system, _, _| !any_outdated(system)),
+            Relinearize::Auto => self
+                .interface_system
+                .keep(|_, kept, new| is_same(kept, new)),
+        }
     }
 
     /// The error of the step, the size of the next, and the error of the whole run.
     fn judge(&mut self, step: MacroStep) {
         let shortest = !self.may_shrink(step);
-        let errors = &self.local_error;
         let count = self.coupling.start.len();
         let missed = self.outputs.largest_share(&self.ends.missed[..count]);
-        let both = errors.interpolation.iter().zip(&errors.ends);
-        self.states
-            .errors
-            .iter_mut()
-            .zip(both)
-            .for_each(|(sum, (one, other))| *sum = one + other);
-        let parts = Parts {
-            interpolation: self.states.largest_share(&errors.interpolation),
-            ends: self
-                .states
-                .largest_share(&errors.ends)
-                .max(self.step_state.corrected),
-            // What was corrected would have been missed: the next step is to do without.
-            total: self
-                .states
-                .largest_own_share()
-                .max(self.step_state.corrected),
+        let parts = self.error_parts();
+        self.carry_error(step);
+        self.choose_next_size(step, missed, parts);
+        self.step_state.missed = missed;
+        self.update_advice(missed, shortest);
+    }
+
+    /// What the step has left in the states.
+    fn error_parts(&mut self) -> Parts {
+        let LocalError {
+            interpolation,
+            ends,
+            ..
+        } = &self.local_error;
+        set_sum(&mut self.states.errors, interpolation, ends);
+        // What was corrected would have been missed: the next step is to do without.
+        let corrected = self.step_state.corrected;
+        Parts {
+            interpolation: self.states.largest_share(interpolation),
+            ends: self.states.largest_share(ends).max(corrected),
+            total: self.states.largest_own_share().max(corrected),
             points: self.memory.points(),
-        };
-        if let Some(error) = &mut self.global_error {
-            // The interpolation error of a first step may not be known: it is that of the next, but
-            // for their sizes.
-            let grown = |size: f64| size.powi(2 * self.coupling.shape().orders() as i32 + 1);
-            // A parabola that nobody could refuse is not enough to judge a run by; another step is
-            // to follow.
-            let judged = self.coupling.shape() != Shape::Parabola
-                || matches!(self.steps, Steps::Adaptive(_));
-            let times = if errors.known {
-                self.error_knowledge.unknown = u32::from(!judged);
-                1.0 + std::mem::take(&mut self.error_knowledge.unmeasured) / grown(step.size())
-            } else {
-                self.error_knowledge.unknown += 1;
-                self.error_knowledge.unmeasured += grown(step.size());
-                0.0
-            };
-            // One step can stand for a few others, not for a run in which every step begins at an
-            // event.
-            self.error_knowledge.unsure |= self.error_knowledge.unknown > MOST_UNKNOWN;
-            error.carry(step.size(), [&errors.interpolation, &errors.ends], times);
-            error.estimate_outputs(&self.coupling, &self.interface_system);
-            let change = error.change(step.size(), &self.states);
-            // One step to the next tells nothing of steps much shorter.
-            self.step_state.trust = (step.size() / change)
-                .sqrt()
-                .max(TRUSTED_AT_LEAST * step.size());
         }
+    }
+
+    /// The error of the run, with that of the step; and how far the next one may go.
+    fn carry_error(&mut self, step: MacroStep) {
+        let Some(error) = &mut self.global_error else {
+            return;
+        };
+        let shape = self.coupling.shape();
+        let errors = &self.local_error;
+        let size = step.size();
+        // A parabola that nobody could refuse is not enough to judge a run by; another step is to
+        // follow.
+        let judged = shape != Shape::Parabola || self.steps.is_adaptive();
+        let grown = size.powi(2 * shape.orders() as i32 + 1);
+        let times = self.error_knowledge.count(errors.known, judged, grown);
+        error.carry(size, [&errors.interpolation, &errors.ends], times);
+        error.estimate_outputs(&self.coupling, &self.interface_system);
+        let change = error.change(size, &self.states);
+        // One step to the next tells nothing of steps much shorter.
+        self.step_state.trust = (size / change).sqrt().max(TRUSTED_AT_LEAST * size);
+    }
+
+    fn choose_next_size(&mut self, step: MacroStep, missed: f64, parts: Parts) {
         let magnification = self.magnification();
         match &mut self.steps {
             Steps::Fixed(plan) if self.abilities.revocable || missed < GOOD => plan.lengthen(),
-            Steps::Fixed(plan)
-                if missed > BAD
-                    && step.size() > plan.grid().size() / LEAST_OF_GRID
-                    && self.abilities.free =>
-            {
-                plan.shorten(step);
+            Steps::Fixed(plan) => {
+                let long = step.size() > plan.grid().size() / LEAST_OF_GRID;
+                if missed > BAD && long && self.abilities.free {
+                    plan.shorten(step);
+                }
             }
-            Steps::Fixed(_) => {}
             Steps::Adaptive(controller) => {
                 controller.accept(step, self.coupling.shape(), parts);
                 controller.allow_for_loops(magnification);
@@ -194,8 +176,6 @@ impl Dovetail<'_> {
                 }
             }
         }
-        self.step_state.missed = missed;
-        self.update_advice(missed, shortest);
     }
 
     /// Crosses the event at the end of the step: the stretch after it starts as the run did.
@@ -213,31 +193,32 @@ impl Dovetail<'_> {
     /// What is recorded of coupled outputs is what the next step starts from, and what feeds nobody
     /// follows from the same inputs.
     fn provide_consistent_outputs(&mut self) {
-        for (task, (columns, local)) in self.coupling.tasks.iter_mut().zip(
-            self.interface_system
-                .columns
-                .iter()
-                .zip(self.interface_system.local()),
-        ) {
-            let here = &local.linearization;
-            for (output, knot) in task.response.outputs.iter_mut().enumerate() {
-                let by_input = |column: &Column| {
-                    let now = self.coupling.start[column.variable];
-                    let bent = here.d_slope[(output, column.input)];
-                    let by_slope = if bent != 0.0 {
-                        bent * (now.slope - here.u_slope[column.input])
-                    } else {
-                        0.0
-                    };
-                    here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
-                };
-                let moved: f64 = columns.iter().map(by_input).sum();
-                knot.value += if moved.is_finite() { moved } else { 0.0 };
+        for system in 0..self.coupling.tasks.len() {
+            for output in 0..self.coupling.tasks[system].response.outputs.len() {
+                let moved = finite_or_zero(self.moved_by_inputs(system, output));
+                self.coupling.tasks[system].response.outputs[output].value += moved;
             }
         }
         for (variable, knot) in self.coupling.variables.iter().zip(&self.coupling.start) {
             self.coupling.tasks[variable.system].response.outputs[variable.position] = *knot;
         }
+    }
+
+    /// By how much an output changes where its system's inputs are those that agree.
+    fn moved_by_inputs(&self, system: usize, output: usize) -> f64 {
+        let here = self.interface_system.linearization(system);
+        let by_input = |column: &Column| {
+            let now = self.coupling.start[column.variable];
+            let bent = here.d_slope[(output, column.input)];
+            let by_slope = if bent != 0.0 {
+                bent * (now.slope - here.u_slope[column.input])
+            } else {
+                0.0
+            };
+            here.d[(output, column.input)] * (now.value - here.u[column.input]) + by_slope
+        };
+        let columns = self.interface_system.columns[system].iter();
+        columns.map(by_input).sum()
     }
 }
 

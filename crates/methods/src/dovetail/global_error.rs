@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 use super::tuning::{LEAST_RANGE, MOST_ESTIMATED};
 use crate::coupling::Coupling;
 use crate::initialization::algebraic_loops;
-use crate::interface_system::InterfaceSystem;
+use crate::interface_system::{Column, InterfaceSystem};
 use crate::ranges::Ranges;
 use crate::state_counts::total_states;
 
@@ -72,13 +72,25 @@ impl GlobalError {
 
     /// The systems stand elsewhere, or on the far side of an event.
     pub fn locate(&mut self, interface_system: &InterfaceSystem) {
+        self.fill_loops(interface_system);
+        if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
+            self.measure_loops();
+            for j in 0..self.follow.ncols() {
+                copy(self.follow.column(j).iter(), &mut self.column);
+                self.factors.solve_in_place(&mut self.column);
+                copy(self.column.iter(), self.follow.column_mut(j).as_mut_slice());
+            }
+        }
+        self.couple(interface_system);
+    }
+
+    /// `I − D Φᵀ` and C.
+    fn fill_loops(&mut self, interface_system: &InterfaceSystem) {
         self.loops.fill(0.0);
         self.loops.fill_diagonal(1.0);
         self.follow.fill(0.0);
-        self.coupled.fill(0.0);
         let mut first = 0;
-        for (system, local) in interface_system.local().iter().enumerate() {
-            let here = &local.linearization;
+        for (system, here) in interface_system.linearizations().enumerate() {
             for row in &interface_system.rows[system] {
                 for j in 0..here.x.len() {
                     self.follow[(row.variable, first + j)] = here.c[(row.position, j)];
@@ -90,22 +102,6 @@ impl GlobalError {
             }
             first += here.x.len();
         }
-        if self.loops.nrows() > 0 && self.factors.factor(&self.loops).is_ok() {
-            self.measure_loops();
-            for j in 0..self.follow.ncols() {
-                self.column
-                    .iter_mut()
-                    .zip(self.follow.column(j).iter())
-                    .for_each(|(to, from)| *to = *from);
-                self.factors.solve_in_place(&mut self.column);
-                self.follow
-                    .column_mut(j)
-                    .iter_mut()
-                    .zip(&self.column)
-                    .for_each(|(to, from)| *to = *from);
-            }
-        }
-        self.couple(interface_system);
     }
 
     fn measure_loops(&mut self) {
@@ -123,9 +119,9 @@ impl GlobalError {
 
     /// `A + B Φᵀ (I − D Φᵀ)⁻¹ C`.
     fn couple(&mut self, interface_system: &InterfaceSystem) {
+        self.coupled.fill(0.0);
         let mut first = 0;
-        for (system, local) in interface_system.local().iter().enumerate() {
-            let here = &local.linearization;
+        for (system, here) in interface_system.linearizations().enumerate() {
             let states = here.x.len();
             for i in 0..states {
                 for j in 0..states {
@@ -175,14 +171,10 @@ impl GlobalError {
         self.mean *= 0.5 * size;
         self.functions.compute(&self.mean);
         let exponential = &self.functions.phi[0];
+        let [interpolation, ends] = errors;
         for (i, next) in self.next.iter_mut().enumerate() {
-            let carried: f64 = self
-                .states
-                .iter()
-                .enumerate()
-                .map(|(j, e)| exponential[(i, j)] * e)
-                .sum();
-            *next = carried + times * errors[0][i] + errors[1][i];
+            let carried = row_product(exponential, i, &self.states);
+            *next = carried + times * interpolation[i] + ends[i];
         }
         self.lost |= self.next.iter().any(|e| !e.is_finite());
         if !self.lost {
@@ -197,42 +189,45 @@ impl GlobalError {
         interface_system: &InterfaceSystem,
     ) {
         for (v, variable) in self.variables.iter_mut().enumerate() {
-            *variable = self
-                .states
-                .iter()
-                .enumerate()
-                .map(|(j, e)| self.follow[(v, j)] * e)
-                .sum();
+            *variable = row_product(&self.follow, v, &self.states);
         }
         let mut first = 0;
         let mut places = self.outputs.iter_mut();
-        for (system, local) in interface_system.local().iter().enumerate() {
-            let here = &local.linearization;
+        for (system, here) in interface_system.linearizations().enumerate() {
             let states = &self.states[first..][..here.x.len()];
+            let columns = &interface_system.columns[system];
             for (output, place) in (0..here.g.len()).zip(&mut places) {
-                let by_states: f64 = states
-                    .iter()
-                    .enumerate()
-                    .map(|(j, e)| here.c[(output, j)] * e)
-                    .sum();
-                let by_inputs = interface_system.columns[system].iter();
-                let by_inputs: f64 = by_inputs
-                    .map(|column| here.d[(output, column.input)] * self.variables[column.variable])
-                    .sum();
-                *place = by_states + by_inputs;
+                let by_input = |column: &Column| {
+                    here.d[(output, column.input)] * self.variables[column.variable]
+                };
+                let by_inputs: f64 = columns.iter().map(by_input).sum();
+                *place = row_product(&here.c, output, states) + by_inputs;
             }
             first += states.len();
         }
         for (variable, error) in coupling.variables.iter().zip(&self.variables) {
             self.outputs[variable.stacked] = *error;
         }
-        let largest = |largest: &mut [f64], now: &[f64]| {
-            largest
-                .iter_mut()
-                .zip(now)
-                .for_each(|(largest, now)| *largest = largest.max(now.abs()));
-        };
-        largest(&mut self.largest_states, &self.states);
-        largest(&mut self.largest_outputs, &self.outputs);
+        keep_largest(&mut self.largest_states, &self.states);
+        keep_largest(&mut self.largest_outputs, &self.outputs);
+    }
+}
+
+fn copy<'a>(from: impl Iterator<Item = &'a f64>, to: &mut [f64]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
+    }
+}
+
+/// A row of a matrix times a vector.
+fn row_product(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
+    let entries = vector.iter().enumerate();
+    entries.map(|(j, entry)| matrix[(row, j)] * entry).sum()
+}
+
+/// What is the largest so far, in magnitude.
+fn keep_largest(largest: &mut [f64], now: &[f64]) {
+    for (largest, now) in largest.iter_mut().zip(now) {
+        *largest = largest.max(now.abs());
     }
 }

@@ -8,7 +8,6 @@ use super::tuning::{
     BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
 };
 use crate::coupling::Variable;
-use crate::elementwise::add;
 use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
 
@@ -21,22 +20,26 @@ impl Dovetail<'_> {
     ) -> Result<bool, Error> {
         self.step_state.corrections = 0;
         self.step_state.corrected = 0.0;
-        if !self.abilities.revocable {
-            workers.advance(&mut self.coupling.tasks)?;
-            return Ok(true);
+        if self.abilities.revocable && !self.try_until_good(step, workers)? {
+            return Ok(false);
         }
+        workers.advance(&mut self.coupling.tasks)?;
+        Ok(true)
+    }
+
+    /// Tries the step, and corrects it while that is worth it; false if it is not to be taken.
+    fn try_until_good(
+        &mut self,
+        step: MacroStep,
+        workers: &mut dyn Workers,
+    ) -> Result<bool, Error> {
         let mut last = f64::INFINITY;
         for round in 0.. {
             match self.coupling.try_step(workers) {
                 Ok(true) => {}
                 Ok(false) => return Ok(false), // the next one ends at the event
-                Err(error) => {
-                    return if self.halve_after_failure(step) {
-                        Ok(false)
-                    } else {
-                        Err(error)
-                    };
-                }
+                Err(_) if self.halve_after_failure(step) => return Ok(false),
+                Err(error) => return Err(error),
             }
             if self.learns_from_rest() && !self.holds_its_promise(step) {
                 self.counts.refused_after += 1;
@@ -47,16 +50,7 @@ impl Dovetail<'_> {
                 self.take_back_correction();
                 break;
             }
-            if self.leaves_its_range() && self.halve(step) {
-                self.memory.forget();
-                self.counts.refused_after += 1;
-                return Ok(false);
-            }
-            // A step that can be made to agree with itself may still be too long for what happens
-            // in it: it is cut first.
-            if (missed > BAD || missed.is_nan()) && self.halve(step) {
-                self.memory.forget();
-                self.counts.refused_after += 1;
+            if self.is_too_long(step, missed) {
                 return Ok(false);
             }
             if !(round < MOST_CORRECTIONS && self.is_worth_correcting(round, missed, last)) {
@@ -65,8 +59,19 @@ impl Dovetail<'_> {
             self.correct();
             last = missed;
         }
-        workers.advance(&mut self.coupling.tasks)?;
         Ok(true)
+    }
+
+    /// Whether the step, tried, went too far and is cut. One that can be made to agree with itself
+    /// may still be too long for what happens in it: it is cut first.
+    fn is_too_long(&mut self, step: MacroStep, missed: f64) -> bool {
+        let bad = missed > BAD || missed.is_nan();
+        let cut = (self.leaves_its_range() && self.halve(step)) || (bad && self.halve(step));
+        if cut {
+            self.memory.forget();
+            self.counts.refused_after += 1;
+        }
+        cut
     }
 
     /// Where nothing said what would become of states and outputs that were zero, the first
@@ -75,19 +80,12 @@ impl Dovetail<'_> {
         if !self.states.rest() && !self.outputs.rest() {
             return false;
         }
-        let tasks = &self.coupling.tasks;
-        self.states.expect_from_rest(
-            tasks
-                .iter()
-                .flat_map(|task| task.response.states.iter().map(|x| x.abs())),
-        );
-        let answer = |variable: &Variable| {
-            tasks[variable.system].response.outputs[variable.position]
-                .value
-                .abs()
-        };
-        self.outputs
-            .expect_from_rest(self.coupling.variables.iter().map(answer));
+        let tasks = self.coupling.tasks.iter();
+        let states = tasks.flat_map(|task| task.response.states.iter());
+        self.states.expect_from_rest(states.map(|x| x.abs()));
+        let answer = |variable: &Variable| self.coupling.answer(variable).value.abs();
+        let answers = self.coupling.variables.iter().map(answer);
+        self.outputs.expect_from_rest(answers);
         true
     }
 
@@ -101,29 +99,21 @@ impl Dovetail<'_> {
             total: interpolation,
             ..Parts::default()
         };
-        match &mut self.steps {
-            Steps::Fixed(_) => true,
-            Steps::Adaptive(controller) => controller.admits(step, self.coupling.shape(), expected),
-        }
+        self.admits_by(step, expected)
     }
 
     /// Whether some state has left its range by far in this one step.
     fn leaves_its_range(&self) -> bool {
-        let before = self
-            .interface_system
-            .local()
-            .iter()
-            .flat_map(|local| local.linearization.x.iter());
-        let after = self
-            .coupling
-            .tasks
-            .iter()
-            .flat_map(|task| task.response.states.iter());
-        let far = |(state, (after, before)): (usize, (&f64, &f64))| {
+        let tasks = self.coupling.tasks.iter();
+        let after = tasks.flat_map(|task| task.response.states.iter());
+        let moves = after
+            .zip(self.interface_system.states())
+            .map(|(after, before)| (after - before).abs());
+        let is_far = |(state, moved): (usize, f64)| {
             let scale = self.states.scale(state);
-            scale > 0.0 && (after - before).abs() > FAR * scale
+            scale > 0.0 && moved > FAR * scale
         };
-        after.zip(before).enumerate().any(far)
+        moves.enumerate().any(is_far)
     }
 
     /// A correction has made it worse: the inputs before it were better.
@@ -208,9 +198,7 @@ impl Dovetail<'_> {
         let ends = &mut self.ends;
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
         ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
-        self.interface_system.solve(&mut ends.right[..unknowns]);
-        add(&mut ends.solution[..unknowns], &ends.right);
-        self.coupling.place(&ends.solution[..unknowns]);
+        self.correct_solution(unknowns);
         self.step_state.corrections += 1;
     }
 }

@@ -82,48 +82,54 @@ impl LocalError {
         self.known = true;
         for (c, start) in coupling.start.iter().enumerate() {
             let input = shape.between(size, *start, shape.knot_of(solution, c));
+            let disturbance = self.missed_by(&input, c, coupling, rates);
             self.whole[c] = input;
-            let disturbance = match (self.before_size, shape) {
-                (_, Shape::Parabola) => Some(missed_start(
-                    size,
-                    start.slope - input.derivative(1, 0.0),
-                    rates.of(coupling.variables[c].system),
-                )),
-                (Some(before_size), _) => {
-                    let mut knot = self.before[c];
-                    if rates.is_long(coupling.variables[c].system, size) {
-                        knot.slope = f64::NAN;
-                    }
-                    let before = Before {
-                        size: before_size,
-                        knot,
-                    };
-                    Some(bump(shape, size, height(shape, size, &input, &before)))
-                }
-                // W'' is 2 at the start: what a cubic does not know of the curvature there.
-                (None, Shape::Cubic) if start.curvature.is_finite() => Some(bump(
-                    shape,
-                    size,
-                    0.5 * size * size * (start.curvature - input.derivative(2, 0.0)),
-                )),
-                _ => None,
-            };
             self.known &= disturbance.is_some();
             self.disturbance[c] = disturbance.unwrap_or_default();
         }
-        let unknowns = solution.len();
-        interface_system.disturb(
-            &self.disturbance,
-            Some(&self.whole),
-            &mut self.effect[..unknowns],
-        );
-        interface_system.solve(&mut self.effect[..unknowns]);
-        add_ends(shape, size, &self.effect[..unknowns], &mut self.disturbance);
-        interface_system.disturb_states(
-            &self.disturbance,
-            Some(&self.whole),
-            &mut self.interpolation,
-        );
+        let inputs = Some(&self.whole[..]);
+        let effect = &mut self.effect[..solution.len()];
+        interface_system.disturb(&self.disturbance, inputs, effect);
+        interface_system.solve(effect);
+        add_ends(shape, size, effect, &mut self.disturbance);
+        interface_system.disturb_states(&self.disturbance, inputs, &mut self.interpolation);
+    }
+
+    /// What the input that follows a variable misses of it within the step, as far as is known.
+    fn missed_by(
+        &self,
+        input: &Signal,
+        c: usize,
+        coupling: &Coupling<'_>,
+        rates: &Rates,
+    ) -> Option<[f64; TERMS]> {
+        let size = coupling.step.size();
+        let shape = coupling.shape();
+        let start = coupling.start[c];
+        let system = coupling.variables[c].system;
+        let height = match (self.before_size, shape) {
+            (_, Shape::Parabola) => {
+                let slope = start.slope - input.derivative(1, 0.0);
+                return Some(missed_start(size, slope, rates.of(system)));
+            }
+            (Some(before_size), _) => {
+                let mut knot = self.before[c];
+                if rates.is_long(system, size) {
+                    knot.slope = f64::NAN;
+                }
+                let before = Before {
+                    size: before_size,
+                    knot,
+                };
+                height(shape, size, input, &before)
+            }
+            // W'' is 2 at the start: what a cubic does not know of the curvature there.
+            (None, Shape::Cubic) if start.curvature.is_finite() => {
+                0.5 * size * size * (start.curvature - input.derivative(2, 0.0))
+            }
+            _ => return None,
+        };
+        Some(bump(shape, size, height))
     }
 
     /// What quintics, whose ends these are, and cubics between the same ends would leave in the

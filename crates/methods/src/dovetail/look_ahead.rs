@@ -13,7 +13,7 @@
 //! where no system can roll back. And where the memory has nothing to say, or has said worse things
 //! so far, this is what the next prediction is made with.
 
-use dovetail_core::{Connections, Error, LinearizeTask, Workers};
+use dovetail_core::{Connections, Error, Linearization, LinearizeTask, Workers};
 use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
 
@@ -79,30 +79,25 @@ impl LookAhead {
         workers: &mut dyn Workers,
     ) -> Result<Option<f64>, Error> {
         let step = coupling.step;
-        for (system, task) in self.tasks.iter_mut().enumerate() {
-            let inputs = &coupling.tasks[system].inputs;
+        for (task, asked) in self.tasks.iter_mut().zip(&coupling.tasks) {
             task.elsewhere = Some(step.end);
-            let here = &mut task.linearization;
-            for (i, signal) in inputs.iter().enumerate() {
-                here.u[i] = signal.value(step.size());
-                here.u_slope[i] = signal.derivative(1, step.size());
+            let there = &mut task.linearization;
+            for (i, signal) in asked.inputs.iter().enumerate() {
+                there.u[i] = signal.value(step.size());
+                there.u_slope[i] = signal.derivative(1, step.size());
             }
-            here.x
+            for (x, estimate) in there
+                .x
                 .iter_mut()
-                .enumerate()
-                .for_each(|(j, x)| *x = interface_system.estimate_state(system, j, inputs));
+                .zip(interface_system.estimate_states(asked))
+            {
+                *x = estimate;
+            }
         }
         if workers.linearize(&mut self.tasks).is_err() {
-            return Ok(Some(f64::INFINITY)); // beyond what the model can tell: too far
+            return Ok(Some(f64::INFINITY)); // beyond what the model can answer: too far
         }
-        let known = |task: &LinearizeTask| {
-            task.linearization
-                .f
-                .iter()
-                .chain(&task.linearization.g)
-                .all(|number| !number.is_nan())
-        };
-        if !self.tasks.iter().all(known) {
+        if !self.tasks.iter().all(is_known) {
             return Ok(None);
         }
         for system in 0..self.tasks.len() {
@@ -113,41 +108,19 @@ impl LookAhead {
 
     /// What the outputs of one system will be off by.
     fn judge(&mut self, system: usize, size: f64, ends: &Ends, interface_system: &InterfaceSystem) {
+        let here = interface_system.linearization(system);
         let there = &self.tasks[system].linearization;
-        let here = &interface_system.local()[system].linearization;
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
-            let by_states: f64 = (0..here.x.len())
-                .map(|j| here.a[(i, j)] * (there.x[j] - here.x[j]))
-                .sum();
-            let by_input = |j: usize| {
-                here.b[(i, j)] * (there.u[j] - here.u[j])
-                    + here.b_slope[(i, j)] * (there.u_slope[j] - here.u_slope[j])
-            };
-            let linear = here.f[i]
-                + by_states
-                + (0..here.u.len()).map(by_input).sum::<f64>()
-                + here.f_time[i] * size;
-            *growth = size / 3.0 * (there.f[i] - linear);
+            *growth = size / 3.0 * (there.f[i] - linear_slope(here, there, i, size));
         }
-        if let Some(scratch) = self
-            .scratch
-            .iter_mut()
-            .find(|scratch| scratch.matrix.nrows() == here.x.len())
-        {
-            scratch.matrix.copy_from(&here.a);
-            scratch.matrix *= -size / 3.0;
-            (0..here.x.len()).for_each(|i| scratch.matrix[(i, i)] += 1.0);
-            if scratch.factors.factor(&scratch.matrix).is_ok() {
-                scratch.factors.solve_in_place(growth);
-            }
+        let mut scratch = self.scratch.iter_mut();
+        if let Some(scratch) = scratch.find(|scratch| scratch.matrix.nrows() == here.x.len()) {
+            scratch.damp(here, size, growth);
         }
         for row in &interface_system.rows[system] {
-            let by_states: f64 = growth
-                .iter()
-                .enumerate()
-                .map(|(j, g)| here.c[(row.position, j)] * g)
-                .sum();
+            let by_state = |(j, g): (usize, &f64)| here.c[(row.position, j)] * g;
+            let by_states: f64 = growth.iter().enumerate().map(by_state).sum();
             let v = row.variable;
             let count = self.misses.len();
             // Returned impulses are not meant to be met.
@@ -161,4 +134,37 @@ impl LookAhead {
             self.differences[2 * count + v] = (2.0 * value + 4.0 * by_states) / (size * size);
         }
     }
+}
+
+impl Scratch {
+    /// `(I − hA/3)⁻¹`, in place; nothing where that is singular.
+    fn damp(&mut self, here: &Linearization, size: f64, growth: &mut [f64]) {
+        self.matrix.copy_from(&here.a);
+        self.matrix *= -size / 3.0;
+        for i in 0..here.x.len() {
+            self.matrix[(i, i)] += 1.0;
+        }
+        if self.factors.factor(&self.matrix).is_ok() {
+            self.factors.solve_in_place(growth);
+        }
+    }
+}
+
+/// `f_lin`: the slope of a state at the end of the step, as the linearization at its start says.
+fn linear_slope(here: &Linearization, there: &Linearization, state: usize, size: f64) -> f64 {
+    let by_state = |j: usize| here.a[(state, j)] * (there.x[j] - here.x[j]);
+    let by_input = |j: usize| {
+        here.b[(state, j)] * (there.u[j] - here.u[j])
+            + here.b_slope[(state, j)] * (there.u_slope[j] - here.u_slope[j])
+    };
+    let by_states: f64 = (0..here.x.len()).map(by_state).sum();
+    let by_inputs: f64 = (0..here.u.len()).map(by_input).sum();
+    here.f[state] + by_states + by_inputs + here.f_time[state] * size
+}
+
+/// Whether a system has answered with numbers.
+fn is_known(task: &LinearizeTask) -> bool {
+    let here = &task.linearization;
+    let mut numbers = here.f.iter().chain(&here.g);
+    numbers.all(|number| !number.is_nan())
 }

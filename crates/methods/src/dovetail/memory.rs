@@ -122,7 +122,7 @@ impl Memory {
         if !self.returns || self.kept == 0 {
             return [0.0; MOST_ORDERS];
         }
-        let factor = (self.size / size).min(MOST_RETURNED_GROWTH);
+        let factor = self.returned_growth(size);
         [0, 1, 2].map(|order| factor * remembered.impulse[order] / size.powi(order as i32))
     }
 
@@ -153,44 +153,49 @@ impl Memory {
         looked: Option<&[f64]>,
     ) {
         let count = self.variables.len();
-        let orders = difference.len() / count.max(1);
+        let factor = self.returned_growth(size);
         for v in 0..count {
             let mut variable = self.variables[v];
-            let at = |order: usize| difference[order * count + v];
-            for points in 1..=self.kept {
-                let foreseen = self.extrapolated(&variable, points, start);
-                let missed = (evaluated(&foreseen, 0, size) - at(0)).abs() / size.powi(3);
-                average(&mut variable.missed[points - 1], missed);
-            }
+            let of_order = |order: usize| difference.get(order * count + v).copied();
+            let value = difference[v];
+            self.judge_extrapolations(&mut variable, start, size, value);
             if let Some(looked) = looked {
-                average(
-                    &mut variable.look_missed,
-                    (looked[v] - at(0)).abs() / size.powi(3),
-                );
+                let miss = (looked[v] - value).abs() / size.powi(3);
+                average(&mut variable.look_missed, miss);
             }
-            let factor = if self.kept == 0 {
-                0.0
-            } else {
-                (self.size / size).min(MOST_RETURNED_GROWTH)
-            };
             for (order, impulse) in variable.impulse.iter_mut().enumerate() {
-                let new = missed
-                    .get(order * count + v)
-                    .map_or(0.0, |miss| miss * size.powi(order as i32));
+                let miss = missed.get(order * count + v);
+                let new = miss.map_or(0.0, |miss| miss * size.powi(order as i32));
                 *impulse = factor * *impulse + new;
             }
             variable.choose();
             variable.past.rotate_right(1);
-            variable.past[0] = match orders {
-                2 => coefficients(size, [at(0), at(1), f64::NAN]),
-                _ => coefficients(size, [at(0), at(1), at(2)]),
-            };
+            let ends = [0, 1, 2].map(|order| of_order(order).unwrap_or(f64::NAN));
+            variable.past[0] = coefficients(size, ends);
             self.variables[v] = variable;
         }
         self.times.rotate_right(1);
         self.times[0] = start;
         self.size = size;
         self.kept = (self.kept + 1).min(DEPTH);
+    }
+
+    /// By how much an impulse of the newest step is larger in one of `size`.
+    fn returned_growth(&self, size: f64) -> f64 {
+        if self.kept == 0 {
+            0.0
+        } else {
+            (self.size / size).min(MOST_RETURNED_GROWTH)
+        }
+    }
+
+    /// How well each number of points would have foreseen a value.
+    fn judge_extrapolations(&self, variable: &mut Remembered, start: f64, size: f64, value: f64) {
+        for points in 1..=self.kept {
+            let foreseen = self.extrapolated(variable, points, start);
+            let missed = (evaluated(&foreseen, 0, size) - value).abs() / size.powi(3);
+            average(&mut variable.missed[points - 1], missed);
+        }
     }
 }
 

@@ -1,15 +1,15 @@
 //! Before a step is integrated: a consistent interface, inputs, the linear system, and what can be
 //! known of the error.
 
-use dovetail_core::{Error, Knot, MacroStep, Past, Workers};
+use dovetail_core::{Error, MacroStep, Past, Workers};
 
 use super::controller::Parts;
 use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
 use super::{Dovetail, FromRest, Inputs};
 use crate::coupling::Variable;
-use crate::elementwise::add;
+use crate::elementwise::{add, add_difference, subtract_difference};
 use crate::interface_system::steps::Steps;
-use crate::interface_system::{MOST_ORDERS, Unsolved};
+use crate::interface_system::{Column, MOST_ORDERS, Unsolved};
 use crate::time_scale::scale_from_rest;
 
 /// Writes what is returned of one variable: value, slope and curvature, as far as there is scratch.
@@ -108,38 +108,27 @@ impl Dovetail<'_> {
     /// What an output will become, given what the states of its system and the inputs that are fed
     /// will.
     fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
-        let here = &self.interface_system.local()[variable.system].linearization;
-        let by_states = states
-            .iter()
-            .enumerate()
-            .map(|(j, scale)| (here.c[(variable.position, j)] * scale).abs());
+        let here = self.interface_system.linearization(variable.system);
+        let row = variable.position;
+        let by_state = |(j, scale): (usize, &f64)| (here.c[(row, j)] * scale).abs();
+        let by_states: f64 = states.iter().enumerate().map(by_state).sum();
+        let by_input = |c: &Column| (here.d[(row, c.input)] * outputs[c.variable]).abs();
         let columns = self.interface_system.columns[variable.system].iter();
-        let by_inputs =
-            columns.map(|c| (here.d[(variable.position, c.input)] * outputs[c.variable]).abs());
-        by_states.sum::<f64>() + by_inputs.sum::<f64>()
+        by_states + columns.map(by_input).sum::<f64>()
     }
 
     /// A state of which nothing else is known has the scale of the outputs that it feeds.
     fn scale_by_fed(&self, system: usize, scales: &mut [f64], outputs: &[f64]) {
-        let here = &self.interface_system.local()[system].linearization;
-        for (state, scale) in scales
-            .iter_mut()
-            .enumerate()
-            .filter(|(_, scale)| **scale == 0.0)
-        {
-            for (variable, place) in self
-                .coupling
-                .variables
-                .iter()
-                .enumerate()
-                .filter(|(_, p)| p.system == system)
-            {
-                let gain = here.c[(place.position, state)].abs();
-                *scale = if gain > 0.0 {
-                    scale.max(outputs[variable] / gain)
-                } else {
-                    *scale
-                };
+        let here = self.interface_system.linearization(system);
+        for (state, scale) in scales.iter_mut().enumerate() {
+            if *scale != 0.0 {
+                continue;
+            }
+            for row in &self.interface_system.rows[system] {
+                let gain = here.c[(row.position, state)].abs();
+                if gain > 0.0 {
+                    *scale = scale.max(outputs[row.variable] / gain);
+                }
             }
         }
     }
@@ -189,63 +178,65 @@ impl Dovetail<'_> {
 
     /// Solves `(I − K) z = r + d` for the change over the step.
     fn solve(&mut self) -> Result<(), Unsolved> {
-        let step = self.coupling.step;
         let unknowns = self.unknowns();
+        let start = &mut self.ends.solution[..unknowns];
+        self.coupling.stack_start(start);
+        self.expect_differences(unknowns);
+        self.solve_for_change(unknowns)?;
+        self.expect_moves(unknowns);
+        Ok(())
+    }
+
+    /// What is expected to come out differently than the linear operators say: what they have
+    /// missed before, continued, and impulses that are returned.
+    fn expect_differences(&mut self, unknowns: usize) {
+        let step = self.coupling.step;
         let count = self.coupling.start.len();
-        let ends = &mut self.ends;
-        self.coupling.stack_start(&mut ends.solution[..unknowns]);
-        self.memory
-            .predict(step.start, step.size(), 0, &mut ends.expected[..unknowns]);
+        let expected = &mut self.ends.expected[..unknowns];
+        let all_returned = &mut self.ends.returned[..unknowns];
+        self.memory.predict(step.start, step.size(), 0, expected);
         for c in 0..count {
+            let most = MOST_RETURNED * self.outputs.scale(c);
             let returned = self.memory.return_impulse(c, step.size());
-            return_within(
-                MOST_RETURNED * self.outputs.scale(c),
-                returned,
-                c,
-                count,
-                &mut ends.returned[..unknowns],
-            );
+            return_within(most, returned, c, count, all_returned);
         }
-        add(&mut ends.expected[..unknowns], &ends.returned);
-        self.coupling.place(&ends.solution[..unknowns]);
-        self.interface_system
-            .prepare(&self.coupling, &mut ends.right[..unknowns])?;
-        let known = ends.expected.iter().zip(&ends.solution);
-        ends.right
-            .iter_mut()
-            .zip(known)
-            .for_each(|(right, (expected, start))| *right += expected - start);
-        self.interface_system.solve(&mut ends.right[..unknowns]);
+        add(expected, all_returned);
+    }
+
+    /// From the start in `solution` to the end.
+    fn solve_for_change(&mut self, unknowns: usize) -> Result<(), Unsolved> {
+        let ends = &mut self.ends;
         let solution = &mut ends.solution[..unknowns];
-        add(solution, &ends.right);
+        let right = &mut ends.right[..unknowns];
+        self.coupling.place(solution);
+        self.interface_system.prepare(&self.coupling, right)?;
+        add_difference(right, &ends.expected, solution);
+        self.interface_system.solve(right);
+        add(solution, right);
         if !solution.iter().all(|z| z.is_finite()) {
             return Err(Unsolved::Singular);
         }
         self.coupling.place(solution);
+        Ok(())
+    }
+
+    /// How far outputs and states are about to move: what their errors are measured by.
+    fn expect_moves(&mut self, unknowns: usize) {
+        let step = self.coupling.step;
+        let solution = &self.ends.solution[..unknowns];
         self.outputs.expect(self.coupling.moves_to(solution));
         let slopes = || self.interface_system.state_slopes();
         self.states
             .expect(slopes().map(|slope| slope * step.size()));
         if self.states.rest() {
-            let interface_system = &self.interface_system;
-            let ends = self
-                .coupling
-                .tasks
-                .iter()
-                .zip(interface_system.local())
-                .flat_map(|(task, local)| {
-                    let states = 0..local.linearization.x.len();
-                    states.map(move |state| {
-                        interface_system.estimate_state(task.system, state, &task.inputs)
-                    })
-                });
+            let tasks = self.coupling.tasks.iter();
+            let ends = tasks.flat_map(|task| self.interface_system.estimate_states(task));
             self.states.expect_from_zero(ends);
         }
-        if let Steps::Adaptive(controller) = &self.steps {
+        if let Some(controller) = self.steps.controller() {
             let rest = controller.rest(step.start);
             self.states.set_horizon(slopes().map(|slope| slope * rest));
         }
-        Ok(())
     }
 
     /// Whether the step, predicted, promises to be accurate; if not the next one is shorter.
@@ -254,37 +245,8 @@ impl Dovetail<'_> {
         step: MacroStep,
         workers: &mut dyn Workers,
     ) -> Result<bool, Error> {
-        let unknowns = self.unknowns();
-        if let Steps::Adaptive(_) = self.steps {
-            // One more point in the extrapolation of what operators miss: what that changes is
-            // likely to be missed.
-            let ends = &mut self.ends;
-            self.memory
-                .predict(step.start, step.size(), 1, &mut ends.right[..unknowns]);
-            let known = ends.expected.iter().zip(&ends.returned);
-            ends.right
-                .iter_mut()
-                .zip(known)
-                .for_each(|(more, (expected, returned))| *more -= expected - returned);
-            self.local_error.foresee_ends(
-                &self.coupling,
-                &ends.right[..unknowns],
-                &mut self.interface_system,
-            );
-        }
-        if let Steps::Adaptive(controller) = &mut self.steps {
-            let interpolation = self.states.largest_share(&self.local_error.interpolation);
-            let ends = self.states.largest_share(&self.local_error.foreseen);
-            let points = self.memory.points();
-            let expected = Parts {
-                interpolation,
-                ends,
-                total: interpolation.max(ends),
-                points,
-            };
-            if !controller.admits(step, self.coupling.shape(), expected) {
-                return Ok(false);
-            }
+        if !self.admits(step) {
+            return Ok(false);
         }
         self.step_state.looked = false;
         if self.is_affine() {
@@ -308,17 +270,51 @@ impl Dovetail<'_> {
         Ok(true)
     }
 
+    /// Whether the controller, if there is one, admits the step by the errors that are expected.
+    fn admits(&mut self, step: MacroStep) -> bool {
+        if !self.steps.is_adaptive() {
+            return true;
+        }
+        self.foresee_ends(step);
+        let interpolation = self.states.largest_share(&self.local_error.interpolation);
+        let ends = self.states.largest_share(&self.local_error.foreseen);
+        let expected = Parts {
+            interpolation,
+            ends,
+            total: interpolation.max(ends),
+            points: self.memory.points(),
+        };
+        self.admits_by(step, expected)
+    }
+
+    /// Whether the controller, if there is one, admits the step by these errors.
+    pub(super) fn admits_by(&mut self, step: MacroStep, expected: Parts) -> bool {
+        let shape = self.coupling.shape();
+        let controller = self.steps.controller_mut();
+        controller.is_none_or(|controller| controller.admits(step, shape, expected))
+    }
+
+    /// What ends that are likely to be missed will leave in the states: one more point in the
+    /// extrapolation of what operators miss, and what that changes.
+    fn foresee_ends(&mut self, step: MacroStep) {
+        let unknowns = self.unknowns();
+        let ends = &mut self.ends;
+        let missed = &mut ends.right[..unknowns];
+        self.memory.predict(step.start, step.size(), 1, missed);
+        subtract_difference(missed, &ends.expected, &ends.returned);
+        self.local_error
+            .foresee_ends(&self.coupling, missed, &mut self.interface_system);
+    }
+
     /// Predicts again with what the look ahead says, where it knows better than the memory.
     fn use_look_ahead(&mut self) {
         let unknowns = self.unknowns();
         let count = self.coupling.start.len();
-        let ends = &mut self.ends;
         let mut any = false;
         for c in 0..count {
-            let surprise = self.look_ahead.differences[c] - (ends.expected[c] - ends.returned[c]);
-            let better =
-                surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c);
+            let better = self.look_ahead_is_better(c);
             any |= better;
+            let ends = &mut self.ends;
             for at in (c..unknowns).step_by(count) {
                 let new = self.look_ahead.differences[at] + ends.returned[at];
                 ends.right[at] = if better { new - ends.expected[at] } else { 0.0 };
@@ -326,10 +322,24 @@ impl Dovetail<'_> {
             }
         }
         if any {
-            self.interface_system.solve(&mut ends.right[..unknowns]);
-            add(&mut ends.solution[..unknowns], &ends.right);
-            self.coupling.place(&ends.solution[..unknowns]);
+            self.correct_solution(unknowns);
         }
+    }
+
+    /// Whether the look ahead has seen something new of a variable, or has served better so far.
+    fn look_ahead_is_better(&self, c: usize) -> bool {
+        let remembered = self.ends.expected[c] - self.ends.returned[c];
+        let surprise = self.look_ahead.differences[c] - remembered;
+        surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c)
+    }
+
+    /// `z ← z + (I − K)⁻¹ r`, for what is in `right`.
+    pub(super) fn correct_solution(&mut self, unknowns: usize) {
+        let solution = &mut self.ends.solution[..unknowns];
+        let right = &mut self.ends.right[..unknowns];
+        self.interface_system.solve(right);
+        add(solution, right);
+        self.coupling.place(solution);
     }
 
     /// Whether all systems are affine as they stand: then nothing is missed.
@@ -344,13 +354,10 @@ impl Dovetail<'_> {
     /// long: consistent slopes of a stiff system are its eigenvalue times the error of its state.
     pub(super) fn keep_stiff_slopes(&mut self, size: f64) {
         let shape = self.coupling.shape();
+        let solution = &self.ends.solution[..self.unknowns()];
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             if self.rates.is_long(variable.system, size) {
-                let Knot { slope, .. } = shape.knot_of(
-                    &self.ends.solution[..shape.orders() * self.coupling.start.len()],
-                    c,
-                );
-                self.coupling.start[c].slope = slope;
+                self.coupling.start[c].slope = shape.knot_of(solution, c).slope;
             }
         }
     }

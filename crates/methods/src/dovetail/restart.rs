@@ -6,13 +6,14 @@
 //! integration: derivative i of the outputs gains `G_ij` by derivative j of the inputs,
 //!
 //! ```text
-//! y^(i) = Y^(i) + Σ_j G_ij (u^(j) − ũ^(j)),   u = Φᵀ y,   G_00 = D,  G_10 = C B,  G_20 = C A B,  G_11 = D + C B', …
+//! y^(i) = Y^(i) + Σ_j G_ij (u^(j) − ũ^(j)),   u = Φᵀ y,
+//! G_00 = D,  G_10 = C B,  G_20 = C A B,  G_11 = D + C B', …
 //! ```
 //!
 //! and `(I − G Φᵀ)` is solved for the change of the outputs. Inputs that start so carry no memory
 //! of what was predicted.
 
-use dovetail_core::{Knot, Linearization};
+use dovetail_core::{Knot, Linearization, Task};
 use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
@@ -101,54 +102,55 @@ impl Restart {
         }
         let orders = integrated.len() / count;
         self.prepare(interface_system, orders, scale)?;
-        let Self {
-            matrices,
-            twice,
-            change,
-            ..
-        } = self;
-        change.fill(0.0);
-        for (system, (rows, columns)) in interface_system
-            .rows
-            .iter()
-            .zip(&interface_system.columns)
-            .enumerate()
-        {
-            let here = &interface_system.local()[system].linearization;
-            multiply_by_a(here, rows, twice);
-            let task = &coupling.tasks[system];
-            for (r, row) in rows.iter().enumerate() {
-                for column in columns {
-                    // What a Co-Simulation FMU answers about the present it answers under the
-                    // inputs of its last step.
-                    let curvature = task.inputs[column.input].at(task.step.size()).curvature;
-                    let used = [here.u[column.input], here.u_slope[column.input], curvature];
-                    for by in 0..orders {
-                        let miss = integrated[by * count + column.variable] - used[by];
-                        for to in 0..orders {
-                            let gain = gain(here, twice, (r, row.position, to), (column.input, by));
-                            change[to * count + row.variable] += gain * miss;
-                        }
-                    }
-                }
-            }
+        self.change.fill(0.0);
+        for task in &coupling.tasks {
+            self.add_change_of(task, interface_system, integrated, count);
         }
-        matrices
-            .of(orders)
-            .solve(scale, &mut change[..orders * count]);
+        let change = &mut self.change[..orders * count];
+        self.matrices.of(orders).solve(scale, change);
         for (c, knot) in coupling.start.iter_mut().enumerate() {
             let at = |order: usize| integrated[order * count + c] + change[order * count + c];
-            let curvature = if orders > 2 { at(2) } else { f64::NAN };
             *knot = Knot {
                 value: at(0),
                 slope: at(1),
-                curvature,
+                curvature: if orders > 2 { at(2) } else { f64::NAN },
             };
         }
-        if change.iter().all(|change| change.is_finite()) {
+        if self.change.iter().all(|change| change.is_finite()) {
             Ok(())
         } else {
             Err(SingularInterface)
+        }
+    }
+
+    /// What the outputs of one system change by where its inputs were integrated elsewhere.
+    fn add_change_of(
+        &mut self,
+        task: &Task,
+        interface_system: &InterfaceSystem,
+        integrated: &[f64],
+        count: usize,
+    ) {
+        let orders = integrated.len() / count;
+        let system = task.system;
+        let here = interface_system.linearization(system);
+        let rows = &interface_system.rows[system];
+        multiply_by_a(here, rows, &mut self.twice);
+        for (r, row) in rows.iter().enumerate() {
+            for column in &interface_system.columns[system] {
+                // What a Co-Simulation FMU answers about the present it answers under the inputs
+                // of its last step.
+                let curvature = task.inputs[column.input].at(task.step.size()).curvature;
+                let used = [here.u[column.input], here.u_slope[column.input], curvature];
+                for by in 0..orders {
+                    let miss = integrated[by * count + column.variable] - used[by];
+                    for to in 0..orders {
+                        let output = (r, row.position, to);
+                        let gain = gain(here, &self.twice, output, (column.input, by));
+                        self.change[to * count + row.variable] += gain * miss;
+                    }
+                }
+            }
         }
     }
 
@@ -159,51 +161,37 @@ impl Restart {
         scale: f64,
     ) -> Result<(), SingularInterface> {
         let same = self.scale == scale && self.orders == orders;
-        let numbers = || {
-            interface_system
-                .local()
-                .iter()
-                .map(|local| local.linearization.affine)
-        };
-        if same
-            && self
-                .known
-                .iter()
-                .zip(numbers())
-                .all(|(known, now)| *known == now && now != 0)
-        {
+        if same && self.knows_all(interface_system) {
             return Ok(());
         }
-        self.known
-            .iter_mut()
-            .zip(numbers())
-            .for_each(|(known, now)| *known = now);
+        for (known, here) in self.known.iter_mut().zip(interface_system.linearizations()) {
+            *known = here.affine;
+        }
         self.scale = f64::NAN;
         self.orders = orders;
         let Self {
             matrices, twice, ..
         } = self;
         let matrix = matrices.of(orders);
-        for (system, (rows, columns)) in interface_system
-            .rows
-            .iter()
-            .zip(&interface_system.columns)
-            .enumerate()
-        {
-            let here = &interface_system.local()[system].linearization;
+        for (system, here) in interface_system.linearizations().enumerate() {
+            let rows = &interface_system.rows[system];
+            let columns = &interface_system.columns[system];
             multiply_by_a(here, rows, twice);
             matrix.assemble(system, scale, |r, to, column, by| {
-                gain(
-                    here,
-                    twice,
-                    (r, rows[r].position, to),
-                    (columns[column].input, by),
-                )
+                let output = (r, rows[r].position, to);
+                gain(here, twice, output, (columns[column].input, by))
             });
         }
         matrix.factor().map_err(|_| SingularInterface)?;
         self.scale = scale;
         Ok(())
+    }
+
+    /// Whether all systems are affine and those that the matrix was made for.
+    fn knows_all(&self, interface_system: &InterfaceSystem) -> bool {
+        let now = interface_system.linearizations().map(|here| here.affine);
+        let mut pairs = self.known.iter().zip(now);
+        pairs.all(|(known, now)| *known == now && now != 0)
     }
 }
 

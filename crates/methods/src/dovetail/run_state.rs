@@ -1,5 +1,7 @@
 //! What is carried from step to step, and counted.
 
+use super::tuning::MOST_UNKNOWN;
+
 /// The step under way, and what the last ones have left.
 pub(super) struct StepState {
     /// Corrections of the step under way.
@@ -51,4 +53,24 @@ pub(super) struct ErrorKnowledge {
     pub unsure: bool,
     /// Whether the estimate became too large to be added to the results.
     pub uncorrected: bool,
+}
+
+impl ErrorKnowledge {
+    /// How many times the interpolation error of a step counts. That of a first step may not be
+    /// known: it is that of the next, but for their sizes. `grown` is the size to the power with
+    /// which the error grows; a step that is not `judged` needs another one to follow.
+    pub fn count(&mut self, known: bool, judged: bool, grown: f64) -> f64 {
+        let times = if known {
+            self.unknown = u32::from(!judged);
+            1.0 + std::mem::take(&mut self.unmeasured) / grown
+        } else {
+            self.unknown += 1;
+            self.unmeasured += grown;
+            0.0
+        };
+        // One step can stand for a few others, not for a run in which every step begins at an
+        // event.
+        self.unsure |= self.unknown > MOST_UNKNOWN;
+        times
+    }
 }

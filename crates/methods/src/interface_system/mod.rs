@@ -9,7 +9,8 @@ pub(crate) mod steps;
 pub(crate) mod unsolved;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Kept, Linearization, LinearizeTask, Signal, Workers, readable,
+    Capabilities, Connections, Error, Kept, Linearization, LinearizeTask, Signal, Task, Workers,
+    readable,
 };
 use dovetail_numerics::Transfer;
 
@@ -326,6 +327,12 @@ impl InterfaceSystem {
     /// What they say of a state at the end of the step.
     pub fn estimate_state(&self, system: usize, state: usize, inputs: &[Signal]) -> f64 {
         self.estimators[system].estimate_state(state, self.stands_on(system), inputs)
+    }
+
+    /// The same of all states of a task's system, under its inputs.
+    pub fn estimate_states<'b>(&'b self, task: &'b Task) -> impl Iterator<Item = f64> + 'b {
+        let states = 0..self.linearization(task.system).x.len();
+        states.map(|state| self.estimate_state(task.system, state, &task.inputs))
     }
 
     /// What a disturbance of the coupling variables within the step, as polynomials, does to
