@@ -388,41 +388,46 @@ impl<'a> Coupling<'a> {
         self.place_signals_at_start();
         workers.advance(&mut self.tasks)?;
         let changed = self.hold_newest();
-        let jumps = changed
-            || self
-                .variables
-                .iter()
-                .zip(&self.start)
-                .any(|(variable, knot)| {
-                    let now = self.answer(variable);
-                    let differs = |a: f64, b: f64| {
-                        (a - b).abs() > 10.0 * self.tolerance * a.abs().max(b.abs())
-                    };
-                    // A slope that is not known may have jumped.
-                    let known = self.capabilities[variable.system].output_derivatives > 0;
-                    !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
-                });
+        let jumps = changed || self.has_jumped();
         if jumps {
-            let mut present = vec![Knot::from(0.0); self.connections.outputs()];
-            self.held
-                .iter()
-                .for_each(|held| present[held.stacked] = Knot::from(self.present[held.stacked]));
-            self.variables
-                .iter()
-                .zip(&self.start)
-                .for_each(|(variable, knot)| present[variable.stacked] = *knot);
-            (self.tasks, self.smooth) =
-                reinitialize(self.connections, workers, time, self.derivatives, &present)?;
-            for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                let now = variable.answer(&self.tasks);
-                *knot = if self.smooth {
-                    now
-                } else {
-                    Knot::value_only(now.value)
-                };
-            }
+            self.restart_consistently(time, workers)?;
         }
         Ok(jumps)
+    }
+
+    /// Whether some coupling variable has another value or slope than where the step began.
+    fn has_jumped(&self) -> bool {
+        let margin = 10.0 * self.tolerance;
+        let differs = |a: f64, b: f64| (a - b).abs() > margin * a.abs().max(b.abs());
+        let mut pairs = self.variables.iter().zip(&self.start);
+        pairs.any(|(variable, knot)| {
+            let now = self.answer(variable);
+            // A slope that is not known may have jumped.
+            let known = self.capabilities[variable.system].output_derivatives > 0;
+            !known || differs(now.value, knot.value) || differs(now.slope, knot.slope)
+        })
+    }
+
+    /// The next step starts from consistent values, and slopes where all systems know theirs.
+    fn restart_consistently(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
+        let mut present = vec![Knot::from(0.0); self.connections.outputs()];
+        for held in &self.held {
+            present[held.stacked] = Knot::from(self.present[held.stacked]);
+        }
+        for (variable, knot) in self.variables.iter().zip(&self.start) {
+            present[variable.stacked] = *knot;
+        }
+        (self.tasks, self.smooth) =
+            reinitialize(self.connections, workers, time, self.derivatives, &present)?;
+        for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
+            let now = variable.answer(&self.tasks);
+            *knot = if self.smooth {
+                now
+            } else {
+                Knot::value_only(now.value)
+            };
+        }
+        Ok(())
     }
 
     /// Inputs with the value and slope of the start, for a question about the present.

@@ -674,40 +674,37 @@ impl<'a> Start<'a> {
         system: usize,
     ) -> Result<DMatrix<f64>, Error> {
         let interface = &self.connections.interfaces()[system];
-        let inputs = interface.inputs.len();
-        let outputs = interface.outputs.len();
         let capabilities = &workers.capabilities()[system];
         if capabilities.linearize && (self.begun || !capabilities.presence.initialization_mode) {
             let mut task = LinearizeTask::new(system, interface);
             workers.linearize(std::slice::from_mut(&mut task))?;
             return Ok(task.linearization.d);
         }
-        let base: Vec<f64> = self.tasks[system]
-            .response
-            .outputs
-            .iter()
-            .map(|knot| knot.value)
-            .collect();
+        self.feedthrough_by_differences(workers, system)
+    }
+
+    fn feedthrough_by_differences(
+        &self,
+        workers: &mut dyn Workers,
+        system: usize,
+    ) -> Result<DMatrix<f64>, Error> {
+        let base = &self.tasks[system].response.outputs;
         let mut probe = self.tasks[system].clone();
-        let mut gains = DMatrix::zeros(outputs, inputs);
+        let inputs = probe.inputs.len();
+        let mut gains = DMatrix::zeros(base.len(), inputs);
         let first = self.connections.inputs_of(system).start;
-        let largest = probe
-            .inputs
-            .iter()
-            .map(|signal| signal.value(0.0).abs())
-            .fold(0.0, f64::max);
+        let magnitudes = probe.inputs.iter().map(|signal| signal.value(0.0).abs());
+        let largest = magnitudes.fold(0.0, f64::max);
         for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
             // Of an input that is zero nothing is known: it may be as large as the others.
-            let size = [value.abs(), largest, 1.0]
-                .into_iter()
-                .find(|size| *size > 0.0)
-                .unwrap_or(1.0);
+            let sizes = [value.abs(), largest, 1.0];
+            let size = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
             let gap = 1e-6 * size;
             probe.inputs[input] = Signal::constant(value + gap);
             workers.advance(std::slice::from_mut(&mut probe))?;
             for (output, knot) in probe.response.outputs.iter().enumerate() {
-                gains[(output, input)] = (knot.value - base[output]) / gap;
+                gains[(output, input)] = (knot.value - base[output].value) / gap;
             }
             probe.inputs[input] = Signal::constant(value);
         }

@@ -39,7 +39,7 @@ use dovetail_core::{
 };
 
 use crate::costarica::{Control, EstimatorOptions};
-use crate::coupling::Coupling;
+use crate::coupling::{Coupling, Variable};
 use crate::events::meeting_event;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, MOST_ORDERS, OperatorScope};
@@ -56,6 +56,9 @@ pub use options::{DovetailOptions, Inputs, Relinearize};
 use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
 use tuning::{HALF, LEAST_OF_GRID};
+
+/// Signals of every step: what the prediction missed, its size, and the degree of its inputs.
+const OWN_SIGNALS: usize = 3;
 
 /// The method's name, as users write it.
 const NAME: &str = "dovetail";
@@ -132,6 +135,67 @@ struct FromRest {
     outputs: Vec<f64>,
 }
 
+impl Abilities {
+    fn of(capabilities: &[Capabilities], quintics: bool) -> Self {
+        let all = |has: fn(&Capabilities) -> bool| capabilities.iter().all(has);
+        Self {
+            revocable: all(|c| c.trial),
+            free: all(|c| c.step_rule == StepRule::Free),
+            quintics,
+            responds: all(|c| c.presence.responds),
+        }
+    }
+}
+
+impl Ends {
+    /// For so many numbers.
+    fn new(length: usize) -> Self {
+        let zeros = || vec![0.0; length];
+        Self {
+            solution: zeros(),
+            uncorrected: zeros(),
+            integrated: zeros(),
+            expected: zeros(),
+            difference: zeros(),
+            returned: zeros(),
+            missed: zeros(),
+            right: zeros(),
+        }
+    }
+}
+
+impl FromRest {
+    fn new(connections: &Connections, variables: usize) -> Self {
+        let interfaces = connections.interfaces().iter();
+        let states = interfaces.map(|interface| vec![0.0; interface.states.len()]);
+        Self {
+            states: states.collect(),
+            outputs: vec![0.0; variables],
+        }
+    }
+}
+
+/// The linear system of the interface, with operators for what disturbs inputs too.
+fn solver_of(
+    coupling: &Coupling<'_>,
+    options: &DovetailOptions,
+    capabilities: &[Capabilities],
+    quintics: bool,
+) -> InterfaceSystem {
+    let scope = OperatorScope {
+        degree: if quintics { 6 } else { 4 },
+        states: true,
+        quintics,
+        keeps: options.relinearize != Relinearize::Always,
+    };
+    let estimator = EstimatorOptions {
+        control: Control::Tangent,
+        ..EstimatorOptions::default()
+    };
+    let connections = coupling.connections;
+    InterfaceSystem::new(connections, coupling, capabilities, estimator, scope)
+}
+
 impl<'a> Dovetail<'a> {
     /// The method with steps on `grid`, or within its span where they are chosen.
     pub fn new(
@@ -145,34 +209,11 @@ impl<'a> Dovetail<'a> {
         if quintics {
             coupling = coupling.with_curvatures();
         }
-        let keeps = options.relinearize != Relinearize::Always;
-        let scope = OperatorScope {
-            degree: if quintics { 6 } else { 4 },
-            states: true,
-            quintics,
-            keeps,
-        };
-        let estimator = EstimatorOptions {
-            control: Control::Tangent,
-            ..EstimatorOptions::default()
-        };
-        let interface_system =
-            InterfaceSystem::new(connections, &coupling, capabilities, estimator, scope);
+        let interface_system = solver_of(&coupling, &options, capabilities, quintics);
         let count = coupling.variables.len();
-        let outputs = Ranges::of(&coupling);
         let states = total_states(connections);
-        let zeros = || vec![0.0; MOST_ORDERS * count];
-        let [
-            solution,
-            uncorrected,
-            integrated,
-            expected,
-            difference,
-            returned,
-            missed,
-            right,
-        ] = std::array::from_fn(|_| zeros());
         let global_error = GlobalError::new(connections, count);
+        let error_signals = if global_error.is_some() { states } else { 0 };
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds)
         });
@@ -184,44 +225,23 @@ impl<'a> Dovetail<'a> {
             look_ahead: LookAhead::new(connections, count),
             rates: Rates::new(connections),
             local_error: LocalError::new(count, states),
-            signals: vec![0.0; 3 + if global_error.is_some() { states } else { 0 }],
             global_error,
-            coupling,
-            interface_system,
             steps,
-            abilities: Abilities {
-                revocable: capabilities.iter().all(|c| c.trial),
-                free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
-                quintics,
-                responds: capabilities.iter().all(|c| c.presence.responds),
-            },
+            abilities: Abilities::of(capabilities, quintics),
             begun: false,
-            outputs,
+            outputs: Ranges::of(&coupling),
             states: Ranges::new(states),
-            ends: Ends {
-                solution,
-                uncorrected,
-                integrated,
-                expected,
-                difference,
-                returned,
-                missed,
-                right,
-            },
-            from_rest: FromRest {
-                states: connections
-                    .interfaces()
-                    .iter()
-                    .map(|i| vec![0.0; i.states.len()])
-                    .collect(),
-                outputs: vec![0.0; count],
-            },
+            ends: Ends::new(MOST_ORDERS * count),
+            from_rest: FromRest::new(connections, count),
             predictions: Predictions::new(count),
             step_state: StepState::default(),
             counts: RunCounts::default(),
             error_knowledge: ErrorKnowledge::default(),
             advice: None,
+            signals: vec![0.0; OWN_SIGNALS + error_signals],
             present: connections.tasks(if quintics { 2 } else { 1 }),
+            coupling,
+            interface_system,
         }
     }
 
@@ -273,19 +293,14 @@ impl<'a> Dovetail<'a> {
 
 /// Whether all coupled outputs know their curvatures and all that follow them take quintics.
 fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bool {
-    let connections = coupling.connections;
+    let knows_curvature =
+        |variable: &Variable| capabilities[variable.system].output_derivatives >= 2;
     let follows = |system: usize| {
-        connections
-            .inputs_of(system)
-            .any(|input| coupling.feeders[input].is_some())
+        let mut inputs = coupling.connections.inputs_of(system);
+        inputs.any(|input| coupling.feeders[input].is_some())
     };
-    let knows = coupling
-        .variables
-        .iter()
-        .all(|variable| capabilities[variable.system].output_derivatives >= 2);
-    knows
-        && (0..capabilities.len())
-            .all(|system| capabilities[system].input_degree >= 5 || !follows(system))
+    let takes_quintics = |system: usize| capabilities[system].input_degree >= 5 || !follows(system);
+    coupling.variables.iter().all(knows_curvature) && (0..capabilities.len()).all(takes_quintics)
 }
 
 impl Method for Dovetail<'_> {

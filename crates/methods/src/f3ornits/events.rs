@@ -144,30 +144,44 @@ impl F3ornits<'_> {
         if self.events.iter().all(Option::is_none) {
             return Ok(());
         }
+        self.keep_near_side(past);
+        self.ask_beyond_events(workers)?;
+        for (k, event) in self.events.iter().enumerate() {
+            self.tasks[k].due = self.steps[k].is_some();
+            match event {
+                Some(event) => self.states[k].restart(*event, &self.tasks[k], &self.options),
+                // A jump at one system is a bend at those it feeds: not another jump.
+                None => self.states[k].expect_bend(),
+            }
+        }
+        Ok(())
+    }
+
+    /// What was answered just before the events.
+    fn keep_near_side(&mut self, past: &Past) {
         self.near_side.keep(&self.tasks);
-        for task in self
-            .near_side
-            .tasks_mut()
-            .iter_mut()
-            .filter(|task| task.due)
-        {
+        let kept = self.near_side.tasks_mut().iter_mut();
+        for task in kept.filter(|task| task.due) {
             self.states[task.system].undo_jumps(task, &self.options);
         }
         for task in self.tasks.iter().filter(|task| task.due) {
-            let (_, past) = past.point(task.system, 0);
-            let answers = past.iter().zip(&task.response.outputs);
-            for (output, (past, now)) in self.connections.outputs_of(task.system).zip(answers) {
+            let (_, before) = past.point(task.system, 0);
+            let answers = before.iter().zip(&task.response.outputs);
+            for (output, (before, now)) in self.connections.outputs_of(task.system).zip(answers) {
                 // What is held is still what it was at the start of the step.
                 self.before_event[output] = if jumps(self.connections, output) {
-                    past.value
+                    before.value
                 } else {
                     now.value
                 };
             }
         }
-        for k in 0..self.tasks.len() {
-            let task = &mut self.tasks[k];
-            task.due = self.events[k].is_some();
+    }
+
+    /// Systems at events are asked once more, and those whose outputs jump with them.
+    fn ask_beyond_events(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
+        for (task, event) in self.tasks.iter_mut().zip(&self.events) {
+            task.due = event.is_some();
             if task.due {
                 task.step = MacroStep::instant(task.response.reached);
                 self.inputs.place_present(task);
@@ -180,14 +194,6 @@ impl F3ornits<'_> {
                 break;
             }
             workers.advance(&mut self.tasks)?;
-        }
-        for (k, event) in self.events.iter().enumerate() {
-            self.tasks[k].due = self.steps[k].is_some();
-            match event {
-                Some(event) => self.states[k].restart(*event, &self.tasks[k], &self.options),
-                // A jump at one system is a bend at those it feeds: not another jump.
-                None => self.states[k].expect_bend(),
-            }
         }
         Ok(())
     }

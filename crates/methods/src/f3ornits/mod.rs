@@ -190,28 +190,7 @@ impl<'a> F3ornits<'a> {
     ) -> Self {
         let rules: Vec<StepRule> = capabilities.iter().map(|c| c.step_rule).collect();
         let systems = connections.systems();
-        let followed = coupled_outputs(connections);
-        let held = held_outputs(connections);
-        let role =
-            |output: usize| match (followed.binary_search(&output), held.binary_search(&output)) {
-                (Ok(_), _) => Role::Followed,
-                (_, Ok(_)) => Role::Held,
-                _ => Role::Idle,
-            };
-        let shortening = |k: usize| {
-            if holds(connections, &capabilities[k], k) {
-                SHORTENING
-            } else {
-                1.0
-            }
-        };
-        let state = |k: usize| {
-            SystemState::new(
-                connections.outputs_of(k).map(role),
-                options.first_step / shortening(k),
-                shortening(k),
-            )
-        };
+        let states = states_of(connections, &options, capabilities);
         let options = F3ornitsOptions {
             in_turn: options.in_turn && options.max_degree > 0,
             ..options
@@ -221,32 +200,8 @@ impl<'a> F3ornits<'a> {
         } else {
             Turns::together(connections)
         };
-        let responds =
-            |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
-        let cycles: Vec<Cycle> = turns
-            .cycles()
-            .filter(responds)
-            .filter_map(|systems| Cycle::new(connections, systems))
-            .collect();
-        let loops = algebraic_loops(connections);
-        let solved = |systems: &Vec<usize>| cycles.iter().any(|cycle| cycle.systems == *systems);
-        let has_loop = |systems: &Vec<usize>| {
-            loops
-                .iter()
-                .any(|members| systems.contains(&connections.owner(members[0])))
-        };
-        let unsolved: Vec<Vec<usize>> = turns.cycles().filter(|systems| !solved(systems)).collect();
-        unsolved.iter().for_each(|systems| turns.unroll(systems));
-        let late = unsolved.into_iter().filter(has_loop).collect();
-        let standing = Standing {
-            reached: start,
-            wish: 0.0,
-            pace: 0.0,
-            jumps: false,
-            shortening: 1.0,
-            next_event: f64::INFINITY,
-            last_event: f64::NEG_INFINITY,
-        };
+        let cycles = cycles_of(connections, &turns, capabilities);
+        let late = unroll_unsolved(connections, &mut turns, &cycles);
         let mut method = Self {
             connections,
             options,
@@ -257,14 +212,14 @@ impl<'a> F3ornits<'a> {
             turns,
             late,
             cycles,
-            states: (0..systems).map(state).collect(),
+            states,
             inputs: Inputs::new(connections, options.smooth, capabilities),
             tasks: connections.tasks(0),
             steps: vec![None; systems],
-            standings: vec![standing; systems],
+            standings: vec![Standing::at(start); systems],
             events: vec![None; systems],
             before_event: vec![0.0; connections.outputs()],
-            loops: !loops.is_empty(),
+            loops: !algebraic_loops(connections).is_empty(),
             jumps: Jumps::new(),
             divergence: Divergence::new(connections),
             signals: vec![0.0; 2 * systems],
@@ -489,6 +444,68 @@ impl<'a> F3ornits<'a> {
             state.learn(past, task, &self.options);
         }
     }
+}
+
+/// What is remembered of each system, none of which has begun.
+fn states_of(
+    connections: &Connections,
+    options: &F3ornitsOptions,
+    capabilities: &[Capabilities],
+) -> Vec<SystemState> {
+    let followed = coupled_outputs(connections);
+    let held = held_outputs(connections);
+    let role = |output: usize| {
+        if followed.binary_search(&output).is_ok() {
+            Role::Followed
+        } else if held.binary_search(&output).is_ok() {
+            Role::Held
+        } else {
+            Role::Idle
+        }
+    };
+    let state = |k: usize| {
+        let shortening = if holds(connections, &capabilities[k], k) {
+            SHORTENING
+        } else {
+            1.0
+        };
+        let roles = connections.outputs_of(k).map(role);
+        SystemState::new(roles, options.first_step / shortening, shortening)
+    };
+    (0..connections.systems()).map(state).collect()
+}
+
+/// The cycles of systems that depend on one another at once and can all be asked about the present.
+fn cycles_of(
+    connections: &Connections,
+    turns: &Turns,
+    capabilities: &[Capabilities],
+) -> Vec<Cycle> {
+    let responds =
+        |systems: &Vec<usize>| systems.iter().all(|&k| capabilities[k].presence.responds);
+    let able = turns.cycles().filter(responds);
+    able.filter_map(|systems| Cycle::new(connections, systems))
+        .collect()
+}
+
+/// Systems of cycles that nobody solves go one after the other; those of them that have an
+/// algebraic loop, which is then passed on late.
+fn unroll_unsolved(
+    connections: &Connections,
+    turns: &mut Turns,
+    cycles: &[Cycle],
+) -> Vec<Vec<usize>> {
+    let loops = algebraic_loops(connections);
+    let solved = |systems: &Vec<usize>| cycles.iter().any(|cycle| cycle.systems == *systems);
+    let has_loop = |systems: &Vec<usize>| {
+        let mut owners = loops.iter().map(|members| connections.owner(members[0]));
+        owners.any(|owner| systems.contains(&owner))
+    };
+    let unsolved: Vec<Vec<usize>> = turns.cycles().filter(|systems| !solved(systems)).collect();
+    for systems in &unsolved {
+        turns.unroll(systems);
+    }
+    unsolved.into_iter().filter(has_loop).collect()
 }
 
 /// Whether `system` holds inputs over its steps that change within them, and has a course that

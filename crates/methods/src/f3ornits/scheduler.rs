@@ -65,6 +65,21 @@ pub(crate) struct Standing {
     pub last_event: f64,
 }
 
+impl Standing {
+    /// One that has not begun.
+    pub fn at(start: f64) -> Self {
+        Self {
+            reached: start,
+            wish: 0.0,
+            pace: 0.0,
+            jumps: false,
+            shortening: 1.0,
+            next_event: f64::INFINITY,
+            last_event: f64::NEG_INFINITY,
+        }
+    }
+}
+
 /// The rules, for one model.
 pub(crate) struct Scheduler {
     stop: f64,

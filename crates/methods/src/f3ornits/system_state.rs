@@ -270,7 +270,6 @@ impl SystemState {
     /// Learns from a step that was taken: orders for the next one, and its size.
     pub fn learn(&mut self, past: &Past, task: &Task, options: &F3ornitsOptions) {
         let size = elapsed(task);
-        let mut least = f64::INFINITY;
         // Two errors in a row say where they are going only if their steps were as long as they
         // would be.
         let cut = options.steering == Steering::Averaged && size < CUT * self.pace;
@@ -279,38 +278,14 @@ impl SystemState {
         } else {
             options.steering
         };
+        let mut least = f64::INFINITY;
         for position in 0..self.channels.len() {
-            let mut channel = self.channels[position];
-            if !channel.is_followed() {
-                continue;
+            if self.channels[position].is_followed() {
+                let dilatation = self.learn_of(position, past, task, steering, options);
+                least = least.min(dilatation);
             }
-            let value = task.response.outputs[position].value;
-            channel.range.include(value, size, options.damping);
-            let error = self.error(position, &channel.range, value, size, options);
-            let longer = |error: f64| error * self.shortening.powi(channel.order.degree as i32 + 1);
-            least = least.min(dilatation(
-                steering,
-                longer(error),
-                longer(channel.before),
-                channel.order.degree,
-            ));
-            channel.jumped = error > channel.recent.limit();
-            channel.before = error;
-            channel.recent.record(error);
-            let points = Points::of(past, task.system, position);
-            channel
-                .order
-                .choose(options.steering, &points, size, value, options.max_degree);
-            self.channels[position] = channel;
         }
-        self.settled += 1;
-        if self.settled > UNSETTLED {
-            let worst = self.worst_error();
-            self.rough += u64::from(worst > ROUGH);
-            self.worst = self.worst.max(worst);
-        }
-        self.steps += 1;
-        self.starved += u64::from(least < 1.0 && size <= 1.001 * options.min_step);
+        self.count_step(least < 1.0 && size <= 1.001 * options.min_step);
         self.last_pace = self.pace;
         let next = next_size(options, least, size, self.pace);
         self.pace = if cut {
@@ -320,6 +295,45 @@ impl SystemState {
         };
         self.proposal = self.pace.min(self.cap);
         self.moved = true;
+    }
+
+    /// The same of one output: by what factor the step may grow.
+    fn learn_of(
+        &mut self,
+        position: usize,
+        past: &Past,
+        task: &Task,
+        steering: Steering,
+        options: &F3ornitsOptions,
+    ) -> f64 {
+        let size = elapsed(task);
+        let mut channel = self.channels[position];
+        let value = task.response.outputs[position].value;
+        channel.range.include(value, size, options.damping);
+        let error = self.error(position, &channel.range, value, size, options);
+        let degree = channel.order.degree;
+        let longer = |error: f64| error * self.shortening.powi(degree as i32 + 1);
+        let dilatation = dilatation(steering, longer(error), longer(channel.before), degree);
+        channel.jumped = error > channel.recent.limit();
+        channel.before = error;
+        channel.recent.record(error);
+        let points = Points::of(past, task.system, position);
+        channel
+            .order
+            .choose(options.steering, &points, size, value, options.max_degree);
+        self.channels[position] = channel;
+        dilatation
+    }
+
+    fn count_step(&mut self, starved: bool) {
+        self.settled += 1;
+        if self.settled > UNSETTLED {
+            let worst = self.worst_error();
+            self.rough += u64::from(worst > ROUGH);
+            self.worst = self.worst.max(worst);
+        }
+        self.steps += 1;
+        self.starved += u64::from(starved);
     }
 
     /// Something that nobody had announced has jumped, and was noticed at `time`, the end of a

@@ -117,6 +117,22 @@ impl<'a> Ifosmondi<'a> {
         }
     }
 
+    /// The first attempt from a start: of the run, or where another method was left.
+    fn begin(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
+        let first = past.points(0) == 1 || self.coupling.is_new();
+        if !first || self.coupling.smooth {
+            return Ok(());
+        }
+        self.coupling.begin(past);
+        self.ranges.include(self.coupling.start_values());
+        if matches!(self.steps, Steps::Chosen(_)) && self.tries_for_slopes {
+            self.coupling.find_start_slopes(past, workers)?;
+            // What is not known now will not be known at the next try.
+            self.tries_for_slopes = false;
+        }
+        Ok(())
+    }
+
     /// The first guess of the end of the step; false if a system has stopped at an event.
     fn predict(
         &mut self,
@@ -265,15 +281,7 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
-        if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
-            self.coupling.begin(past);
-            self.ranges
-                .include(self.coupling.start.iter().map(|knot| knot.value));
-            if matches!(self.steps, Steps::Chosen(_)) && self.tries_for_slopes {
-                self.coupling.find_start_slopes(past, workers)?;
-                self.tries_for_slopes = false; // what is not known now will not be known at the next try
-            }
-        }
+        self.begin(past, workers)?;
         let event = self.coupling.begin_attempt(past, past.next_event());
         let step = self.steps.step(past.reached(), event);
         self.coupling.step = step;
@@ -281,20 +289,18 @@ impl Method for Ifosmondi<'_> {
             Ok(true) => {}
             Ok(false) => return Ok(Outcome::Rejected(step)),
             // Held inputs may lead a system astray; a shorter step leads it less far.
-            Err(error) => {
-                return if self.steps.shorten(step) {
-                    Ok(Outcome::Rejected(step))
-                } else {
-                    Err(error)
-                };
-            }
+            Err(_) if self.steps.shorten(step) => return Ok(Outcome::Rejected(step)),
+            Err(error) => return Err(error),
         }
         let tolerance = self.steps.iterated(self.options.tolerance);
-        let criterion = (self.options.criterion, tolerance);
-        let ranges = &mut self.ranges;
-        let first = &mut self.first;
-        let mut equations =
-            Residual::new(&mut self.coupling, past, workers, criterion, ranges, first);
+        let mut equations = Residual::new(
+            &mut self.coupling,
+            past,
+            workers,
+            (self.options.criterion, tolerance),
+            &mut self.ranges,
+            &mut self.first,
+        );
         let outcome = self
             .solver
             .solve(&mut equations, &mut self.unknowns, &mut self.residual);
@@ -315,13 +321,10 @@ impl Method for Ifosmondi<'_> {
         self.coupling.place(&self.unknowns);
         self.accept(workers)?;
         self.signals[0] = outcome.iterations as f64;
-        let tasks = &self.coupling.tasks;
-        let iterations = outcome.iterations as u64;
-        let before = self.coupling.near_side.tasks();
         Ok(Outcome::Accepted(Exchange {
-            tasks,
-            before,
-            iterations,
+            tasks: &self.coupling.tasks,
+            before: self.coupling.near_side.tasks(),
+            iterations: outcome.iterations as u64,
             signals: &self.signals,
         }))
     }

@@ -110,41 +110,31 @@ impl InterfaceSystem {
         scope: OperatorScope,
     ) -> Self {
         let interfaces = connections.interfaces();
-        let columns: Vec<Vec<Column>> = (0..interfaces.len())
-            .map(|k| columns_of(connections, coupling, k))
-            .collect();
-        let mut rows: Vec<Vec<Row>> = interfaces.iter().map(|_| Vec::new()).collect();
-        for (c, variable) in coupling.variables.iter().enumerate() {
-            rows[variable.system].push(Row {
-                variable: c,
-                position: variable.position,
-            });
-        }
-        let estimators: Vec<Estimator> = interfaces
-            .iter()
-            .map(|interface| Estimator::new(interface, scope.degree, options, scope.states))
-            .collect();
+        let systems = 0..interfaces.len();
+        let columns_of = |k: usize| columns_of(connections, coupling, k);
+        let columns: Vec<Vec<Column>> = systems.clone().map(columns_of).collect();
+        let rows: Vec<Vec<Row>> = systems.clone().map(|k| rows_of(coupling, k)).collect();
+        let estimator =
+            |k: usize| Estimator::new(&interfaces[k], scope.degree, options, scope.states);
+        let estimators: Vec<Estimator> = systems.clone().map(estimator).collect();
         let mut sizes = Vec::new();
         let transfer_of = estimators
             .iter()
             .map(|estimator| position_of(estimator.sizes(), &mut sizes))
             .collect();
+        let blank = || interfaces.iter().map(Linearization::of).collect();
         Self {
             estimators,
             transfers: sizes.iter().map(Sizes::transfer).collect(),
             transfer_of,
-            local: interfaces
-                .iter()
-                .enumerate()
-                .map(|(k, interface)| LinearizeTask::new(k, interface))
+            local: systems
+                .map(|k| LinearizeTask::new(k, &interfaces[k]))
                 .collect(),
             matrices: InterfaceMatrices::new(scope.quintics, coupling, &rows, &columns),
             rows,
             columns,
             degrees: capabilities.iter().map(|c| c.input_degree).collect(),
-            kept: scope
-                .keeps
-                .then(|| interfaces.iter().map(Linearization::of).collect()),
+            kept: scope.keeps.then(blank),
             stays: vec![false; interfaces.len()],
             shape: None,
             fresh: false,
@@ -270,21 +260,13 @@ impl InterfaceSystem {
     /// The estimators from here on learn of the linearizations, although the step will not be
     /// solved.
     fn refresh_from(&mut self, first: usize, time: f64) {
-        if std::mem::take(&mut self.fresh) {
-            for (system, (estimator, task)) in self
-                .estimators
-                .iter_mut()
-                .zip(&self.local)
-                .enumerate()
-                .skip(first)
-            {
-                estimator.refresh(
-                    time,
-                    self.kept
-                        .as_ref()
-                        .map_or(&task.linearization, |kept| &kept[system]),
-                );
-            }
+        if !std::mem::take(&mut self.fresh) {
+            return;
+        }
+        for system in first..self.estimators.len() {
+            let new = &self.local[system].linearization;
+            let here = self.kept.as_ref().map_or(new, |kept| &kept[system]);
+            self.estimators[system].refresh(time, here);
         }
     }
 
@@ -382,21 +364,20 @@ impl InterfaceSystem {
         let size = self.shape.map_or(0.0, |(size, _)| size);
         let degree = self.degrees[system];
         let estimator = &self.estimators[system];
-        let gain = |column: &Column| {
-            let coefficients = disturbance[column.variable].as_ref();
-            let direct = estimator.gain(order, row, column.input, coefficients);
-            match inputs {
-                Some(inputs) if inputs[column.variable].degree() > degree => {
-                    let whole = &inputs[column.variable];
-                    let taken = |signal: &Signal| {
-                        estimator.gain(order, row, column.input, signal.coefficients())
-                    };
-                    direct + taken(whole) - taken(&whole.reduced(size, degree))
+        let by_column = |column: &Column| {
+            let gain =
+                |coefficients: &[f64]| estimator.gain(order, row, column.input, coefficients);
+            let direct = gain(disturbance[column.variable].as_ref());
+            let whole = inputs.map(|inputs| &inputs[column.variable]);
+            match whole.filter(|whole| whole.degree() > degree) {
+                Some(whole) => {
+                    let taken = whole.reduced(size, degree);
+                    direct + gain(whole.coefficients()) - gain(taken.coefficients())
                 }
-                _ => direct,
+                None => direct,
             }
         };
-        self.columns[system].iter().map(gain).sum()
+        self.columns[system].iter().map(by_column).sum()
     }
 
     /// `(I − K)⁻¹`, in place.
@@ -416,6 +397,18 @@ fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
         })
 }
 
+/// The coupled outputs of a system.
+fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<Row> {
+    let variables = coupling.variables.iter().enumerate();
+    let own = variables.filter(|(_, variable)| variable.system == system);
+    own.map(|(c, variable)| Row {
+        variable: c,
+        position: variable.position,
+    })
+    .collect()
+}
+
+/// The inputs of a system that coupling variables feed.
 fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize) -> Vec<Column> {
     let inputs = connections.inputs_of(system).enumerate();
     inputs
