@@ -299,19 +299,22 @@ impl<'a> Coupling<'a> {
     }
 
     fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {
+        let size = self.step.size();
+        self.place_inputs(|knot, variable, degree| signal(knot, variable).reduced(size, degree));
+    }
+
+    /// Inputs that follow a variable have the signal that is made of its start, for systems that
+    /// take so high a degree; all others are held.
+    fn place_inputs(&mut self, signal: impl Fn(Knot, usize, usize) -> Signal) {
+        let connections = self.connections;
         for task in &mut self.tasks {
             task.step = self.step;
             let degree = self.capabilities[task.system].input_degree;
-            for (input, place) in self
-                .connections
-                .inputs_of(task.system)
-                .zip(&mut task.inputs)
-            {
+            let inputs = connections.inputs_of(task.system);
+            for (input, place) in inputs.zip(&mut task.inputs) {
                 *place = match self.feeders[input] {
-                    Some(variable) => {
-                        signal(self.start[variable], variable).reduced(self.step.size(), degree)
-                    }
-                    None => Signal::constant(self.connections.feed(input, &self.present)),
+                    Some(variable) => signal(self.start[variable], variable, degree),
+                    None => Signal::constant(connections.feed(input, &self.present)),
                 };
             }
         }
@@ -439,28 +442,11 @@ impl<'a> Coupling<'a> {
     /// of the start, as far as they are known and taken.
     pub fn ask_about_present(&mut self, time: f64, workers: &mut dyn Workers) -> Result<(), Error> {
         self.step = MacroStep::instant(time);
-        for task in &mut self.tasks {
-            task.step = self.step;
-            let taken = self.capabilities[task.system].input_degree.min(2);
-            for (input, place) in self
-                .connections
-                .inputs_of(task.system)
-                .zip(&mut task.inputs)
-            {
-                *place = match self.feeders[input] {
-                    Some(variable) => {
-                        let Knot {
-                            value,
-                            slope,
-                            curvature,
-                        } = self.start[variable];
-                        let known = finite_or_zero;
-                        Signal::new(&[value, known(slope), 0.5 * known(curvature)][..=taken])
-                    }
-                    None => Signal::constant(self.connections.feed(input, &self.present)),
-                };
-            }
-        }
+        self.place_inputs(|knot, _, degree| {
+            let slope = finite_or_zero(knot.slope);
+            let curvature = finite_or_zero(knot.curvature);
+            Signal::new(&[knot.value, slope, 0.5 * curvature][..=degree.min(2)])
+        });
         workers.advance(&mut self.tasks)?;
         self.hold_newest();
         Ok(())
@@ -471,31 +457,30 @@ impl<'a> Coupling<'a> {
     pub fn substitutes(&self, differences: bool) -> Vec<String> {
         let mut all = Vec::new();
         for (k, interface) in self.connections.interfaces().iter().enumerate() {
+            let name = &interface.name;
             let capabilities = &self.capabilities[k];
-            let follows = self
-                .connections
-                .inputs_of(k)
-                .any(|input| !self.connections.is_held(input));
-            let smooth = interface
-                .outputs
-                .iter()
-                .any(|output| output.nature == Nature::Continuous);
-            if capabilities.input_degree < 3 && follows {
-                let degree = capabilities.input_degree;
+            let degree = capabilities.input_degree;
+            if degree < 3 && self.follows(k) {
                 all.push(format!(
-                    "`{}` takes inputs of degree {degree} only: cubic inputs were reduced, their \
-                     means kept",
-                    interface.name
+                    "`{name}` takes inputs of degree {degree} only: cubic inputs were reduced, \
+                     their means kept"
                 ));
             }
+            let mut natures = interface.outputs.iter().map(|output| output.nature);
+            let smooth = natures.any(|nature| nature == Nature::Continuous);
             if differences && capabilities.output_derivatives == 0 && smooth {
                 all.push(format!(
-                    "`{}` does not know the slopes of its outputs: differences were used",
-                    interface.name
+                    "`{name}` does not know the slopes of its outputs: differences were used"
                 ));
             }
         }
         all
+    }
+
+    /// Whether some input of a system is not held over its steps.
+    fn follows(&self, system: usize) -> bool {
+        let mut inputs = self.connections.inputs_of(system);
+        inputs.any(|input| !self.connections.is_held(input))
     }
 }
 

@@ -5,6 +5,7 @@ use dovetail_core::Linearization;
 use crate::coupling::Coupling;
 use crate::interface_system::InterfaceSystem;
 use crate::rates::Rates;
+use crate::row_product::row_product;
 
 /// In what time states move or turn by as much as they are large, or, from rest, by as much as they
 /// will be.
@@ -45,8 +46,7 @@ fn second_derivative(
 
 /// `A f` of one state.
 fn by_states(here: &Linearization, state: usize) -> f64 {
-    let slopes = here.f.iter().enumerate();
-    slopes.map(|(j, slope)| here.a[(state, j)] * slope).sum()
+    row_product(&here.a, state, here.f.as_slice())
 }
 
 /// What a state that is zero will become: the largest of `|x'|/ρ` and `|x''|/ρ²`, where `rate`

@@ -12,8 +12,8 @@
 
 use dovetail_core::{Interface, Linearization};
 
-use super::estimator::dot;
 use super::options::Control;
+use crate::row_product::row_product;
 
 /// Values that are kept: a parabola, and one more to judge it by.
 const DEPTH: usize = 4;
@@ -71,29 +71,29 @@ impl ControlPart {
         self.newest = (self.newest + 1) % DEPTH;
         self.kept = (self.kept + 1).min(DEPTH);
         self.times[self.newest] = time;
-        let stride: usize = self.sizes.iter().sum();
-        let known = here
-            .x
-            .iter()
-            .chain(&here.u)
-            .chain(&here.u_slope)
-            .chain(&here.g);
-        self.past[self.newest * stride..][..stride]
-            .iter_mut()
-            .zip(known)
-            .for_each(|(kept, new)| *kept = *new);
+        let known = here.x.iter().chain(&here.u);
+        let known = known.chain(&here.u_slope).chain(&here.g);
+        let newest = self.slot(0);
+        for (kept, new) in self.past[newest].iter_mut().zip(known) {
+            *kept = *new;
+        }
         self.rates.copy_from_slice(here.g_time.as_slice());
         for age in 0..self.kept {
-            let slot = (self.newest + DEPTH - age) % DEPTH;
-            let Point([x, u, u_slope, g]) =
-                Point::of(&self.past[slot * stride..][..stride], self.sizes);
+            let Point([x, u, u_slope, g]) = Point::of(&self.past[self.slot(age)], self.sizes);
             for (output, g) in g.iter().enumerate() {
-                let explained = dot(&here.c, output, x)
-                    + dot(&here.d, output, u)
-                    + dot(&here.d_slope, output, u_slope);
+                let explained = row_product(&here.c, output, x)
+                    + row_product(&here.d, output, u)
+                    + row_product(&here.d_slope, output, u_slope);
                 self.values[age * self.sizes[3] + output] = g - explained;
             }
         }
+    }
+
+    /// Where the point of an age is kept.
+    fn slot(&self, age: usize) -> std::ops::Range<usize> {
+        let stride: usize = self.sizes.iter().sum();
+        let first = (self.newest + DEPTH - age) % DEPTH * stride;
+        first..first + stride
     }
 
     fn value(&self, age: usize, output: usize) -> f64 {

@@ -7,6 +7,7 @@ use nalgebra::DMatrix;
 
 use super::control::ControlPart;
 use super::options::{EstimatorOptions, Form};
+use crate::row_product::row_product;
 
 /// A system's linear stand-in for one step.
 ///
@@ -118,8 +119,11 @@ impl Estimator {
         let u = here.u.as_slice();
         let u_slope = here.u_slope.as_slice();
         for (row, forcing) in self.forcing.iter_mut().enumerate() {
-            let explained =
-                || dot(&here.a, row, x) + dot(&here.b, row, u) + dot(&here.b_slope, row, u_slope);
+            let explained = || {
+                row_product(&here.a, row, x)
+                    + row_product(&here.b, row, u)
+                    + row_product(&here.b_slope, row, u_slope)
+            };
             let degraded = self.options.form == Form::Degraded;
             *forcing = if degraded {
                 0.0
@@ -146,58 +150,51 @@ impl Estimator {
         transfer: &mut Transfer,
     ) -> Result<bool, Pole> {
         let known = here.affine != 0 && here.affine == self.affine;
-        let same = known
-            || self
-                .matrices
-                .iter()
-                .zip(entries(here))
-                .all(|(kept, new)| kept == new);
+        let mut entries_kept = self.matrices.iter().zip(entries(here));
+        let same = known || entries_kept.all(|(kept, new)| kept == new);
         self.affine = here.affine;
         let stale = self.size != size || !same;
         if stale {
-            self.matrices
-                .iter_mut()
-                .zip(entries(here))
-                .for_each(|(kept, new)| *kept = *new);
-            self.size = f64::NAN; // until the operators are there
-            let Linearization {
-                a,
-                b,
-                c,
-                d,
-                b_slope,
-                d_slope,
-                ..
-            } = here;
-            if let Some(watched) = &mut self.watched {
-                watched
-                    .iter_mut()
-                    .zip([c, d, d_slope])
-                    .for_each(|(to, from)| to.rows_mut(0, from.nrows()).copy_from(from));
-                (0..self.sizes.states)
-                    .for_each(|state| watched[0][(self.sizes.outputs + state, state)] = 1.0);
+            for (kept, new) in self.matrices.iter_mut().zip(entries(here)) {
+                *kept = *new;
             }
-            let [c, d, d_slope] = self
-                .watched
-                .as_ref()
-                .map_or([c, d, d_slope], |watched| watched.each_ref());
-            transfer.compute_by(
-                self.options.laplace,
-                StateSpace {
-                    a,
-                    b,
-                    c,
-                    d,
-                    b_slope,
-                    d_slope,
-                },
-                size,
-            )?;
-            self.collect(transfer);
+            self.size = f64::NAN; // until the operators are there
+            self.compute_operators(size, here, transfer)?;
             self.size = size;
         }
         self.compute_offsets(size, here);
         Ok(stale)
+    }
+
+    /// The operators of the outputs and, where states are watched, of the states below them.
+    fn compute_operators(
+        &mut self,
+        size: f64,
+        here: &Linearization,
+        transfer: &mut Transfer,
+    ) -> Result<(), Pole> {
+        let mut rows = [&here.c, &here.d, &here.d_slope];
+        if let Some(watched) = &mut self.watched {
+            for (to, from) in watched.iter_mut().zip(rows) {
+                to.rows_mut(0, from.nrows()).copy_from(from);
+            }
+            for state in 0..self.sizes.states {
+                watched[0][(self.sizes.outputs + state, state)] = 1.0;
+            }
+            rows = watched.each_ref();
+        }
+        let [c, d, d_slope] = rows;
+        let space = StateSpace {
+            a: &here.a,
+            b: &here.b,
+            c,
+            d,
+            b_slope: &here.b_slope,
+            d_slope,
+        };
+        transfer.compute_by(self.options.laplace, space, size)?;
+        self.collect(transfer);
+        Ok(())
     }
 
     /// Copies the operators into their rows.
@@ -231,26 +228,22 @@ impl Estimator {
 
     /// `P x̃ + R f_C + ŷ_C`, with a forcing that grows with time.
     fn compute_offsets(&mut self, size: f64, here: &Linearization) {
-        let Sizes {
-            inputs,
-            outputs,
-            coefficients,
-            ..
-        } = self.sizes;
+        let outputs = self.sizes.outputs;
         for output in 0..outputs {
             let control = self.control.ahead(output, size);
             for (order, control) in control.into_iter().enumerate() {
-                let gains = &self.row(order, output)[inputs * coefficients..];
-                let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
-                let offset = control
-                    + gains
-                        .iter()
-                        .zip(causes)
-                        .map(|(gain, cause)| gain * cause)
-                        .sum::<f64>();
+                let offset = control + self.caused_by_states(order, output, here);
                 self.offsets[order * outputs + output] = offset;
             }
         }
+    }
+
+    /// What states and forcing cause of a row.
+    fn caused_by_states(&self, order: usize, row: usize, here: &Linearization) -> f64 {
+        let after_inputs = self.sizes.inputs * self.sizes.coefficients;
+        let gains = self.row(order, row)[after_inputs..].iter();
+        let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
+        gains.zip(causes).map(|(gain, cause)| gain * cause).sum()
     }
 
     /// The estimate of one output's value (order 0), slope (1) or curvature (2) under these inputs,
@@ -262,14 +255,7 @@ impl Estimator {
     /// The estimate of a state, where states are watched; `here` is where the system stands.
     pub fn estimate_state(&self, state: usize, here: &Linearization, inputs: &[Signal]) -> f64 {
         let row = self.sizes.outputs + state;
-        let causes = here.x.iter().chain(&self.forcing).chain(&self.ramp);
-        let gains = &self.row(0, row)[self.sizes.inputs * self.sizes.coefficients..];
-        gains
-            .iter()
-            .zip(causes)
-            .map(|(gain, cause)| gain * cause)
-            .sum::<f64>()
-            + self.caused(0, row, inputs)
+        self.caused_by_states(0, row, here) + self.caused(0, row, inputs)
     }
 
     fn caused(&self, order: usize, row: usize, inputs: &[Signal]) -> f64 {
@@ -301,15 +287,6 @@ fn entries(here: &Linearization) -> impl Iterator<Item = &f64> {
         &here.d_slope,
     ];
     matrices.into_iter().flat_map(|matrix| matrix.as_slice())
-}
-
-/// A row of a matrix times a vector.
-pub(super) fn dot(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
-    vector
-        .iter()
-        .enumerate()
-        .map(|(j, v)| matrix[(row, j)] * v)
-        .sum()
 }
 
 /// An entry that is not finite (the slope of a root at zero, say) would spoil every estimate:

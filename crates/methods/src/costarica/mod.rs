@@ -26,6 +26,8 @@ use dovetail_core::{
 };
 use dovetail_numerics::Transfer;
 
+use crate::output_derivatives::slope_of;
+
 /// A system that answers trials by estimation and integrates what is accepted.
 pub struct Costarica<S> {
     system: S,
@@ -83,7 +85,7 @@ impl<S: System> Costarica<S> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), Error> {
-        self.local = false; // the linearisation belonged to the point just left
+        self.local = false; // the linearization belonged to the point just left
         self.next_event = response.next_event;
         self.present
             .iter_mut()
@@ -107,29 +109,12 @@ impl<S: System> Costarica<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.localize(step.end, response)?;
-        let here = &self.here;
-        let natures = self
-            .system
-            .interface()
-            .outputs
-            .iter()
-            .map(|output| output.nature);
-        let outputs = response.outputs.iter_mut().enumerate().zip(natures);
-        for ((output, knot), _) in outputs.filter(|(_, nature)| *nature == Nature::Continuous) {
-            let by_states: f64 = here
-                .f
-                .iter()
-                .enumerate()
-                .map(|(j, f)| here.c[(output, j)] * f)
-                .sum();
-            let by_inputs = |(i, signal): (usize, &Signal)| {
-                let slope = signal.derivative(1, step.size());
-                let curvature = signal.derivative(2, step.size());
-                here.d[(output, i)] * slope + here.d_slope[(output, i)] * curvature
-            };
-            knot.slope = by_states
-                + inputs.iter().enumerate().map(by_inputs).sum::<f64>()
-                + here.g_time[output];
+        let input = |i: usize| inputs[i].at(step.size());
+        let outputs = &self.system.interface().outputs;
+        for (output, knot) in response.outputs.iter_mut().enumerate() {
+            if outputs[output].nature == Nature::Continuous {
+                knot.slope = slope_of(&self.here, output, input);
+            }
         }
         Ok(())
     }

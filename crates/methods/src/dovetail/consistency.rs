@@ -6,7 +6,7 @@ use dovetail_core::{Error, MacroStep, Workers};
 use super::Dovetail;
 use super::restart::{Restart, SingularInterface};
 use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERANCE};
-use crate::interface_system::Unsolved;
+use crate::interface_system::{Column, Unsolved};
 
 impl Dovetail<'_> {
     /// Newton on the interface, by questions about the present: at the start of the run, and on the
@@ -20,29 +20,10 @@ impl Dovetail<'_> {
         for _ in 0..MOST_ROUNDS {
             self.coupling.ask_about_present(time, workers)?;
             self.interface_system.localize(time, workers)?;
-            Restart::measure(
-                &self.coupling,
-                &self.interface_system,
-                &mut self.ends.integrated[..measured],
-            );
+            let integrated = &mut self.ends.integrated[..measured];
+            Restart::measure(&self.coupling, &self.interface_system, integrated);
             self.restart_from_integrated(time)?;
-            let tasks = &self.coupling.tasks;
-            let interfaces = self.connections.interfaces();
-            let same =
-                |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
-            let agrees = |system: usize, column: &crate::interface_system::Column| {
-                let used = tasks[system].inputs[column.input].at(0.0);
-                let now = self.coupling.start[column.variable];
-                let bends = interfaces[system].inputs[column.input].uses_slope;
-                same(used.value, now.value) && (!bends || same(used.slope, now.slope))
-            };
-            if self
-                .interface_system
-                .columns
-                .iter()
-                .enumerate()
-                .all(|(system, all)| all.iter().all(|one| agrees(system, one)))
-            {
+            if self.inputs_agree() {
                 break;
             }
         }
@@ -51,6 +32,22 @@ impl Dovetail<'_> {
         self.local_error.forget();
         self.refresh_scales();
         Ok(())
+    }
+
+    /// Whether systems have answered under inputs that are those of the interface.
+    fn inputs_agree(&self) -> bool {
+        let columns = self.interface_system.columns.iter().enumerate();
+        columns
+            .flat_map(|(system, all)| all.iter().map(move |column| (system, column)))
+            .all(|(system, column)| self.input_agrees(system, column))
+    }
+
+    fn input_agrees(&self, system: usize, column: &Column) -> bool {
+        let same = |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
+        let used = self.coupling.tasks[system].inputs[column.input].at(0.0);
+        let now = self.coupling.start[column.variable];
+        let input = &self.connections.interfaces()[system].inputs[column.input];
+        same(used.value, now.value) && (!input.uses_slope || same(used.slope, now.slope))
     }
 
     /// The interface that agrees with the states as integrated, by the linearizations.

@@ -14,6 +14,7 @@ use crate::coupling::Coupling;
 use crate::initialization::algebraic_loops;
 use crate::interface_system::{Column, InterfaceSystem};
 use crate::ranges::Ranges;
+use crate::row_product::row_product;
 use crate::state_counts::total_states;
 
 /// The estimate, with the matrices that carry it on.
@@ -217,12 +218,6 @@ fn copy<'a>(from: impl Iterator<Item = &'a f64>, to: &mut [f64]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
     }
-}
-
-/// A row of a matrix times a vector.
-fn row_product(matrix: &DMatrix<f64>, row: usize, vector: &[f64]) -> f64 {
-    let entries = vector.iter().enumerate();
-    entries.map(|(j, entry)| matrix[(row, j)] * entry).sum()
 }
 
 /// What is the largest so far, in magnitude.

@@ -22,6 +22,7 @@ use super::tuning::MOST_LOOK_AHEAD_STATES;
 use crate::coupling::Coupling;
 use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::ranges::Ranges;
+use crate::row_product::row_product;
 use crate::state_counts::distinct_state_counts;
 
 /// The look ahead, with its scratch.
@@ -119,19 +120,20 @@ impl LookAhead {
             scratch.damp(here, size, growth);
         }
         for row in &interface_system.rows[system] {
-            let by_state = |(j, g): (usize, &f64)| here.c[(row.position, j)] * g;
-            let by_states: f64 = growth.iter().enumerate().map(by_state).sum();
+            let by_states = row_product(&here.c, row.position, growth);
             let v = row.variable;
-            let count = self.misses.len();
             // Returned impulses are not meant to be met.
             self.misses[v] =
                 there.g[row.position] - ends.solution[v] + by_states + ends.returned[v];
             let value = self.misses[v] + ends.expected[v] - ends.returned[v];
-            self.differences[v] = value;
             // What states add grows with the third power of the time, what g itself adds with the
             // second.
-            self.differences[count + v] = (2.0 * value + by_states) / size;
-            self.differences[2 * count + v] = (2.0 * value + 4.0 * by_states) / (size * size);
+            let slope = (2.0 * value + by_states) / size;
+            let curvature = (2.0 * value + 4.0 * by_states) / (size * size);
+            let orders = self.differences.chunks_mut(self.misses.len());
+            for (order, difference) in orders.zip([value, slope, curvature]) {
+                order[v] = difference;
+            }
         }
     }
 }

@@ -18,6 +18,7 @@ use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
 use crate::interface_system::{InterfaceMatrices, InterfaceSystem, MOST_ORDERS, Row};
+use crate::output_derivatives::{curvature_of, slope_of};
 
 /// The solver, with what it keeps from step to step.
 pub(super) struct Restart {
@@ -67,22 +68,20 @@ impl Restart {
         let count = coupling.variables.len();
         for (c, variable) in coupling.variables.iter().enumerate() {
             let task = &coupling.tasks[variable.system];
-            let knot = task.response.outputs[variable.position];
-            let here = &interface_system.local()[variable.system].linearization;
+            let here = interface_system.linearization(variable.system);
+            let output = variable.position;
             let input = |i: usize| task.inputs[i].at(task.step.size());
+            let mut knot = task.response.outputs[output];
+            if !knot.slope.is_finite() {
+                knot.slope = slope_of(here, output, input);
+            }
             into[c] = knot.value;
-            into[count + c] = if knot.slope.is_finite() {
-                knot.slope
-            } else {
-                slope_of(here, variable.position, input)
-            };
+            into[count + c] = knot.slope;
             if into.len() > 2 * count {
-                let known = knot.curvature.is_finite();
-                into[2 * count + c] = if known {
-                    knot.curvature
-                } else {
-                    curvature_of(here, variable.position, input)
-                };
+                if !knot.curvature.is_finite() {
+                    knot.curvature = curvature_of(here, output, input);
+                }
+                into[2 * count + c] = knot.curvature;
             }
         }
     }
@@ -216,14 +215,12 @@ fn gain(
 ) -> f64 {
     let states = here.x.len();
     let once = |b: &DMatrix<f64>| {
-        (0..states)
-            .map(|i| here.c[(output, i)] * b[(i, input)])
-            .sum::<f64>()
+        let terms = (0..states).map(|i| here.c[(output, i)] * b[(i, input)]);
+        terms.sum::<f64>()
     };
     let again = |b: &DMatrix<f64>| {
-        (0..states)
-            .map(|i| twice[row * states + i] * b[(i, input)])
-            .sum::<f64>()
+        let terms = (0..states).map(|i| twice[row * states + i] * b[(i, input)]);
+        terms.sum::<f64>()
     };
     match (to, by) {
         (0, 0) => here.d[(output, input)],
@@ -234,42 +231,4 @@ fn gain(
         (2, 0) => again(&here.b),
         _ => 0.0,
     }
-}
-
-/// `y' = C f + D u' + D' u'' + ∂g/∂t`.
-fn slope_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
-    let by_states: f64 = here
-        .f
-        .iter()
-        .enumerate()
-        .map(|(j, f)| here.c[(output, j)] * f)
-        .sum();
-    let by_input = |i: usize| {
-        let knot = input(i);
-        here.d[(output, i)] * knot.slope + here.d_slope[(output, i)] * knot.curvature
-    };
-    by_states + (0..here.u.len()).map(by_input).sum::<f64>() + here.g_time[output]
-}
-
-/// `y'' = C (A f + B u' + B' u'' + ∂f/∂t) + D u''`: what the slope changes by, C and D staying as
-/// they are.
-fn curvature_of(here: &Linearization, output: usize, input: impl Fn(usize) -> Knot) -> f64 {
-    let rate = |j: usize| {
-        let inner: f64 = here
-            .f
-            .iter()
-            .enumerate()
-            .map(|(i, f)| here.a[(j, i)] * f)
-            .sum();
-        let by_input =
-            |i: usize| here.b[(j, i)] * input(i).slope + here.b_slope[(j, i)] * input(i).curvature;
-        inner + (0..here.u.len()).map(by_input).sum::<f64>() + here.f_time[j]
-    };
-    let by_states: f64 = (0..here.f.len())
-        .map(|j| here.c[(output, j)] * rate(j))
-        .sum();
-    by_states
-        + (0..here.u.len())
-            .map(|i| here.d[(output, i)] * input(i).curvature)
-            .sum::<f64>()
 }

@@ -35,7 +35,7 @@ pub use criterion::Criterion;
 use criterion::Measure;
 use extrapolation::Extrapolation;
 use residual::Residual;
-use steps::{Chooser, InputErrors, Steps};
+use steps::{Chooser, InputErrors, StepSource};
 
 /// The method's name, as users write it.
 const NAME: &str = "ifosmondi";
@@ -48,7 +48,7 @@ pub struct IfosmondiOptions {
     pub tolerance: f64,
     /// What residuals are measured by.
     pub criterion: Criterion,
-    /// Steps are chosen, within bounds, by the error of the inputs; none: they are given.
+    /// StepSource are chosen, within bounds, by the error of the inputs; none: they are given.
     pub chosen: Option<StepBounds>,
     /// Start the solver from the extrapolated interface, rather than from the answer to a held one
     /// as the paper does.
@@ -58,7 +58,7 @@ pub struct IfosmondiOptions {
 /// The method, with its buffers.
 pub struct Ifosmondi<'a> {
     coupling: Coupling<'a>,
-    steps: Steps,
+    steps: StepSource,
     errors: InputErrors,
     ranges: Ranges,
     options: IfosmondiOptions,
@@ -99,8 +99,8 @@ impl<'a> Ifosmondi<'a> {
         Self {
             coupling,
             steps: match options.chosen {
-                Some(bounds) => Steps::Chosen(Chooser::new(grid, options.tolerance, bounds)),
-                None => Steps::Given(Plan::new(grid)),
+                Some(bounds) => StepSource::Chosen(Chooser::new(grid, options.tolerance, bounds)),
+                None => StepSource::Given(Plan::new(grid)),
             },
             errors: InputErrors::new(count),
             ranges,
@@ -125,7 +125,7 @@ impl<'a> Ifosmondi<'a> {
         }
         self.coupling.begin(past);
         self.ranges.include(self.coupling.start_values());
-        if matches!(self.steps, Steps::Chosen(_)) && self.tries_for_slopes {
+        if matches!(self.steps, StepSource::Chosen(_)) && self.tries_for_slopes {
             self.coupling.find_start_slopes(past, workers)?;
             // What is not known now will not be known at the next try.
             self.tries_for_slopes = false;
@@ -166,7 +166,7 @@ impl<'a> Ifosmondi<'a> {
         if self.coupling.at_event() && self.coupling.cross_event(workers)? {
             self.extrapolation.forget();
             self.errors.forget();
-            if let Steps::Chosen(chooser) = &mut self.steps {
+            if let StepSource::Chosen(chooser) = &mut self.steps {
                 chooser.restart();
             }
         }
@@ -194,11 +194,11 @@ impl<'a> Ifosmondi<'a> {
                 .estimate_first(step.size(), start, end, &self.ranges),
         };
         match &mut self.steps {
-            Steps::Given(plan) => {
+            StepSource::Given(plan) => {
                 plan.lengthen();
                 true
             }
-            Steps::Chosen(chooser) => chooser.judge(step, error),
+            StepSource::Chosen(chooser) => chooser.judge(step, error),
         }
     }
 
@@ -368,7 +368,7 @@ impl Method for Ifosmondi<'_> {
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
         };
         let extent = match &self.steps {
-            Steps::Chosen(chooser) if chooser.extent.1 > 0.0 => Some(chooser.extent),
+            StepSource::Chosen(chooser) if chooser.extent.1 > 0.0 => Some(chooser.extent),
             _ => None,
         };
         let steps = |(shortest, longest): (f64, f64)| {

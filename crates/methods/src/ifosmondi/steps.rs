@@ -36,12 +36,12 @@ const MOST_STRUGGLE: u32 = 100;
 const MOST_REJECTIONS: usize = 20;
 
 /// Where steps come from.
-pub(super) enum Steps {
+pub(super) enum StepSource {
     Given(Plan),
     Chosen(Chooser),
 }
 
-impl Steps {
+impl StepSource {
     pub fn step(&self, reached: f64, event: f64) -> MacroStep {
         match self {
             Self::Given(plan) => plan.step(reached, event),
@@ -66,7 +66,7 @@ impl Steps {
     }
 }
 
-/// Steps by the error of the inputs.
+/// StepSource by the error of the inputs.
 pub(super) struct Chooser {
     grid: Grid,
     bounds: StepBounds,
