@@ -80,7 +80,8 @@ fn main() {
         "systems at their own pace, with sub-steps, under f3ornits"
     );
     for (name, scenario) in &scenarios {
-        let smooth = *name != "rooms" && *name != "behaviour-change"; // a jump makes start values consistent anew
+        // A jump makes start values consistent anew.
+        let smooth = *name != "rooms" && *name != "behaviour-change";
         let implicit: &[&str] = if smooth {
             &[
                 "ifosmondi",

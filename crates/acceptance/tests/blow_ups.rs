@@ -21,10 +21,10 @@ fn run(scenario: &Scenario, method: &str) -> RunEnd {
 /// `x' = x y`, `y' = x y` with `x − y = 1/2`: a pole at `2 ln 2`.
 fn pole() -> Scenario {
     let text = format!(
-        "[systems.a]\ninputs = {{ y = 0.5 }}\nstates = {{ x = 1.0 }}\nequations = \"der(x) = x * \
-         y\"\noutputs = {{ x = \"x\" }}\n\
-         [systems.b]\ninputs = {{ x = 1.0 }}\nstates = {{ y = 0.5 }}\nequations = \"der(y) = x * \
-         y\"\noutputs = {{ y = \"y\" }}\n{}",
+        "[systems.a]\ninputs = {{ y = 0.5 }}\nstates = {{ x = 1.0 }}\n\
+         equations = \"der(x) = x * y\"\noutputs = {{ x = \"x\" }}\n\
+         [systems.b]\ninputs = {{ x = 1.0 }}\nstates = {{ y = 0.5 }}\n\
+         equations = \"der(y) = x * y\"\noutputs = {{ y = \"y\" }}\n{}",
         connections(&["a.x -> b.x", "b.y -> a.y"])
     );
     model(10.0, &text)
@@ -68,10 +68,10 @@ fn a_pole_is_named_with_its_time_under_every_method() {
 #[test]
 fn a_run_that_fails_while_nothing_grows_is_not_called_a_blow_up() {
     let text = format!(
-        "[systems.a]\ninputs = {{ y = 1.0 }}\nstates = {{ x = 1.0 }}\nequations = \"der(x) = -1 + \
-         0 * y\"\noutputs = {{ x = \"x\" }}\n\
-         [systems.b]\ninputs = {{ x = 1.0 }}\nstates = {{ y = 0.5 }}\nequations = \"der(y) = \
-         sqrt(x) - y\"\noutputs = {{ y = \"y\" }}\n{}",
+        "[systems.a]\ninputs = {{ y = 1.0 }}\nstates = {{ x = 1.0 }}\n\
+         equations = \"der(x) = -1 + 0 * y\"\noutputs = {{ x = \"x\" }}\n\
+         [systems.b]\ninputs = {{ x = 1.0 }}\nstates = {{ y = 0.5 }}\n\
+         equations = \"der(y) = sqrt(x) - y\"\noutputs = {{ y = \"y\" }}\n{}",
         connections(&["a.x -> b.x", "b.y -> a.y"])
     );
     for method in ["jacobi", "f3ornits", "ifosmondi", "missiles", "dovetail"] {

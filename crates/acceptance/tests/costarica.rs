@@ -254,13 +254,13 @@ fn nonlinear_outputs_and_loops_are_estimated_too() {
 #[test]
 fn the_control_part_is_continued_as_asked() {
     // An output that depends on time by itself.
-    let text = "[systems.source]\ninputs = { u = 0 }\nstates = { x = 1.0 }\nequations = \"der(x) = \
-        -x + 0.1 * u\"\n\
-        outputs = { y = \"x + sin(3 * time)\" }\n[systems.mass]\ninputs = { f = 0 }\nstates = \
-        { v = 0.0 }\n\
+    let text = "[systems.source]\ninputs = { u = 0 }\nstates = { x = 1.0 }\n\
+        equations = \"der(x) = -x + 0.1 * u\"\n\
+        outputs = { y = \"x + sin(3 * time)\" }\n[systems.mass]\ninputs = { f = 0 }\n\
+        states = { v = 0.0 }\n\
         equations = \"der(v) = f - v\"\noutputs = { v = \"v\" }\n\
-        [[connections]]\nfrom = \"source.y\"\nto = \"mass.f\"\n[[connections]]\nfrom = \
-        \"mass.v\"\nto = \"source.u\"\n";
+        [[connections]]\nfrom = \"source.y\"\nto = \"mass.f\"\n[[connections]]\nfrom = \"mass.v\"\n\
+        to = \"source.u\"\n";
     let scenario = model(4.0, text);
     for (control, expected) in [("zero-order", 1.0), ("first-order", 2.0), ("flexible", 3.0)] {
         let more = [("rollback-free", "true"), ("control", control)];

@@ -21,8 +21,8 @@ fn run(scenario: &Scenario, choices: &[(&str, &str)]) -> RunEnd {
 #[test]
 fn a_state_that_symmetry_keeps_at_zero_does_not_stop_the_clock() {
     let systems = "[systems.a]\nstates = { p = 1, q = 1 }\ninputs = { z = 0 }\n\
-                   equations = \"der(p) = -0.5*p + z; der(q) = -0.5*q + z\"\noutputs = \
-                   { p = \"p\", q = \"q\" }\n\
+                   equations = \"der(p) = -0.5*p + z; der(q) = -0.5*q + z\"\n\
+                   outputs = { p = \"p\", q = \"q\" }\n\
                    [systems.b]\ninputs = { p = 1, q = 1 }\nstates = { z = 0 }\n\
                    equations = \"der(z) = p^2 - q^2 - z\"\noutputs = { z = \"z\" }\n";
     let scenario = model(
@@ -60,11 +60,11 @@ fn an_error_that_is_not_known_is_not_told() {
 /// A chaotic system, cut in two.
 fn lorenz(stop: f64) -> Scenario {
     let systems = "[systems.a]\ninputs = { z = 25 }\nstates = { x = -8, y = 7 }\n\
-                   equations = \"der(x) = 10 * (y - x); der(y) = x * (28 - z) - y\"\noutputs = \
-                   { x = \"x\", y = \"y\" }\n\
+                   equations = \"der(x) = 10 * (y - x); der(y) = x * (28 - z) - y\"\n\
+                   outputs = { x = \"x\", y = \"y\" }\n\
                    [systems.b]\ninputs = { x = -8, y = 7 }\nstates = { z = 27 }\n\
-                   equations = \"der(z) = x * y - 2.6666666666666665 * z\"\noutputs = \
-                   { z = \"z\" }\n";
+                   equations = \"der(z) = x * y - 2.6666666666666665 * z\"\n\
+                   outputs = { z = \"z\" }\n";
     model(
         stop,
         &format!(

@@ -70,11 +70,11 @@ fn rough_problems_without_rollback_are_at_most_twice_as_wrong() {
 /// Two masses without any damping, coupled by a spring: force against displacement.
 fn two_masses(stop: f64) -> Scenario {
     let text = "[systems.left]\ninputs = { force = 0.0 }\nstates = { x = 1.0, v = 0.0 }\n\
-        equations = \"\"\"\nder(x) = v\nder(v) = force - x\n\"\"\"\noutputs = \
-        { position = \"x\" }\n\
+        equations = \"\"\"\nder(x) = v\nder(v) = force - x\n\"\"\"\n\
+        outputs = { position = \"x\" }\n\
         [systems.right]\ninputs = { position = 1.0 }\nstates = { x = -0.5, v = 0.0 }\n\
-        equations = \"\"\"\nder(x) = v\nder(v) = 2 * (position - x) - x\n\"\"\"\noutputs = \
-        { force = \"2 * (x - position)\" }\n";
+        equations = \"\"\"\nder(x) = v\nder(v) = 2 * (position - x) - x\n\"\"\"\n\
+        outputs = { force = \"2 * (x - position)\" }\n";
     model(
         stop,
         &(text.to_owned()
@@ -120,12 +120,12 @@ fn one_stiff_system_is_followed_whatever_its_eigenvalue() {
     for product in [10.0, 1e2, 1e3, 1e4] {
         let (step, rate) = (0.05, product / 0.05);
         let text = format!(
-            "[systems.stiff]\ninputs = {{ u = 0.0 }}\nparameters = {{ l = {rate:?} }}\nstates = {{ \
-             x = 0.5 }}\n\
+            "[systems.stiff]\ninputs = {{ u = 0.0 }}\nparameters = {{ l = {rate:?} }}\n\
+             states = {{ x = 0.5 }}\n\
              equations = \"der(x) = l * (u - x)\"\noutputs = {{ x = \"x\" }}\n\
              [systems.slow]\ninputs = {{ x = 0.5 }}\nstates = {{ z = 1.0, w = 0.0 }}\n\
-             equations = \"\"\"\nder(z) = w\nder(w) = -4 * x - 0.1 * w\n\"\"\"\noutputs = {{ z = \
-             \"z\" }}\n{}",
+             equations = \"\"\"\nder(z) = w\nder(w) = -4 * x - 0.1 * w\n\"\"\"\n\
+             outputs = {{ z = \"z\" }}\n{}",
             connections(&["stiff.x -> slow.x", "slow.z -> stiff.u"])
         );
         let scenario = model(20.0, &text);
@@ -147,8 +147,8 @@ fn one_stiff_system_is_followed_whatever_its_eigenvalue() {
 /// A loop whose gain creeps towards one: what goes round is magnified without bound.
 fn nearly_singular(more: &str) -> Scenario {
     let text = format!(
-        "[systems.a]\ninputs = {{ u = 0.0 }}\nstates = {{ x = 1.0 }}\n{more}equations = \"der(x) = \
-         -x\"\n\
+        "[systems.a]\ninputs = {{ u = 0.0 }}\nstates = {{ x = 1.0 }}\n\
+         {more}equations = \"der(x) = -x\"\n\
          outputs = {{ y = \"0.9999 * min(time, 1) * u + x\" }}\n\
          [systems.b]\ninputs = {{ y = 0.0 }}\nequations = \"\"\noutputs = {{ u = \"y\" }}\n{}",
         connections(&["a.y -> b.y", "b.u -> a.u"])

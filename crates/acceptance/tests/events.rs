@@ -21,8 +21,8 @@ fn source_and_sink(event: f64, rate: f64, jump: f64, restrict: &str) -> Scenario
         "[systems.src]\ninputs = {{ w = 0.0 }}\nstates = {{ x = 0.0 }}\n\
          equations = \"der(x) = w - x + (if time < {event} then 1 else {rate})\"\n\
          outputs = {{ y = \"x + (if time < {event} then 0 else {jump})\" }}\n{restrict}\n\
-         [systems.sink]\ninputs = {{ u = 0.0 }}\nstates = {{ z = 0.0 }}\nequations = \"der(z) = u \
-         - z\"\n\
+         [systems.sink]\ninputs = {{ u = 0.0 }}\nstates = {{ z = 0.0 }}\n\
+         equations = \"der(z) = u - z\"\n\
          outputs = {{ v = \"0.5 * z\" }}\n"
     );
     model(
@@ -71,12 +71,13 @@ fn with_slopes_jumps_and_kinks_cost_no_order() {
 
 #[test]
 fn a_loop_with_several_solutions_stays_on_its_branch_across_an_event() {
-    let text = "[systems.a]\ninputs = { u = 0.9 }\nstates = { k = 0.0 }\nequations = \"der(k) = \
-        1\"\n\
+    let text = "[systems.a]\ninputs = { u = 0.9 }\nstates = { k = 0.0 }\n\
+        equations = \"der(k) = 1\"\n\
                 outputs = \
-                { y = \"u - 0.5 * ((u - k)^2 - 0.25) * (u - k - 4)\", e = \"if time < 1.5 then 0 else 1\" }\n\
-                [systems.b]\ninputs = { v = 0.0, e = 0.0 }\nstates = { s = 0.0 }\nequations = \
-                \"der(s) = v + e\"\n\
+                { y = \"u - 0.5 * ((u - k)^2 - 0.25) * (u - k - 4)\", \
+                e = \"if time < 1.5 then 0 else 1\" }\n\
+                [systems.b]\ninputs = { v = 0.0, e = 0.0 }\nstates = { s = 0.0 }\n\
+                equations = \"der(s) = v + e\"\n\
                 outputs = { w = \"v\" }\n";
     let scenario = model(
         2.0,
@@ -89,12 +90,12 @@ fn a_loop_with_several_solutions_stays_on_its_branch_across_an_event() {
 
 #[test]
 fn an_output_that_is_the_slope_of_an_input_is_right_from_the_start() {
-    let text = "[systems.src]\nstates = { x = 0.0, v = 1.0 }\nequations = \"der(x) = v; der(v) = \
-        -x\"\n\
+    let text = "[systems.src]\nstates = { x = 0.0, v = 1.0 }\n\
+        equations = \"der(x) = v; der(v) = -x\"\n\
                 outputs = { y = \"x\" }\n\
                 [systems.d]\ninputs = { u = 0.0 }\noutputs = { w = \"der(u)\" }\n\
-                [systems.i]\ninputs = { u = 0.0 }\nstates = { s = 0.0 }\nequations = \"der(s) = \
-                u\"\n";
+                [systems.i]\ninputs = { u = 0.0 }\nstates = { s = 0.0 }\n\
+                equations = \"der(s) = u\"\n";
     let scenario = model(
         1.0,
         &(text.to_owned() + &connections(&["src.y -> d.u", "d.w -> i.u"])),
@@ -108,8 +109,8 @@ fn an_output_that_is_the_slope_of_an_input_is_right_from_the_start() {
 fn growth_by_a_systems_own_dynamics_is_no_divergence() {
     let lone = model(
         1.0,
-        "[systems.s]\nstates = { x = 1e-9 }\nequations = \"der(x) = 20 * x\"\noutputs = \
-         { y = \"x\" }\n",
+        "[systems.s]\nstates = { x = 1e-9 }\nequations = \"der(x) = 20 * x\"\n\
+         outputs = { y = \"x\" }\n",
     );
     let done = measure_run(&lone, &[("method", "jacobi"), ("step", "0.01")]);
     assert!(
@@ -121,10 +122,10 @@ fn growth_by_a_systems_own_dynamics_is_no_divergence() {
 
 #[test]
 fn held_inputs_that_lead_a_system_to_a_pole_only_shorten_the_step() {
-    let text = "[systems.a]\ninputs = { u = 1.0 }\nstates = { x = 1.0 }\nequations = \"der(x) = \
-        x^2 * u\"\n\
-                outputs = { y = \"x\" }\n[systems.b]\ninputs = { v = 1.0 }\noutputs = \
-                { w = \"1.9 - v\" }\n";
+    let text = "[systems.a]\ninputs = { u = 1.0 }\nstates = { x = 1.0 }\n\
+        equations = \"der(x) = x^2 * u\"\n\
+                outputs = { y = \"x\" }\n[systems.b]\ninputs = { v = 1.0 }\n\
+                outputs = { w = \"1.9 - v\" }\n";
     let scenario = model(
         2.0,
         &(text.to_owned() + &connections(&["a.y -> b.v", "b.w -> a.u"])),
@@ -139,8 +140,8 @@ fn an_event_beyond_the_stop_time_is_not_met_and_one_beside_the_grid_is() {
         model(
             1.0,
             &format!(
-                "[systems.s]\nstates = {{ x = 0.0 }}\nequations = \"der(x) = if time < {event} \
-                 then 1 else 0\"\n"
+                "[systems.s]\nstates = {{ x = 0.0 }}\n\
+                 equations = \"der(x) = if time < {event} then 1 else 0\"\n"
             ),
         )
     };
@@ -162,8 +163,8 @@ fn an_event_beyond_the_stop_time_is_not_met_and_one_beside_the_grid_is() {
 
 #[test]
 fn a_coupling_that_has_no_solution_says_so() {
-    let text = "[systems.a]\ninputs = { u = 0.0 }\nstates = { x = 0.0 }\nequations = \"der(x) = \
-        1\"\n\
+    let text = "[systems.a]\ninputs = { u = 0.0 }\nstates = { x = 0.0 }\n\
+        equations = \"der(x) = 1\"\n\
                 outputs = { y = \"if x < 0.5 then 0.5 * u else u + 1\" }\n\
                 [systems.b]\ninputs = { v = 0.0 }\noutputs = { w = \"v\" }\n";
     let scenario = model(

@@ -282,8 +282,8 @@ fn unit(name: &str, [reads, tells]: [bool; 2], rule: &str) -> String {
         ""
     };
     format!(
-        "[systems.{name}]\n{input}states = {{ x = 1.0 }}\nequations = \"der(x) = {drive} - \
-         x\"\n{output}{rule}"
+        "[systems.{name}]\n{input}states = {{ x = 1.0 }}\nequations = \"der(x) = {drive} - x\"\n\
+         {output}{rule}"
     )
 }
 
@@ -330,8 +330,8 @@ fn units_of_every_degree_run_together_and_the_summary_says_what_was_reduced() {
     let system = |k: usize, start: f64| {
         format!(
             "[systems.s{k}]\ninputs = {{ u = 0.0 }}\nstates = {{ x = {start:?}, v = 0.0 }}\n\
-             equations = \"der(x) = v; der(v) = u - x - 0.1 * v\"\noutputs = {{ y = \"x + 0.1 * \
-             u\" }}\n\
+             equations = \"der(x) = v; der(v) = u - x - 0.1 * v\"\n\
+             outputs = {{ y = \"x + 0.1 * u\" }}\n\
              restrict = {{ input-degree = {k} }}\n"
         )
     };
@@ -451,8 +451,8 @@ fn the_default_needs_about_half_the_steps_of_the_papers_choice_for_the_same_erro
 #[test]
 fn a_jump_goes_on_at_once_through_those_who_pass_it_on() {
     // The source jumps at 1; what passes it on has no state; the sink integrates it.
-    let text = "[systems.sink]\ninputs = { u = 0.0 }\nstates = { x = 0.0 }\nequations = \"der(x) = \
-        u\"\n\
+    let text = "[systems.sink]\ninputs = { u = 0.0 }\nstates = { x = 0.0 }\n\
+        equations = \"der(x) = u\"\n\
                 [systems.pass]\ninputs = { u = 0.0 }\noutputs = { y = \"2 * u\" }\n\
                 [systems.source]\nstates = { s = 0.0 }\nequations = \"der(s) = 1\"\n\
                 outputs = { y = \"if time < 1 then s else 10 - s\" }\n";
@@ -548,16 +548,16 @@ fn equal_runs_give_equal_bits_whatever_the_threads() {
 /// on what it gets at once.
 fn gains_in_a_row() -> Scenario {
     let mut text = String::from(
-        "[systems.source]\nequations = \"\"\noutputs = \
-         { y = \"sin(time) + (if time < 5.31 then 0 else 1)\" }\n\
-         [systems.plant]\ninputs = { u = 0.0 }\nstates = { z = 0.0 }\nequations = \"der(z) = u - \
-         z\"\noutputs = { z = \"z\" }\n",
+        "[systems.source]\nequations = \"\"\n\
+         outputs = { y = \"sin(time) + (if time < 5.31 then 0 else 1)\" }\n\
+         [systems.plant]\ninputs = { u = 0.0 }\nstates = { z = 0.0 }\n\
+         equations = \"der(z) = u - z\"\noutputs = { z = \"z\" }\n",
     );
     let mut wires = vec!["source.y -> g0.u".to_owned(), "g3.y -> plant.u".to_owned()];
     for k in 0..4 {
         text += &format!(
-            "[systems.g{k}]\ninputs = {{ u = 0.0 }}\nequations = \"\"\noutputs = {{ y = \"u\" \
-             }}\nimposed-step = 0.05\n"
+            "[systems.g{k}]\ninputs = {{ u = 0.0 }}\nequations = \"\"\noutputs = {{ y = \"u\" }}\n\
+             imposed-step = 0.05\n"
         );
         if k > 0 {
             wires.push(format!("g{}.y -> g{k}.u", k - 1));

@@ -27,8 +27,8 @@ fn pair(first: &str, second: &str, extra: &str) -> Scenario {
     scenario(&format!(
         "[systems.one]\ninputs = {{ u = 0.5 }}\noutputs = {{ y = \"{first}\" }}\n{extra}\n\
          [systems.two]\ninputs = {{ u = 0.5 }}\noutputs = {{ y = \"{second}\" }}\n{extra}\n\
-         [[connections]]\nfrom = \"one.y\"\nto = \"two.u\"\n[[connections]]\nfrom = \"two.y\"\nto \
-         = \"one.u\"\n"
+         [[connections]]\nfrom = \"one.y\"\nto = \"two.u\"\n[[connections]]\nfrom = \"two.y\"\n\
+         to = \"one.u\"\n"
     ))
 }
 
@@ -38,8 +38,8 @@ fn a_chain_passes_its_values_on_in_one_go() {
         "[systems.c]\ninputs = { u = 0.0 }\noutputs = { y = \"u + 1\" }\n\
          [systems.a]\noutputs = { y = \"7\" }\n\
          [systems.b]\ninputs = { u = 0.0, w = 0.0 }\noutputs = { y = \"2 * u + w\" }\n\
-         [[connections]]\nfrom = \"a.y\"\nto = \"b.u\"\n[[connections]]\nvalue = 0.5\nto = \
-         \"b.w\"\n\
+         [[connections]]\nfrom = \"a.y\"\nto = \"b.u\"\n[[connections]]\nvalue = 0.5\n\
+         to = \"b.w\"\n\
          [[connections]]\nfrom = \"b.y\"\nto = \"c.u\"\n",
     );
     assert!(algebraic_loops(&chain.connections).is_empty());
@@ -114,8 +114,8 @@ fn a_loop_that_is_no_number_at_its_start_values_names_the_output() {
 #[test]
 fn a_system_may_feed_itself() {
     let own = scenario(
-        "[systems.s]\ninputs = { u = 0.0 }\noutputs = { y = \"2 - 3 * u\" }\n[[connections]]\nfrom \
-         = \"s.y\"\nto = \"s.u\"\n",
+        "[systems.s]\ninputs = { u = 0.0 }\noutputs = { y = \"2 - 3 * u\" }\n[[connections]]\n\
+         from = \"s.y\"\nto = \"s.u\"\n",
     );
     assert_eq!(algebraic_loops(&own.connections), [[0]]);
     assert_eq!(start(&own).unwrap(), [0.5]);

@@ -266,12 +266,12 @@ fn steps_of_its_own_choice_keep_the_tolerance_and_are_not_many() {
 #[test]
 fn chosen_steps_follow_the_solution() {
     // A fast start and a long slow end: equal steps would waste most of them.
-    let text = "[systems.fast]\ninputs = { u = 0 }\nstates = { x = 1.0 }\nequations = \"der(x) = \
-        -50 * x + u\"\n\
+    let text = "[systems.fast]\ninputs = { u = 0 }\nstates = { x = 1.0 }\n\
+        equations = \"der(x) = -50 * x + u\"\n\
         outputs = { x = \"x\" }\n[systems.slow]\ninputs = { u = 0 }\nstates = { z = 1.0 }\n\
         equations = \"der(z) = -0.1 * z + u\"\noutputs = { z = \"z\" }\n\
-        [[connections]]\nfrom = \"fast.x\"\nto = \"slow.u\"\n[[connections]]\nfrom = \
-        \"slow.z\"\nto = \"fast.u\"\n";
+        [[connections]]\nfrom = \"fast.x\"\nto = \"slow.u\"\n[[connections]]\nfrom = \"slow.z\"\n\
+        to = \"fast.u\"\n";
     let done = missiles(&model(50.0, text), &[("tolerance", "1e-6")]);
     assert!(
         done.end.statistics.steps < 300,

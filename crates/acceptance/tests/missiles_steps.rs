@@ -240,8 +240,8 @@ fn steps_on_a_coarse_clock_do_not_drift() {
 fn inputs_that_are_reduced_count_as_errors() {
     let a = System {
         name: "a",
-        more: "inputs = { f = 0.0 }\nstates = { x = 1.0, v = 0.0 }\noutputs = \
-            { x = \"x\" }\nrestrict = { input-degree = 0 }",
+        more: "inputs = { f = 0.0 }\nstates = { x = 1.0, v = 0.0 }\noutputs = { x = \"x\" }\n\
+            restrict = { input-degree = 0 }",
         equations: "der(x) = v\nder(v) = -f - 0.2 * v",
     };
     let b = System {
@@ -263,8 +263,8 @@ fn inputs_that_are_reduced_count_as_errors() {
 /// Two systems, one of which has a pole where the inversion of a step of 0.1 s asks.
 fn with_pole(rate: f64, more: &str) -> Scenario {
     let a = format!(
-        "inputs = {{ u = 0.0 }}\nparameters = {{ l = {rate:?} }}\nstates = {{ x = 1.0 }}\noutputs \
-         = {{ y = \"x\" }}"
+        "inputs = {{ u = 0.0 }}\nparameters = {{ l = {rate:?} }}\nstates = {{ x = 1.0 }}\n\
+         outputs = {{ y = \"x\" }}"
     );
     let b = format!(
         "inputs = {{ u = 0.0 }}\nstates = {{ z = 1.0 }}\noutputs = {{ y = \"z\" }}\n{more}"

@@ -76,6 +76,16 @@ pub(crate) struct Variable {
 }
 
 impl Variable {
+    /// The output at this place among all.
+    pub fn of(connections: &Connections, stacked: usize) -> Self {
+        let system = connections.owner(stacked);
+        Self {
+            stacked,
+            system,
+            position: stacked - connections.outputs_of(system).start,
+        }
+    }
+
     /// What its system has answered at the end of its task.
     pub fn answer(&self, tasks: &[Task]) -> Knot {
         tasks[self.system].response.outputs[self.position]
@@ -91,14 +101,7 @@ impl<'a> Coupling<'a> {
         longest: f64,
     ) -> Self {
         let outputs = coupled_outputs(connections);
-        let variable = |&stacked: &usize| {
-            let system = connections.owner(stacked);
-            Variable {
-                stacked,
-                system,
-                position: stacked - connections.outputs_of(system).start,
-            }
-        };
+        let variable = |&stacked: &usize| Variable::of(connections, stacked);
         let place = |(input, source): (usize, &Source)| {
             let output = source.output().filter(|_| !connections.is_held(input))?;
             outputs.binary_search(&output).ok()

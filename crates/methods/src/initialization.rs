@@ -516,16 +516,12 @@ impl<'a> Start<'a> {
     /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things
     /// worse.
     fn solve_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
-        let mut owners: Vec<usize> = members
-            .iter()
-            .map(|&output| self.connections.owner(output))
-            .collect();
+        let owner = |&output: &usize| self.connections.owner(output);
+        let mut owners: Vec<usize> = members.iter().map(owner).collect();
         owners.sort_unstable();
         owners.dedup();
-        let mut guess = DVector::from_iterator(
-            members.len(),
-            members.iter().map(|&output| self.outputs[output]),
-        );
+        let values = members.iter().map(|&output| self.outputs[output]);
+        let mut guess = DVector::from_iterator(members.len(), values);
         let mut residual = self.residual(workers, members, &owners, &guess)?;
         self.check_finite(members)?;
         for iteration in 0..MOST_ITERATIONS {
@@ -546,9 +542,8 @@ impl<'a> Start<'a> {
             let settled = (&next - &guess).amax() <= 4.0 * f64::EPSILON * scale;
             guess = next;
             residual = next_residual;
-            if residual.amax() <= f64::EPSILON * scale
-                || (settled && residual.amax() <= 1e-9 * scale)
-            {
+            let left = residual.amax();
+            if left <= f64::EPSILON * scale || (settled && left <= 1e-9 * scale) {
                 return Ok(());
             }
         }

@@ -3,9 +3,9 @@
 
 use dovetail_core::{EstimatedError, MacroStep, MethodQuality, Nature, Refused};
 
-use super::Dovetail;
 use super::controller::Controller;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
+use super::{Dovetail, OWN_SIGNALS};
 use crate::rounded::rounded;
 
 impl Dovetail<'_> {
@@ -28,41 +28,43 @@ impl Dovetail<'_> {
     /// for.
     pub(super) fn record_signals(&mut self, step: MacroStep) {
         let degree = 2 * self.coupling.shape().orders() - 1;
-        self.signals[..3].copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
+        let (own, errors) = self.signals.split_at_mut(OWN_SIGNALS);
+        own.copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
         let Some(error) = &self.global_error else {
             return;
         };
         if error.lost || self.error_knowledge.unsure {
-            self.signals[3..].fill(f64::NAN);
+            errors.fill(f64::NAN);
             return;
         }
-        self.signals[3..].copy_from_slice(&error.states);
-        self.error_knowledge.uncorrected |=
-            self.states.largest_share(&error.states) > self.most_to_correct();
-        if !self.options.corrected || self.error_knowledge.uncorrected {
-            return;
+        errors.copy_from_slice(&error.states);
+        let largest = self.states.largest_share(&error.states);
+        self.error_knowledge.uncorrected |= largest > self.most_to_correct();
+        if self.options.corrected && !self.error_knowledge.uncorrected {
+            self.add_error_to_results();
         }
+    }
+
+    fn add_error_to_results(&mut self) {
+        let Some(error) = &self.global_error else {
+            return;
+        };
         let mut states = error.states.iter();
         let mut outputs = error.outputs.iter();
         for task in &mut self.coupling.tasks {
-            task.response
-                .states
-                .iter_mut()
-                .zip(&mut states)
-                .for_each(|(state, error)| *state += error);
+            let response = &mut task.response;
+            for (state, error) in response.states.iter_mut().zip(&mut states) {
+                *state += error;
+            }
             let interface = &self.connections.interfaces()[task.system];
-            for ((knot, error), output) in task
-                .response
-                .outputs
-                .iter_mut()
-                .zip(&mut outputs)
-                .zip(&interface.outputs)
-            {
-                knot.value += if output.nature == Nature::Continuous {
-                    *error
+            for (position, output) in interface.outputs.iter().enumerate() {
+                let error = outputs.next().copied().unwrap_or(0.0);
+                let added = if output.nature == Nature::Continuous {
+                    error
                 } else {
                     0.0
                 };
+                response.outputs[position].value += added;
             }
         }
     }
@@ -98,7 +100,7 @@ impl Dovetail<'_> {
         !lost
             && !self.error_knowledge.unsure
             && self.error_knowledge.unknown == 0
-            && !self.signals[3..].is_empty()
+            && !self.signals[OWN_SIGNALS..].is_empty()
     }
 
     pub(super) fn all_warnings(&self) -> Vec<String> {
@@ -157,7 +159,7 @@ impl Dovetail<'_> {
             );
         } else if self.global_error.is_some()
             && !self.knows_error()
-            && !self.signals[3..].is_empty()
+            && !self.signals[OWN_SIGNALS..].is_empty()
         {
             all.push(
                 "the error of the run is not estimated: too few steps follow one another without \

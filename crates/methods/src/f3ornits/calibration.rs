@@ -174,9 +174,13 @@ mod tests {
         }
 
         #[test]
-        fn a_fit_is_that_of_the_singular_value_decomposition(points in points(), degree in 1..=3usize) {
+        fn a_fit_is_that_of_the_singular_value_decomposition(
+            points in points(),
+            degree in 1..=3usize,
+        ) {
             let rows = degree + 1;
-            let matrix = DMatrix::from_fn(rows, degree, |r, c| points.times[r + 1].powi(c as i32 + 1));
+            let entry = |r: usize, c: usize| points.times[r + 1].powi(c as i32 + 1);
+            let matrix = DMatrix::from_fn(rows, degree, entry);
             let right = DVector::from_fn(rows, |r, _| points.values[r + 1] - points.values[0]);
             let expected = matrix.svd(true, true).solve(&right, 1e-14).unwrap();
             let signal = points.fit(degree);

@@ -1,9 +1,10 @@
 //! Events: those that systems announce, and jumps that only show in their outputs.
 
-use dovetail_core::{Connections, Error, MacroStep, Nature, Past, Signal, Source, Workers};
+use dovetail_core::{Connections, Error, MacroStep, Nature, Past, Signal, Workers};
 
 use super::F3ornits;
 use super::system_state::Role;
+use crate::coupling::Variable;
 
 /// An error so many times the tolerance, on the step after an event of a feeder, is the echo of
 /// that event.
@@ -258,56 +259,59 @@ impl F3ornits<'_> {
         let mut any = false;
         self.tasks.iter_mut().for_each(|task| task.due = false);
         for k in 0..self.tasks.len() {
-            if self.events[k].is_some() || self.steps[k].is_none() {
-                continue;
-            }
-            let now = self.tasks[k].response.reached;
-            let interface = &self.connections.interfaces()[k];
-            for (position, input) in self.connections.inputs_of(k).enumerate() {
-                let reads = interface
-                    .outputs
-                    .iter()
-                    .any(|output| output.depends_on.contains(&position));
-                let reads = reads || self.connections.is_held(input);
-                let Some(value) = self.jumped_value(input, now).filter(|_| reads) else {
-                    continue;
-                };
-                if !std::mem::replace(&mut self.tasks[k].due, true) {
-                    self.tasks[k].step = MacroStep::instant(now);
-                    self.inputs.place_present(&mut self.tasks[k]);
-                }
-                self.tasks[k].inputs[position] = Signal::constant(value);
-                any = true;
+            if self.events[k].is_none() && self.steps[k].is_some() {
+                any |= self.hand_on_jumps_to(k);
             }
         }
-        for (event, task) in self
-            .events
-            .iter_mut()
-            .zip(&self.tasks)
-            .filter(|(_, task)| task.due)
-        {
-            *event = Some(task.step.start);
+        for (event, task) in self.events.iter_mut().zip(&self.tasks) {
+            if task.due {
+                *event = Some(task.step.start);
+            }
         }
         any
     }
 
+    /// Whether a system reads a value that has jumped; then its task is a question under it.
+    fn hand_on_jumps_to(&mut self, k: usize) -> bool {
+        let now = self.tasks[k].response.reached;
+        for (position, input) in self.connections.inputs_of(k).enumerate() {
+            if !self.reads_at_once(k, position) && !self.connections.is_held(input) {
+                continue;
+            }
+            let Some(value) = self.jumped_value(input, now) else {
+                continue;
+            };
+            if !std::mem::replace(&mut self.tasks[k].due, true) {
+                self.tasks[k].step = MacroStep::instant(now);
+                self.inputs.place_present(&mut self.tasks[k]);
+            }
+            self.tasks[k].inputs[position] = Signal::constant(value);
+        }
+        self.tasks[k].due
+    }
+
+    /// Whether some output of a system depends on one of its inputs at once.
+    fn reads_at_once(&self, k: usize, input: usize) -> bool {
+        let mut outputs = self.connections.interfaces()[k].outputs.iter();
+        outputs.any(|output| output.depends_on.contains(&input))
+    }
+
     /// The new value of what feeds `input`, if that has just jumped at `time`.
     fn jumped_value(&self, input: usize, time: f64) -> Option<f64> {
-        let Source::Output(output) = self.connections.sources()[input] else {
-            return None;
-        };
-        let feeder = self.connections.owner(output);
-        let task = &self.tasks[feeder];
-        self.events[feeder].filter(|_| task.response.reached == time)?;
-        let position = output - self.connections.outputs_of(feeder).start;
-        let value = task.response.outputs[position].value;
+        let output = self.connections.sources()[input].output()?;
+        let feeder = Variable::of(self.connections, output);
+        let reached = self.tasks[feeder.system].response.reached;
+        self.events[feeder.system].filter(|_| reached == time)?;
+        let value = feeder.answer(&self.tasks).value;
         let before = self.before_event[output];
-        if jumps(self.connections, output) {
-            return (value != before).then_some(value);
-        }
-        let jumps = (value - before).abs()
-            > self.options.absolute_tolerance + self.options.tolerance * before.abs();
-        jumps.then_some(value)
+        let jumped = if jumps(self.connections, output) {
+            value != before
+        } else {
+            let options = &self.options;
+            let tolerance = options.absolute_tolerance + options.tolerance * before.abs();
+            (value - before).abs() > tolerance
+        };
+        jumped.then_some(value)
     }
 }
 

@@ -5,6 +5,7 @@ use dovetail_core::{Capabilities, Connections, Knot, MacroStep, Signal, Source, 
 
 use super::scheduler::usable;
 use super::system_state::{Estimate, SystemState};
+use crate::coupling::Variable;
 
 /// Smoothed inputs are cubics.
 pub(super) const CUBIC: usize = 3;
@@ -63,34 +64,41 @@ impl<'a> Inputs<'a> {
         let step = task.step;
         let smooths = self.smooths(k);
         for (input, place) in self.connections.inputs_of(k).zip(&mut task.inputs) {
+            let (signal, epoch) = self.newest(input, step, states);
             let memory = &mut self.memories[input];
-            (memory.signal, memory.epoch) = match self.connections.sources()[input] {
-                Source::Constant(value) => (Signal::constant(value), None),
-                Source::Output(output) => {
-                    let feeder = self.connections.owner(output);
-                    let estimate = chosen(&states[feeder], step);
-                    let position = output - self.connections.outputs_of(feeder).start;
-                    let signal = estimate.signals[position].shifted(step.start - estimate.made);
-                    let held = self.connections.is_held(input);
-                    (
-                        if held {
-                            Signal::constant(signal.value(0.0))
-                        } else {
-                            signal
-                        },
-                        Some(estimate.epoch),
-                    )
-                }
-            };
+            memory.signal = signal;
+            memory.epoch = epoch;
             // The first step, and the first after an event of the feeder, has nothing to join on
             // to.
             let smooths = smooths && !self.connections.is_held(input);
             if smooths && memory.epoch.is_some() && memory.epoch == memory.end_epoch {
-                memory.signal =
-                    Signal::hermite(step.size(), memory.end, memory.signal.at(step.size()));
+                let end = memory.signal.at(step.size());
+                memory.signal = Signal::hermite(step.size(), memory.end, end);
             }
             *place = memory.signal.reduced(step.size(), self.accepted[k]);
         }
+    }
+
+    /// What feeds an input over a step, by the newest estimate that there is, and the epoch of
+    /// that.
+    fn newest(
+        &self,
+        input: usize,
+        step: MacroStep,
+        states: &[SystemState],
+    ) -> (Signal, Option<u64>) {
+        let output = match self.connections.sources()[input] {
+            Source::Constant(value) => return (Signal::constant(value), None),
+            Source::Output(output) => output,
+        };
+        let feeder = Variable::of(self.connections, output);
+        let estimate = chosen(&states[feeder.system], step);
+        let made = estimate.signals[feeder.position];
+        let mut signal = made.shifted(step.start - estimate.made);
+        if self.connections.is_held(input) {
+            signal = Signal::constant(signal.value(0.0));
+        }
+        (signal, Some(estimate.epoch))
     }
 
     /// The step of `task` has been taken.

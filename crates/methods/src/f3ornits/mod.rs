@@ -229,7 +229,7 @@ impl<'a> F3ornits<'a> {
         method
     }
 
-    /// Whether a step can be tried before it is taken, to find where an output jumps. A unit that
+    /// Whether a step can be tried before it is taken, to find where an output jumps. A system that
     /// answers at once under reduced inputs would mislead: [`Self::ask_again`] is for steps that
     /// were taken.
     fn locates(&self) -> bool {
@@ -411,9 +411,9 @@ impl<'a> F3ornits<'a> {
         }
     }
 
-    /// A unit that had to be given reduced inputs answers under those. What it tells of its inputs
-    /// at once, it tells again under what they really are at the end of the step; true if there was
-    /// one.
+    /// A system that had to be given reduced inputs answers under those. What depends on its inputs
+    /// at once is asked for again under what they really are at the end of the step; true if there
+    /// was one.
     fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for task in self.tasks.iter_mut().filter(|task| task.due) {

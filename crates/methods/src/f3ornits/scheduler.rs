@@ -283,6 +283,27 @@ impl Scheduler {
 
     /// The size of the step that a free system would take if it were alone.
     fn wish(&self, k: usize, round: Round<'_>) -> f64 {
+        let standing = &round.standings[k];
+        let consumers = self.consumers[k].iter();
+        let known = self.first_listening(k, round);
+        let own = known
+            .map_or(standing.wish, |time| time - round.now)
+            .min(self.longest);
+        let own = if standing.shortening > 1.0 {
+            own.min(self.pace_of_feeders(k, round) / standing.shortening)
+        } else {
+            own
+        };
+        if standing.jumps {
+            let wishes = consumers.map(|&l| round.standings[l].wish);
+            own.min(wishes.fold(f64::INFINITY, f64::min))
+        } else {
+            own
+        }
+    }
+
+    /// The first time at which a consumer listens, where all of them impose their steps.
+    fn first_listening(&self, k: usize, round: Round<'_>) -> Option<f64> {
         let next = |l: &usize| match self.paces[*l] {
             Pace::Imposed(grid) if round.now < self.last[*l] => {
                 Some(self.grid_time(*l, &grid, round))
@@ -290,35 +311,20 @@ impl Scheduler {
             Pace::Imposed(_) => Some(self.stop), // it will not listen again
             Pace::Free => None,
         };
-        let known = self.consumers[k]
-            .iter()
-            .map(next)
-            .try_fold(self.stop, |first, time| Some(first.min(time?)));
-        let own = known
-            .map_or(round.standings[k].wish, |time| time - round.now)
-            .min(self.longest);
-        // Around a loop the wishes of those who hold are shorter already.
-        let outside = self.feeders[k]
-            .iter()
-            .filter(|&&l| self.member_of[l] != self.member_of[k]);
+        let mut times = self.consumers[k].iter().map(next);
+        times.try_fold(self.stop, |first, time| Some(first.min(time?)))
+    }
+
+    /// The shortest pace of those that feed a system. Around a loop the wishes of those who hold
+    /// are shorter already.
+    fn pace_of_feeders(&self, k: usize, round: Round<'_>) -> f64 {
+        let outside = |l: &&usize| self.member_of[**l] != self.member_of[k];
         let pace = |&l: &usize| match self.paces[l] {
             Pace::Free => round.standings[l].shortening * round.standings[l].pace,
             Pace::Imposed(grid) => grid.size(),
         };
-        let held = outside.map(pace).fold(f64::INFINITY, f64::min);
-        let Standing {
-            shortening, jumps, ..
-        } = round.standings[k];
-        let readers = self.consumers[k]
-            .iter()
-            .map(|&l| round.standings[l].wish)
-            .fold(f64::INFINITY, f64::min);
-        let own = if shortening > 1.0 {
-            own.min(held / shortening)
-        } else {
-            own
-        };
-        if jumps { own.min(readers) } else { own }
+        let feeders = self.feeders[k].iter().filter(outside);
+        feeders.map(pace).fold(f64::INFINITY, f64::min)
     }
 
     /// The next grid time of system `k`, by rule 5.

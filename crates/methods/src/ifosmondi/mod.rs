@@ -170,8 +170,7 @@ impl<'a> Ifosmondi<'a> {
                 chooser.restart();
             }
         }
-        self.ranges
-            .include(self.coupling.start.iter().map(|knot| knot.value));
+        self.ranges.include(self.coupling.start_values());
         Ok(())
     }
 
