@@ -7,9 +7,9 @@ use dovetail_core::{
 
 use crate::early_stops::EarlyStops;
 use crate::finite::finite_or_zero;
+use crate::initialization::reinitialize;
 use crate::near_side::NearSide;
 use crate::predictions::Predictions;
-use crate::reinitialize;
 use crate::shape::Shape;
 
 /// The outputs that inputs follow in the course of a step, as stacked positions: the coupling

@@ -8,7 +8,7 @@
 
 use dovetail_core::{Connections, Error, Nature, Task};
 
-use crate::algebraic_loops;
+use crate::initialization::algebraic_loops;
 
 /// Steps in a window.
 const WINDOW: usize = 10;

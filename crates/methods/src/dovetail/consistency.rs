@@ -1,12 +1,12 @@
 //! An interface that agrees with the states as they stand: by the linearizations, or by Newton,
 //! asking the systems about the present.
 
-use dovetail_core::{Error, MacroStep, Workers};
+use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
 use super::Dovetail;
 use super::restart::{Restart, SingularInterface};
 use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERANCE};
-use crate::interface_system::{Column, Unsolved};
+use crate::interface_system::{Column, Row, Unsolved};
 
 impl Dovetail<'_> {
     /// Newton on the interface, by questions about the present: at the start of the run, and on the
@@ -73,24 +73,11 @@ impl Dovetail<'_> {
         if !self.abilities.responds || !self.bends() {
             return Ok(());
         }
-        let bend = |c: usize| {
-            let change =
-                (self.coupling.start[c].value - self.ends.solution[c]) / self.outputs.scale(c);
-            if change.is_finite() {
-                change * change
-            } else {
-                0.0
-            }
+        let negligible = match self.options.tolerance {
+            Some(tolerance) => UNSETTLED_OF_TOLERANCE * tolerance,
+            None => UNSETTLED_OF_RANGE,
         };
-        let left =
-            (0..self.coupling.start.len()).map(bend).fold(0.0, f64::max) * self.magnification();
-        let negligible = self
-            .options
-            .tolerance
-            .map_or(UNSETTLED_OF_RANGE, |tolerance| {
-                UNSETTLED_OF_TOLERANCE * tolerance
-            });
-        if left <= negligible {
+        if self.left_by_linearizations() <= negligible {
             return Ok(());
         }
         // The tasks of the step stay as they are: they are what was done.
@@ -102,12 +89,26 @@ impl Dovetail<'_> {
         self.step_state.disagrees = !agreed?;
         if !self.step_state.disagrees {
             for (task, present) in self.coupling.tasks.iter_mut().zip(&self.present) {
-                task.response
-                    .outputs
-                    .copy_from_slice(&present.response.outputs);
+                let outputs = &mut task.response.outputs;
+                outputs.copy_from_slice(&present.response.outputs);
             }
         }
         Ok(())
+    }
+
+    /// What linearizations may leave of the interface's change, in units of ranges: its square.
+    fn left_by_linearizations(&self) -> f64 {
+        let square = |c: usize| {
+            let change = self.coupling.start[c].value - self.ends.solution[c];
+            let share = change / self.outputs.scale(c);
+            if share.is_finite() {
+                share * share
+            } else {
+                0.0
+            }
+        };
+        let squares = (0..self.coupling.start.len()).map(square);
+        squares.fold(0.0, f64::max) * self.magnification()
     }
 
     /// Asks until no value changes by more than a part of its range; false where that does not come
@@ -120,30 +121,23 @@ impl Dovetail<'_> {
     ) -> Result<bool, Error> {
         let measured = self.measured();
         let scale = self.usual_size();
+        let count = self.coupling.start.len();
         for _ in 0..MOST_ROUNDS {
-            self.ends
-                .right
-                .iter_mut()
-                .zip(&self.coupling.start)
-                .for_each(|(before, knot)| *before = knot.value);
-            let count = self.coupling.start.len();
+            for (before, now) in self.ends.right.iter_mut().zip(self.coupling.start_values()) {
+                *before = now;
+            }
             self.coupling.ask_about_present(time, workers)?;
             self.interface_system.localize(time, workers)?;
-            Restart::measure(
-                &self.coupling,
-                &self.interface_system,
-                &mut self.ends.uncorrected[..measured],
-            );
-            let solved = self.restart.solve(
-                &mut self.coupling,
-                &self.interface_system,
-                &self.ends.uncorrected[..measured],
-                scale,
-            );
+            let answers = &mut self.ends.uncorrected[..measured];
+            Restart::measure(&self.coupling, &self.interface_system, answers);
+            let solved =
+                self.restart
+                    .solve(&mut self.coupling, &self.interface_system, answers, scale);
             solved
                 .map_err(|SingularInterface| Unsolved::Singular.into_error(&self.coupling, time))?;
-            let moved = self.coupling.start.iter().zip(&mut self.ends.right);
-            moved.for_each(|(knot, before)| *before = knot.value - *before);
+            for (moved, now) in self.ends.right.iter_mut().zip(self.coupling.start_values()) {
+                *moved = now - *moved;
+            }
             if self.outputs.largest_share(&self.ends.right[..count]) <= part {
                 return Ok(true);
             }
@@ -153,24 +147,18 @@ impl Dovetail<'_> {
 
     /// Whether some system has a nonlinear feedthrough.
     fn bends(&self) -> bool {
-        let passes = |system: usize, d: &nalgebra::DMatrix<f64>| {
-            let rows = &self.interface_system.rows[system];
-            let columns = &self.interface_system.columns[system];
-            rows.iter().any(|row| {
-                columns
-                    .iter()
-                    .any(|column| d[(row.position, column.input)] != 0.0)
-            })
+        let mut systems = self.interface_system.linearizations().enumerate();
+        systems.any(|(system, here)| here.affine == 0 && self.passes_through(system, here))
+    }
+
+    /// Whether a coupled output of a system depends on an input that others feed at once.
+    fn passes_through(&self, system: usize, here: &Linearization) -> bool {
+        let columns = &self.interface_system.columns[system];
+        let passes = |row: &Row| {
+            let gain = |column: &Column| here.d[(row.position, column.input)];
+            columns.iter().any(|column| gain(column) != 0.0)
         };
-        let local = self
-            .interface_system
-            .local()
-            .iter()
-            .map(|local| &local.linearization)
-            .enumerate();
-        local
-            .filter(|(_, here)| here.affine == 0)
-            .any(|(system, here)| passes(system, &here.d))
+        self.interface_system.rows[system].iter().any(passes)
     }
 
     /// By how much loops through feedthrough magnify what goes round in them.

@@ -8,7 +8,7 @@ use super::tuning::{
     BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
 };
 use crate::coupling::Variable;
-use crate::interface_system::steps::Steps;
+use crate::finite::finite_or_zero;
 use crate::shape::Shape;
 
 impl Dovetail<'_> {
@@ -125,32 +125,42 @@ impl Dovetail<'_> {
     }
 
     fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
-        match (self.options.correction, &self.steps) {
-            (Some(false), _) => false,
-            (Some(true), _) => round == 0 && missed.is_finite(),
-            _ if missed >= FALLING * last || !missed.is_finite() => false,
-            (None, Steps::Fixed(_)) => {
-                let poor =
-                    missed > POOR_PREDICTION[usize::from(self.coupling.shape() == Shape::Quintic)];
-                poor && !self.misses_are_negligible()
-            }
-            (None, Steps::Adaptive(controller)) => {
-                let allowed = controller.allowed(self.coupling.shape());
-                let unknowns = self.unknowns();
-                // With steps of its own choice nothing is returned.
-                self.local_error.judge_ends(
-                    &self.coupling,
-                    &self.ends.missed[..unknowns],
-                    &mut self.interface_system,
-                );
-                let share = self.states.largest_share(&self.local_error.ends);
-                let poor = share > PATIENCE * allowed;
-                if poor {
-                    self.step_state.corrected = self.step_state.corrected.max(share);
+        match self.options.correction {
+            Some(false) => false,
+            Some(true) => round == 0 && missed.is_finite(),
+            None if missed >= FALLING * last || !missed.is_finite() => false,
+            None => match self.steps.controller() {
+                Some(controller) => {
+                    let allowed = controller.allowed(self.coupling.shape());
+                    self.leaves_too_much(allowed)
                 }
-                poor
-            }
+                None => self.is_predicted_poorly(missed) && !self.misses_are_negligible(),
+            },
         }
+    }
+
+    /// Fixed steps: whether the prediction missed by more than is usual.
+    fn is_predicted_poorly(&self, missed: f64) -> bool {
+        let [of_cubics, of_quintics] = POOR_PREDICTION;
+        match self.coupling.shape() {
+            Shape::Quintic => missed > of_quintics,
+            _ => missed > of_cubics,
+        }
+    }
+
+    /// Chosen steps: whether the ends, as missed, leave far more in the states than is allowed.
+    fn leaves_too_much(&mut self, allowed: f64) -> bool {
+        let unknowns = self.unknowns();
+        // With steps of its own choice nothing is returned.
+        let missed = &self.ends.missed[..unknowns];
+        self.local_error
+            .judge_ends(&self.coupling, missed, &mut self.interface_system);
+        let share = self.states.largest_share(&self.local_error.ends);
+        let poor = share > PATIENCE * allowed;
+        if poor {
+            self.step_state.corrected = self.step_state.corrected.max(share);
+        }
+        poor
     }
 
     /// Where inputs were meant to end minus where they did; the largest part of a range that a
@@ -160,18 +170,16 @@ impl Dovetail<'_> {
         let orders = self.coupling.shape().orders();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
-            for (order, answered) in [knot.value, knot.slope, knot.curvature]
-                .into_iter()
-                .enumerate()
-                .take(orders)
-            {
+            let answers = [knot.value, knot.slope, knot.curvature];
+            for (order, answered) in answers.into_iter().enumerate().take(orders) {
+                let at = order * count + c;
                 // Where an impulse is returned, that is where inputs are meant to end.
-                let meant = answered + self.ends.returned[order * count + c];
-                let miss = meant - self.ends.solution[order * count + c];
-                self.ends.missed[order * count + c] = if order == 0 || miss.is_finite() {
+                let meant = answered + self.ends.returned[at];
+                let miss = meant - self.ends.solution[at];
+                self.ends.missed[at] = if order == 0 {
                     miss
                 } else {
-                    0.0
+                    finite_or_zero(miss)
                 };
             }
         }

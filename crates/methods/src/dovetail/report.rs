@@ -81,15 +81,11 @@ impl Dovetail<'_> {
         let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
         let interfaces = self.connections.interfaces().iter();
         let names = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
-        let parts =
-            error
-                .largest_states
-                .iter()
-                .enumerate()
-                .map(|(i, e)| match self.states.scale(i) {
-                    scale if scale > 0.0 => e / scale,
-                    _ => 0.0,
-                });
+        let part = |(state, error): (usize, &f64)| {
+            let scale = self.states.scale(state);
+            if scale > 0.0 { error / scale } else { 0.0 }
+        };
+        let parts = error.largest_states.iter().enumerate().map(part);
         names.zip(parts).max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
@@ -105,37 +101,15 @@ impl Dovetail<'_> {
 
     pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
-        if let (Some(tolerance), Some((name, part))) = (self.options.tolerance, self.worst_state())
-            && part > tolerance
-        {
-            all.push(format!(
-                "the estimated error of `{name}` is {} of its range, more than the tolerance of \
-                 {}: trajectories may separate, so that \
-                 errors grow; a smaller --tolerance helps where it can",
-                rounded(part),
-                rounded(tolerance)
-            ));
-        }
-        if let (None, Some((name, part))) = (self.options.tolerance, self.worst_state())
-            && part > POOR_RESULT
-        {
-            all.push(format!(
-                "the estimated error of `{name}` is {} of its range: a smaller --step is needed",
-                rounded(part)
-            ));
-        }
+        all.extend(self.error_warning());
         if self.options.corrected && self.error_knowledge.uncorrected {
-            all.push(
-                "the estimated error became too large to be believed, and was not added from \
-                there on"
-                    .to_owned(),
-            );
+            let warning = "the estimated error became too large to be believed, \
+                           and was not added from there on";
+            all.push(warning.to_owned());
         }
         all.extend(self.interface_system.warning(self.connections));
-        all.extend(
-            self.predictions
-                .warning(|variable| self.coupling.full_name(variable)),
-        );
+        let name = |variable: usize| self.coupling.full_name(variable);
+        all.extend(self.predictions.warning(name));
         all.extend(self.advice.as_ref().map(|advice| {
             format!(
                 "{}: --method {} should be used instead, and --method auto would have",
@@ -143,6 +117,25 @@ impl Dovetail<'_> {
             )
         }));
         all
+    }
+
+    /// What to say where the error is larger than was asked for, or than is good.
+    fn error_warning(&self) -> Option<String> {
+        let (name, part) = self.worst_state()?;
+        let share = rounded(part);
+        match self.options.tolerance {
+            Some(tolerance) if part > tolerance => Some(format!(
+                "the estimated error of `{name}` is {share} of its range, \
+                 more than the tolerance of {}: trajectories may separate, \
+                 so that errors grow; a smaller --tolerance helps where it can",
+                rounded(tolerance)
+            )),
+            None if part > POOR_RESULT => Some(format!(
+                "the estimated error of `{name}` is {share} of its range: \
+                 a smaller --step is needed"
+            )),
+            _ => None,
+        }
     }
 
     pub(super) fn all_remarks(&self) -> Vec<String> {

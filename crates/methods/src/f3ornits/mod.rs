@@ -27,9 +27,9 @@ use dovetail_core::{
     Workers,
 };
 
-use crate::algebraic_loops;
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
+use crate::initialization::algebraic_loops;
 use crate::near_side::NearSide;
 use cycle::Cycle;
 use inputs::Inputs;

@@ -162,20 +162,15 @@ impl<'a> Missiles<'a> {
         match self.coupling.try_step(workers) {
             Ok(true) => {}
             Ok(false) => return Ok(false), // the next one ends at the event
-            Err(error) => {
-                return if self.halve(step) {
-                    Ok(false)
-                } else {
-                    Err(error)
-                };
-            }
+            Err(_) if self.halve(step) => return Ok(false),
+            Err(error) => return Err(error),
         }
         self.compare();
-        if !self.judge(step) {
-            return Ok(false);
+        let accurate = self.judge(step);
+        if accurate {
+            workers.advance(&mut self.coupling.tasks)?;
         }
-        workers.advance(&mut self.coupling.tasks)?;
-        Ok(true)
+        Ok(accurate)
     }
 
     fn judge(&mut self, step: MacroStep) -> bool {
