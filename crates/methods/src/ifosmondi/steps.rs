@@ -66,7 +66,7 @@ impl StepSource {
     }
 }
 
-/// StepSource by the error of the inputs.
+/// Steps by the error of the inputs.
 pub(super) struct Chooser {
     grid: Grid,
     bounds: StepBounds,
