@@ -48,7 +48,7 @@ pub struct IfosmondiOptions {
     pub tolerance: f64,
     /// What residuals are measured by.
     pub criterion: Criterion,
-    /// StepSource are chosen, within bounds, by the error of the inputs; none: they are given.
+    /// Steps are chosen, within bounds, by the error of the inputs; none: they are given.
     pub chosen: Option<StepBounds>,
     /// Start the solver from the extrapolated interface, rather than from the answer to a held one
     /// as the paper does.
