@@ -35,6 +35,7 @@ mod shape;
 mod standard;
 mod state_counts;
 mod step_bounds;
+mod step_limits;
 mod time_scale;
 
 pub use automatic::{AUTO, Chosen, build_watched, choose};

@@ -11,9 +11,9 @@ use super::tuning::{
     MOST_MAGNIFYING, MOST_REFUSALS, OUT_OF_SHORTEST, REFUSED_AT_LEAST, REFUSED_AT_MOST, SAFETY,
     SHARES, SHRINKAGE, STEERED, STEERING, STEERING_AFTER, USUAL_OF_RUN, WHOLE,
 };
-use crate::interface_system::step_limits::StepLimits;
 use crate::shape::Shape;
 use crate::step_bounds::StepBounds;
+use crate::step_limits::StepLimits;
 
 /// The chooser of steps.
 pub(super) struct Controller {

@@ -29,7 +29,6 @@ use crate::coupling::{Coupling, coupled_outputs};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
-use crate::rounded::rounded;
 use crate::step_bounds::StepBounds;
 pub use criterion::Criterion;
 use criterion::Measure;
@@ -355,32 +354,18 @@ impl Method for Ifosmondi<'_> {
     }
 
     fn remarks(&self) -> Vec<String> {
+        let of_steps = match &self.steps {
+            StepSource::Chosen(chooser) => chooser.remark(),
+            StepSource::Given(_) => None,
+        };
         let steps: u64 = self.slowest.iter().sum();
-        let slowest = self
-            .slowest
-            .iter()
-            .enumerate()
-            .max_by_key(|(_, count)| **count)
-            .filter(|(_, count)| **count > 0);
+        let counts = self.slowest.iter().enumerate();
+        let slowest = counts.max_by_key(|(_, count)| **count);
         let sentence = |(unknown, count): (usize, &u64)| {
             let (system, variable) = self.coupling.name(unknown);
             format!("`{system}.{variable}` was the last to converge in {count} of {steps} steps")
         };
-        let extent = match &self.steps {
-            StepSource::Chosen(chooser) if chooser.extent.1 > 0.0 => Some(chooser.extent),
-            _ => None,
-        };
-        let steps = |(shortest, longest): (f64, f64)| {
-            format!(
-                "steps were chosen between {} and {} s",
-                rounded(shortest),
-                rounded(longest)
-            )
-        };
-        extent
-            .map(steps)
-            .into_iter()
-            .chain(slowest.map(sentence))
-            .collect()
+        let of_slowest = slowest.filter(|(_, count)| **count > 0).map(sentence);
+        of_steps.into_iter().chain(of_slowest).collect()
     }
 }

@@ -8,9 +8,10 @@
 
 use dovetail_core::{Grid, Knot, MacroStep, Signal};
 
-use crate::plan::{Plan, towards};
+use crate::plan::Plan;
 use crate::ranges::Ranges;
 use crate::step_bounds::StepBounds;
+use crate::step_limits::StepLimits;
 
 /// An input may be off by this part of the tolerance, relative to its range; and its iterations by
 /// this part of that.
@@ -27,11 +28,8 @@ const FIRST: f64 = 1e-4;
 const SHRINKAGE: f64 = 0.2;
 const GROWTH: f64 = 2.0;
 const SAFETY: f64 = 0.9;
-/// No step is shorter than this part of the run; nor than this one, once so many more steps were
-/// taken back than were accurate.
-const SHORTEST: f64 = 1e-12;
+/// No step is shorter than this part of the run, once shorter ones have been in vain.
 const SHORTEST_IN_VAIN: f64 = 1e-6;
-const MOST_STRUGGLE: u32 = 100;
 /// Times that one step is taken back.
 const MOST_REJECTIONS: usize = 20;
 
@@ -68,73 +66,47 @@ impl StepSource {
 
 /// Steps by the error of the inputs.
 pub(super) struct Chooser {
-    grid: Grid,
-    bounds: StepBounds,
+    limits: StepLimits,
     allowed: f64,
     size: f64,
     rejections: usize,
-    struggle: u32,
-    /// The shortest and the longest step taken.
-    pub extent: (f64, f64),
 }
 
 impl Chooser {
     pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds) -> Self {
+        let limits = StepLimits::new(grid, tolerance, bounds);
         let mut chooser = Self {
-            grid,
-            bounds,
+            limits: limits.with_shortest_in_vain(SHORTEST_IN_VAIN),
             allowed: SHARE * tolerance,
             size: 0.0,
             rejections: 0,
-            struggle: 0,
-            extent: (f64::INFINITY, 0.0),
         };
         chooser.restart();
         chooser
     }
 
-    fn span(&self) -> f64 {
-        self.grid.time(self.grid.count()) - self.grid.time(0)
-    }
-
     /// After the start of the run or an event: the course of the inputs is not known yet.
     pub fn restart(&mut self) {
-        self.size = FIRST * self.span();
+        self.size = FIRST * self.limits.span();
     }
 
     fn step(&self, reached: f64, event: f64) -> MacroStep {
-        let stop = self.grid.time(self.grid.count());
-        let limit = if event > reached {
-            event.min(stop)
-        } else {
-            stop
-        };
-        towards(
-            reached,
-            limit,
-            self.size
-                .min(self.bounds.longest)
-                .max(self.shortest(reached)),
-        )
+        let longest = self.limits.at_most_longest(self.size);
+        let size = longest.max(self.limits.shortest(reached));
+        self.limits.step_of(size, reached, event)
     }
 
-    fn shortest(&self, time: f64) -> f64 {
-        let in_vain = if self.struggle > MOST_STRUGGLE {
-            SHORTEST_IN_VAIN * self.span()
-        } else {
-            0.0
-        };
-        (SHORTEST * self.span())
-            .max(16.0 * f64::EPSILON * time.abs())
-            .max(in_vain)
-            .max(self.bounds.shortest)
+    /// What may interest the user.
+    pub fn remark(&self) -> Option<String> {
+        self.limits.remark()
     }
 
     fn shrink(&mut self, failed: MacroStep, factor: f64) -> bool {
-        let may = self.rejections < MOST_REJECTIONS && failed.size() > self.shortest(failed.start);
+        let may =
+            self.rejections < MOST_REJECTIONS && failed.size() > self.limits.shortest(failed.start);
         self.size = failed.size() * factor;
         self.rejections += 1;
-        self.struggle += 1;
+        self.limits.rejected();
         may
     }
 
@@ -146,11 +118,9 @@ impl Chooser {
         if excess > MARGIN && self.shrink(step, factor.clamp(SHRINKAGE, SAFETY)) {
             return false;
         }
-        self.struggle = if excess <= MARGIN {
-            self.struggle.saturating_sub(1)
-        } else {
-            self.struggle
-        };
+        if excess <= MARGIN {
+            self.limits.judged(true);
+        }
         self.rejections = 0;
         // A step that was cut for an event or the end says little about the size that would have
         // been allowed.
@@ -161,10 +131,7 @@ impl Chooser {
         } else {
             self.size
         };
-        self.extent = (
-            self.extent.0.min(step.size()),
-            self.extent.1.max(step.size()),
-        );
+        self.limits.taken(step);
         true
     }
 }

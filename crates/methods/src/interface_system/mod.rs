@@ -4,7 +4,6 @@ pub(crate) mod hermite_error;
 mod kept_linearizations;
 mod matrix;
 pub(crate) mod needs;
-pub(crate) mod step_limits;
 pub(crate) mod steps;
 pub(crate) mod unsolved;
 

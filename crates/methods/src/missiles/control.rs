@@ -6,9 +6,9 @@ use dovetail_core::{Grid, MacroStep, readable};
 use super::step_error::StepError;
 use crate::coupling::Coupling;
 use crate::interface_system::InterfaceSystem;
-use crate::interface_system::step_limits::StepLimits;
 use crate::rates::Rates;
 use crate::step_bounds::StepBounds;
+use crate::step_limits::StepLimits;
 use crate::time_scale::time_scale;
 
 /// A step may miss its target by this factor.

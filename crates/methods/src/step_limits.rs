@@ -35,6 +35,8 @@ pub(crate) struct StepLimits {
     bounds: StepBounds,
     /// No tighter than rounding.
     pub tolerance: f64,
+    /// The shortest step, as a part of the run, once [`MOST_STRUGGLE`] is exceeded.
+    shortest_in_vain: f64,
     /// Steps that were rejected or missed, less those that were accurate.
     struggle: u32,
     /// The shortest and the longest step taken.
@@ -49,9 +51,18 @@ impl StepLimits {
             grid,
             bounds,
             tolerance: tolerance.max(TIGHTEST),
+            shortest_in_vain: SHORTEST_IN_VAIN,
             struggle: 0,
             taken_shortest: f64::INFINITY,
             taken_longest: 0.0,
+        }
+    }
+
+    /// With another shortest step, as a part of the run, where shorter ones have been in vain.
+    pub fn with_shortest_in_vain(self, shortest_in_vain: f64) -> Self {
+        Self {
+            shortest_in_vain,
+            ..self
         }
     }
 
@@ -121,7 +132,7 @@ impl StepLimits {
     /// The shortest step that still makes sense: longer where shorter ones have been in vain.
     pub fn shortest(&self, time: f64) -> f64 {
         let in_vain = if self.struggle > MOST_STRUGGLE {
-            SHORTEST_IN_VAIN * self.span()
+            self.shortest_in_vain * self.span()
         } else {
             0.0
         };
