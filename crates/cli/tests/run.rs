@@ -386,7 +386,7 @@ fn an_option_that_is_not_used_is_told() {
         run["quality"]["warnings"][0]
             .as_str()
             .unwrap()
-            .contains("--tolerance was not used")
+            .contains("jacobi has no tolerance: the option tolerance was not used")
     );
 }
 
