@@ -43,7 +43,7 @@ pub struct Execution<'a> {
     pub output_interval: Option<f64>,
     /// The error is found by running again.
     pub verify: bool,
-    /// Who else is told of every step.
+    /// Who else observes every step.
     pub observers: Vec<&'a mut dyn Observer>,
 }
 

@@ -71,7 +71,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Tells somebody of every step.
+    /// Adds an observer of every step.
     pub fn observer(mut self, observer: &'a mut dyn Observer) -> Self {
         self.execution.observers.push(observer);
         self

@@ -253,7 +253,7 @@ impl F3ornits<'_> {
         })
     }
 
-    /// Marks the systems with an output that depends at once on one that has jumped, and gives them
+    /// Marks the systems with direct feedthrough from an output that has jumped, and gives them
     /// its new value; true if there are any. They are then due, and nobody else.
     fn hand_on_jumps(&mut self) -> bool {
         let mut any = false;

@@ -115,7 +115,7 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Whether an output of the system, just after its step, depends at once on an input that had
+    /// Whether an output of the system, just after its step, has feedthrough from an input that had
     /// to be reduced; not where the system is about to switch, since a question would take it
     /// across.
     pub fn misleads(&self, task: &Task) -> bool {
@@ -130,7 +130,7 @@ impl<'a> Inputs<'a> {
                 .any(|output| output.depends_on.iter().any(reduced))
     }
 
-    /// Whether an output of the system depends at once on an input whose feeder had an event since
+    /// Whether an output of the system has feedthrough from an input whose feeder had an event since
     /// the step before.
     pub fn echoes(&self, system: usize) -> bool {
         let first = self.connections.inputs_of(system).start;

@@ -5,7 +5,7 @@ use dovetail_core::{Error, Method, StepRule};
 use super::criterion::Criterion;
 use super::{Ifosmondi, IfosmondiOptions, NAME};
 use crate::costarica::choice::{CONTROL, FORM, LAPLACE, ROLLBACK_FREE, stand_ins};
-use crate::registry::common::{DEFAULT_TOLERANCE, SOLVER, STEP, TOLERANCE};
+use crate::registry::common::{SOLVER, STEP, TOLERANCE};
 use crate::registry::context::Context;
 use crate::registry::kind::{Candidate, MethodKind, Properties, StandIns};
 use crate::registry::option::{Choice, OptionSpec};
@@ -72,8 +72,7 @@ impl MethodKind for IfosmondiKind {
     }
 
     fn tolerance(&self, settings: &Settings) -> Option<f64> {
-        let given = settings.number(&TOLERANCE);
-        Some(given.unwrap_or(DEFAULT_TOLERANCE))
+        Some(settings.tolerance())
     }
 
     fn stand_ins(

@@ -6,7 +6,7 @@ use super::{Missiles, MissilesOptions, NAME};
 use crate::costarica::choice::{CONTROL, FORM, LAPLACE};
 use crate::costarica::options::EstimatorOptions;
 use crate::interface_system::needs::check_needs;
-use crate::registry::common::{DEFAULT_TOLERANCE, STEP, TOLERANCE};
+use crate::registry::common::{STEP, TOLERANCE};
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};
 use crate::registry::option::OptionSpec;
@@ -47,9 +47,8 @@ impl MethodKind for MissilesKind {
     }
 
     fn tolerance(&self, settings: &Settings) -> Option<f64> {
-        let given = settings.number(&TOLERANCE);
-        let tolerance = given.unwrap_or(DEFAULT_TOLERANCE);
-        self.chooses_steps(settings).then_some(tolerance)
+        let chooses = self.chooses_steps(settings);
+        chooses.then(|| settings.tolerance())
     }
 
     fn check(&self, context: &Context<'_>) -> Result<(), Refusal> {

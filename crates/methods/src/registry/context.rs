@@ -2,7 +2,6 @@
 
 use dovetail_core::{Capabilities, Connections, Grid, Interface, Method};
 
-use super::common::{DEFAULT_TOLERANCE, TOLERANCE};
 use super::limits::Limits;
 use super::refusal::Refusal;
 use super::settings::Settings;
@@ -58,8 +57,7 @@ impl Context<'_> {
 
     /// The coupling tolerance, as it was given.
     pub fn tolerance(&self) -> f64 {
-        let given = self.settings.number(&TOLERANCE);
-        given.unwrap_or(DEFAULT_TOLERANCE)
+        self.settings.tolerance()
     }
 
     /// The same, but not below what the noise of the systems permits.

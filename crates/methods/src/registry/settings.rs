@@ -1,6 +1,6 @@
 //! Options that were given, each with a value that it takes.
 
-use super::common::SOLVER;
+use super::common::{DEFAULT_TOLERANCE, SOLVER, TOLERANCE};
 use super::option::{BadOption, Choice, OptionSpec};
 
 /// The options that were given for a run. What is not among them has its default.
@@ -36,6 +36,11 @@ impl Settings {
     /// Whether the option was given.
     pub fn has(&self, option: &OptionSpec) -> bool {
         self.text(option).is_some()
+    }
+
+    /// The coupling tolerance: as it was given, or the usual one.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.number(&TOLERANCE).unwrap_or(DEFAULT_TOLERANCE)
     }
 
     /// The solver that was asked for.
