@@ -18,9 +18,9 @@ import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "target" / "release" / "dovetail"
+PROGRAM = ROOT / "target" / "release" / "predictive"
 FIXED = ["jacobi", "gauss-seidel"]
-METHODS = [*FIXED, "f3ornits", "ifosmondi", "missiles", "dovetail"]
+METHODS = [*FIXED, "f3ornits", "ifosmondi", "missiles", "predictive"]
 PARTS = [50, 100, 200, 500, 1000, 2000, 5000]
 TOLERANCES = ["1e-3", "1e-4", "1e-6", "1e-8"]
 

@@ -1,7 +1,7 @@
 //! What the benchmarks share: runs without recording, timed, the best of several.
 
 pub mod bounds;
-pub mod dovetail_pictures;
+pub mod predictive_pictures;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;

@@ -29,7 +29,7 @@ fn main() -> io::Result<()> {
     }
     for (name, picture) in book()
         .into_iter()
-        .chain(dovetail_bench::dovetail_pictures::pictures())
+        .chain(dovetail_bench::predictive_pictures::pictures())
     {
         write(&format!("book/src/pictures/{name}.svg"), &picture)?;
     }

@@ -33,9 +33,9 @@ fn allocations(scenario: &Scenario, method: &str) -> (u64, u64) {
         }
         "missiles" => ["method=missiles", &step].map(|text| set(&mut choices, text)),
         "adaptive" => ["method=missiles", "tolerance=1e-7"].map(|text| set(&mut choices, text)),
-        "dovetail" => ["method=dovetail", &step].map(|text| set(&mut choices, text)),
-        "adaptive dovetail" => {
-            ["method=dovetail", "tolerance=1e-8"].map(|text| set(&mut choices, text))
+        "predictive" => ["method=predictive", &step].map(|text| set(&mut choices, text)),
+        "adaptive predictive" => {
+            ["method=predictive", "tolerance=1e-8"].map(|text| set(&mut choices, text))
         }
         _ => ["integrator-tolerance=1e-10", &format!("method={method}")]
             .map(|text| set(&mut choices, text)),
@@ -89,8 +89,8 @@ fn main() {
                 "estimated",
                 "missiles",
                 "adaptive",
-                "dovetail",
-                "adaptive dovetail",
+                "predictive",
+                "adaptive predictive",
             ]
         } else {
             &[]
@@ -113,7 +113,7 @@ fn main() {
                         "adaptive",
                         "f3ornits",
                         "adaptive ifosmondi",
-                        "adaptive dovetail"
+                        "adaptive predictive"
                     ]
                     .contains(method)
                     {

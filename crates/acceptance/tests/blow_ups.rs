@@ -38,7 +38,7 @@ fn a_pole_is_named_with_its_time_under_every_method() {
         "f3ornits",
         "ifosmondi",
         "missiles",
-        "dovetail",
+        "predictive",
     ] {
         let end = run(&pole(), method);
         let Err(Error::BlowUp {
@@ -74,7 +74,7 @@ fn a_run_that_fails_while_nothing_grows_is_not_called_a_blow_up() {
          equations = \"der(y) = sqrt(x) - y\"\noutputs = {{ y = \"y\" }}\n{}",
         connections(&["a.x -> b.x", "b.y -> a.y"])
     );
-    for method in ["jacobi", "f3ornits", "ifosmondi", "missiles", "dovetail"] {
+    for method in ["jacobi", "f3ornits", "ifosmondi", "missiles", "predictive"] {
         let end = run(&model(3.0, &text), method);
         assert!(
             matches!(end.ending, Err(Error::System { .. })),

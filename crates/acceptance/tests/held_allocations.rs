@@ -23,7 +23,7 @@ fn main() {
         ("ifosmondi", steady),
         ("estimated", steady),
         ("missiles", steady),
-        ("dovetail", steady),
+        ("predictive", steady),
     ];
     for (method, (low, high)) in runs {
         let systems: Vec<Box<dyn System>> = vec![

@@ -13,7 +13,7 @@ const METHODS: [&str; 5] = [
     "gauss-seidel",
     "ifosmondi",
     "missiles",
-    "dovetail",
+    "predictive",
 ];
 
 struct Run {

@@ -103,7 +103,7 @@ const METHODS: [&str; 6] = [
     "f3ornits",
     "ifosmondi",
     "missiles",
-    "dovetail",
+    "predictive",
 ];
 
 /// Compares under every method; where steps are chosen, tiny differences choose other steps, so that they are fixed.
@@ -117,7 +117,7 @@ fn same_under_every_method(
     let (native, units) = (case.scenario(), with_units(case, systems));
     for method in methods {
         // Not all units tell the curvatures that quintic inputs need.
-        let own: &[(&str, &str)] = if *method == "dovetail" {
+        let own: &[(&str, &str)] = if *method == "predictive" {
             &[("inputs", "cubic"), ("correction", "false")]
         } else {
             &[]
@@ -138,7 +138,7 @@ fn same_under_every_method(
         let allowed = match *method {
             "f3ornits" => 1e-3,
             // Of units for Co-Simulation f and g are not to be had at the end of the first step, which then is less accurate.
-            "dovetail" => tolerance.max(2e-6),
+            "predictive" => tolerance.max(2e-6),
             _ => tolerance,
         };
         assert!(
@@ -190,7 +190,7 @@ fn lotka_volterra() {
 fn the_engines_own_method_keeps_its_tolerance_on_units() {
     let reference = run(
         &LOTKA_VOLTERRA.scenario(),
-        &[("method", "dovetail"), ("step", "0.01")],
+        &[("method", "predictive"), ("step", "0.01")],
         1.0,
     );
     for version in [Version::Two, Version::Three] {
@@ -224,7 +224,7 @@ fn the_engines_own_method_keeps_its_tolerance_on_units() {
                     &AtomicBool::new(false),
                 )
                 .unwrap();
-            assert_eq!(end.method, "dovetail");
+            assert_eq!(end.method, "predictive");
             let known = end.quality.estimated_error.unwrap();
             assert!(
                 known

@@ -10,7 +10,7 @@ fn from_rest_with_stiff_parts_the_tolerance_holds_and_the_estimate_is_right() {
         for tolerance in ["1e-3", "1e-6", "1e-8"] {
             let run = measure_run(
                 &model.scenario(),
-                &[("method", "dovetail"), ("tolerance", tolerance)],
+                &[("method", "predictive"), ("tolerance", tolerance)],
             );
             let (variable, error) = run.worst();
             let asked: f64 = tolerance.parse().unwrap();
@@ -38,7 +38,7 @@ fn loops_that_magnify_up_to_200_times_are_right_at_every_tolerance() {
                 let scenario = model.with(&[("a.k", gain)]);
                 let run = measure_run(
                     &scenario,
-                    &[("method", "dovetail"), ("tolerance", tolerance)],
+                    &[("method", "predictive"), ("tolerance", tolerance)],
                 );
                 assert!(
                     run.end.ending.is_ok(),
@@ -86,8 +86,8 @@ fn units_do_not_matter_under_any_method() {
         ],
         &[("method", "ifosmondi"), ("solver", "newton")],
         &[("method", "missiles")],
-        &[("method", "dovetail")],
-        &[("method", "dovetail"), ("step", "0.05")],
+        &[("method", "predictive")],
+        &[("method", "predictive"), ("step", "0.05")],
     ];
     for choices in methods {
         let one = oscillator(1.0, choices);

@@ -264,7 +264,7 @@ fn a_comparison_without_methods_takes_all_that_the_model_permits() {
             "f3ornits",
             "ifosmondi",
             "missiles",
-            "dovetail"
+            "predictive"
         ]
     );
 }
@@ -273,7 +273,7 @@ fn a_comparison_without_methods_takes_all_that_the_model_permits() {
 fn tolerances_and_options_can_be_lists() {
     let lists = [
         "--method",
-        "dovetail",
+        "predictive",
         "--tolerance",
         "1e-3,1e-6",
         "--option",
@@ -386,7 +386,7 @@ fn running_again_finds_the_error_of_any_method() {
         &["f3ornits"],
         &["ifosmondi"],
         &["missiles"],
-        &["dovetail"],
+        &["predictive"],
     ] {
         let plan = [&["--method"], choice, &["--verify"]].concat();
         let run = &compare_json(&model, &plan)[0];
@@ -413,7 +413,7 @@ fn a_run_that_runs_away_is_called_so() {
         "compare",
         &example("mechanical"),
         "--method",
-        "jacobi,dovetail",
+        "jacobi,predictive",
     ])
     .exits(0);
     assert!(

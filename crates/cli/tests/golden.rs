@@ -20,7 +20,7 @@ const METHODS: [&str; 7] = [
     "f3ornits",
     "ifosmondi",
     "missiles",
-    "dovetail",
+    "predictive",
     "auto",
 ];
 const WORKERS: [&[&str]; 3] = [&[], &["--workers", "threads"], &["--workers", "processes"]];

@@ -12,7 +12,7 @@ const METHODS: [&str; 7] = [
     "f3ornits",
     "ifosmondi",
     "missiles",
-    "dovetail",
+    "predictive",
     "auto",
 ];
 const VERSIONS: [Version; 2] = [Version::Two, Version::Three];
@@ -140,7 +140,7 @@ fn allowed(name: &str, method: &str) -> f64 {
         // Multiplied by up to 1e-6 after every step; or off by up to a microsecond.
         "coarse-solver" | "coarse-time" => 2e-3,
         _ if method == "f3ornits" => 1e-3,
-        _ if ["missiles", "dovetail", "auto"].contains(&method) => 1e-4,
+        _ if ["missiles", "predictive", "auto"].contains(&method) => 1e-4,
         _ => 1e-6,
     }
 }
@@ -171,7 +171,7 @@ fn habits_make_no_difference_to_the_numbers() {
         for method in METHODS {
             let options: &[&str] = match method {
                 "f3ornits" | "auto" => &["--stop-time", "1"],
-                "dovetail" => &[
+                "predictive" => &[
                     "--stop-time",
                     "1",
                     "--step",

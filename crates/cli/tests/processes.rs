@@ -94,7 +94,7 @@ fn results_do_not_depend_on_processes() {
         "f3ornits",
         "ifosmondi",
         "missiles",
-        "dovetail",
+        "predictive",
     ] {
         for name in [
             "behaviour-change",

@@ -396,6 +396,11 @@ fn unknown_options_and_methods_are_met_with_the_nearest() {
     dovetail(&["run", &model, "--option", "stepp=1"])
         .exits(2)
         .says(&["did you mean `step`?"]);
+    for command in ["run", "compare", "check"] {
+        dovetail(&[command, &model, "--method", "dovetail"])
+            .exits(2)
+            .says(&["`dovetail` is called predictive"]);
+    }
     dovetail(&["run", &model, "--method", "JACOBI"])
         .exits(2)
         .says(&["did you mean `jacobi`?"]);

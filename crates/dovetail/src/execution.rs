@@ -166,7 +166,7 @@ impl Execution<'_> {
         let extent = Extent::new(scenario.start_time, scenario.stop_time);
         let last = (LastRow::default(), extent);
         // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
-        let estimates = session.method_name() == "dovetail" && session.chooses_steps();
+        let estimates = session.method_name() == "predictive" && session.chooses_steps();
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
         let sampled = sampled.then(|| Thinned::new(everything));

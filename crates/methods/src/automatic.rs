@@ -71,7 +71,7 @@ fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     } else {
         ""
     };
-    Chosen::new("dovetail", format!("{reason}{corrected}"))
+    Chosen::new("predictive", format!("{reason}{corrected}"))
 }
 
 /// Makes a method for a run, watched: where it was chosen by [`choose`], another one takes over

@@ -109,7 +109,7 @@ impl<'a> Fallback<'a> {
     fn give_way(&mut self, moved: f64, past: &Past, workers: &dyn Workers) -> Result<(), Error> {
         let rollback = workers.capabilities().iter().all(|c| c.trial);
         let method = match self.current() {
-            "dovetail" | "missiles" if rollback => "ifosmondi",
+            "predictive" | "missiles" if rollback => "ifosmondi",
             _ => "jacobi",
         };
         let reason = format!(

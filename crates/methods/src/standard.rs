@@ -1,12 +1,12 @@
 //! The methods and solvers that the engine has. A new one is a line here.
 
-use crate::dovetail::kind::DovetailKind;
 use crate::f3ornits::kind::F3ornitsKind;
 use crate::gauss_seidel::GaussSeidelKind;
 use crate::ifosmondi::kind::IfosmondiKind;
 use crate::jacobi::JacobiKind;
 use crate::missiles::kind::MissilesKind;
 use crate::monolithic::MonolithicKind;
+use crate::predictive::kind::PredictiveKind;
 use crate::registry::kind::MethodKind;
 use crate::registry::list::Registry;
 use crate::registry::solver::OWN_SOLVERS;
@@ -17,7 +17,7 @@ static METHODS: [&dyn MethodKind; 7] = [
     &F3ornitsKind,
     &IfosmondiKind,
     &MissilesKind,
-    &DovetailKind,
+    &PredictiveKind,
     &MonolithicKind,
 ];
 

@@ -19,8 +19,8 @@ const ALL: [&str; 10] = [
     "estimated",
     "missiles",
     "adaptive",
-    "dovetail",
-    "adaptive dovetail",
+    "predictive",
+    "adaptive predictive",
 ];
 
 const THERMOSTAT: usize = 0;
@@ -521,8 +521,8 @@ fn other_methods_that_try_their_steps_meet_it_too() {
     for (method, error) in [
         ("adaptive", 1e-5),
         ("f3ornits", 2e-3),
-        ("dovetail", 1e-6),
-        ("adaptive dovetail", 1e-5),
+        ("predictive", 1e-6),
+        ("adaptive predictive", 1e-5),
     ] {
         let (followed, ..) = follow(method);
         assert!(
@@ -540,7 +540,7 @@ fn other_methods_that_try_their_steps_meet_it_too() {
 
 #[test]
 fn where_all_that_is_connected_jumps_there_is_nothing_to_predict() {
-    for method in ["dovetail", "adaptive dovetail"] {
+    for method in ["predictive", "adaptive predictive"] {
         let systems: Vec<Box<dyn System>> = vec![
             Box::new(Thermostat::new(19.0, 21.0)),
             Box::new(Display::new(None)),
@@ -575,8 +575,8 @@ fn bounces_without_end_do_not_stop_time() {
         "ifosmondi",
         "adaptive",
         "f3ornits",
-        "dovetail",
-        "adaptive dovetail",
+        "predictive",
+        "adaptive predictive",
     ] {
         let done = run(falling(0.4), method, (5.0, 0.05), &mut Nobody);
         assert!(

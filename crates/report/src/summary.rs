@@ -240,7 +240,7 @@ pub(crate) mod tests {
         ];
         let row = [0.25, 1e-9, -2.5, -2.5, 1.0 / 3.0, 0.25];
         RunSummary {
-            method: "dovetail".into(),
+            method: "predictive".into(),
             reason: Some("every system can be linearized".into()),
             step: Some(0.02),
             start: 0.0,

@@ -288,7 +288,7 @@ mod tests {
     fn a_run_is_summed_up_like_this() {
         let expected = "\
 verdict: good (the estimated error of `mass.x` is 3.2e-6 % of its range at most)
-dovetail (every system can be linearized)
+predictive (every system can be linearized)
 ran from t = 0 s to 10 s in 0.007120 s
 500 steps of 0.02 s, 2 rejected, 510 iterations
 13 000 integrations (12 000 trials among them), 2 linearizations

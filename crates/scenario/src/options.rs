@@ -186,6 +186,10 @@ impl Choices {
         if known.contains(&name.as_str()) {
             return Ok(name.clone());
         }
+        if let Some(renamed) = registry.renamed_method(name) {
+            let message = format!("the method `{name}` is called {}", renamed.name());
+            return Err(choice.problem(METHOD, message));
+        }
         Err(self.problem(BadOption::unknown(METHOD, METHOD, name, known)))
     }
 

@@ -16,7 +16,7 @@ pub const TOLERANCE: OptionSpec = OptionSpec::positive(
 pub const STEP: OptionSpec = OptionSpec::positive(
     "step",
     "1/500 of the run, or chosen",
-    "macro-step; dovetail, missiles and ifosmondi, which choose their own, keep to it; f3ornits \
+    "macro-step; predictive, missiles and ifosmondi, which choose their own, keep to it; f3ornits \
      begins with it",
 );
 

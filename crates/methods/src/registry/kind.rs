@@ -12,6 +12,11 @@ pub trait MethodKind: Sync {
     /// Its name, as users write it.
     fn name(&self) -> &'static str;
 
+    /// Names that it had before: users who write one are answered with its present name.
+    fn former_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What it does, in a line.
     fn summary(&self) -> &'static str;
 

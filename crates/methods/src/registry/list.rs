@@ -55,6 +55,14 @@ impl Registry {
             .find(|kind| kind.name() == name)
     }
 
+    /// The method that had this name before.
+    pub fn renamed_method(&self, former: &str) -> Option<&'static dyn MethodKind> {
+        self.methods
+            .iter()
+            .copied()
+            .find(|kind| kind.former_names().contains(&former))
+    }
+
     /// The solver of this name.
     pub fn solver(&self, name: &str) -> Option<&'static dyn SolverKind> {
         self.solvers

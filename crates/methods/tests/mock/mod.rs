@@ -10,8 +10,8 @@ use dovetail_core::{
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
-    Costarica, Criterion, Dovetail, DovetailOptions, EstimatorOptions, F3ornits, F3ornitsOptions,
-    GaussSeidel, Ifosmondi, IfosmondiOptions, Jacobi, Missiles, MissilesOptions, StepBounds,
+    Costarica, Criterion, EstimatorOptions, F3ornits, F3ornitsOptions, GaussSeidel, Ifosmondi,
+    IfosmondiOptions, Jacobi, Missiles, MissilesOptions, Predictive, PredictiveOptions, StepBounds,
     initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
@@ -541,18 +541,18 @@ fn make<'a>(
         }
         "missiles" => Box::new(missiles(None)),
         "adaptive" => Box::new(missiles(Some(1e-7))),
-        "dovetail" => Box::new(Dovetail::new(
+        "predictive" => Box::new(Predictive::new(
             connections,
             grid,
-            DovetailOptions::default(),
+            PredictiveOptions::default(),
             capabilities,
         )),
-        "adaptive dovetail" => {
-            let options = DovetailOptions {
+        "adaptive predictive" => {
+            let options = PredictiveOptions {
                 tolerance: Some(1e-7),
-                ..DovetailOptions::default()
+                ..PredictiveOptions::default()
             };
-            Box::new(Dovetail::new(connections, grid, options, capabilities))
+            Box::new(Predictive::new(connections, grid, options, capabilities))
         }
         _ => {
             let size = Ifosmondi::unknowns(connections);

@@ -124,7 +124,7 @@ impl Scenario {
                         interface.name,
                         input.name,
                         kind.name(),
-                        "f3ornits, ifosmondi, missiles and dovetail give inputs a slope"
+                        "f3ornits, ifosmondi, missiles and predictive give inputs a slope"
                     ));
                 }
             }

@@ -3,12 +3,12 @@
 
 use dovetail_core::{Error, Linearization, MacroStep, Workers};
 
-use super::Dovetail;
+use super::Predictive;
 use super::restart::{Restart, SingularInterface};
 use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERANCE};
 use crate::interface_system::{Column, Row, Unsolved};
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     /// Newton on the interface, by questions about the present: at the start of the run, and on the
     /// far side of an event.
     pub(super) fn make_consistent(

@@ -9,7 +9,7 @@ use dovetail_scenario::Scenario;
 
 fn adaptive(scenario: &Scenario, tolerance: &str, more: &[(&str, &str)]) -> Measured {
     let choices = [
-        ("method", "dovetail"),
+        ("method", "predictive"),
         ("integrator-tolerance", "1e-14"),
         ("tolerance", tolerance),
     ];

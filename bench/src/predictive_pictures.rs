@@ -7,10 +7,10 @@ use dovetail_scenario::Scenario;
 /// The pictures, with their names.
 pub fn pictures() -> [(&'static str, String); 4] {
     [
-        ("dovetail-ingredients", ingredients()),
-        ("dovetail-cost", cost()),
-        ("dovetail-estimate", estimate()),
-        ("dovetail-rough", rough()),
+        ("predictive-ingredients", ingredients()),
+        ("predictive-cost", cost()),
+        ("predictive-estimate", estimate()),
+        ("predictive-rough", rough()),
     ]
 }
 
@@ -40,7 +40,7 @@ fn ingredients() -> String {
         curve(
             "cubic",
             &[
-                ("method", "dovetail"),
+                ("method", "predictive"),
                 ("inputs", "cubic"),
                 ("correction", "false"),
             ],
@@ -48,7 +48,7 @@ fn ingredients() -> String {
         curve(
             "quintic",
             &[
-                ("method", "dovetail"),
+                ("method", "predictive"),
                 ("inputs", "quintic"),
                 ("correction", "false"),
             ],
@@ -56,7 +56,7 @@ fn ingredients() -> String {
         curve(
             "quintic, corrected",
             &[
-                ("method", "dovetail"),
+                ("method", "predictive"),
                 ("inputs", "quintic"),
                 ("correction", "true"),
             ],
@@ -90,12 +90,12 @@ fn cost() -> String {
             ],
         ),
         curve(
-            "dovetail",
-            &[("method", "dovetail"), ("correction", "false")],
+            "predictive",
+            &[("method", "predictive"), ("correction", "false")],
         ),
         curve(
-            "dovetail, corrected",
-            &[("method", "dovetail"), ("correction", "true")],
+            "predictive, corrected",
+            &[("method", "predictive"), ("correction", "true")],
         ),
     ];
     error_plot("Cost on lotka-volterra", "NRMSE of prey.p in %", &curves)
@@ -108,7 +108,7 @@ fn estimate() -> String {
     let done = measure_run(
         &scenario,
         &[
-            ("method", "dovetail"),
+            ("method", "predictive"),
             ("tolerance", "1e-4"),
             ("integrator-tolerance", "1e-14"),
         ],
@@ -171,7 +171,7 @@ fn rough() -> String {
             };
             let (error, cost) = worst(&problem.scenario(), &[&common[..], &iterated].concat());
             let (own_error, own_cost) =
-                worst(&own, &[&common[..], &[("method", "dovetail")]].concat());
+                worst(&own, &[&common[..], &[("method", "predictive")]].concat());
             points.push((own_cost / cost, own_error / error));
         }
         points.sort_by(|a, b| a.0.total_cmp(&b.0));

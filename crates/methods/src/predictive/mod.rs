@@ -52,7 +52,7 @@ use global_error::GlobalError;
 use local_error::LocalError;
 use look_ahead::LookAhead;
 use memory::Memory;
-pub use options::{DovetailOptions, Inputs, Relinearize};
+pub use options::{Inputs, PredictiveOptions, Relinearize};
 use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
 use tuning::{HALF, LEAST_OF_GRID};
@@ -61,12 +61,12 @@ use tuning::{HALF, LEAST_OF_GRID};
 const OWN_SIGNALS: usize = 3;
 
 /// The method's name, as users write it.
-const NAME: &str = "dovetail";
+const NAME: &str = "predictive";
 
 /// The method, with its buffers.
-pub struct Dovetail<'a> {
+pub struct Predictive<'a> {
     connections: &'a Connections,
-    options: DovetailOptions,
+    options: PredictiveOptions,
     coupling: Coupling<'a>,
     interface_system: InterfaceSystem,
     restart: Restart,
@@ -178,7 +178,7 @@ impl FromRest {
 /// The linear system of the interface, with operators for what disturbs inputs too.
 fn solver_of(
     coupling: &Coupling<'_>,
-    options: &DovetailOptions,
+    options: &PredictiveOptions,
     capabilities: &[Capabilities],
     quintics: bool,
 ) -> InterfaceSystem {
@@ -196,12 +196,12 @@ fn solver_of(
     InterfaceSystem::new(connections, coupling, capabilities, estimator, scope)
 }
 
-impl<'a> Dovetail<'a> {
+impl<'a> Predictive<'a> {
     /// The method with steps on `grid`, or within its span where they are chosen.
     pub fn new(
         connections: &'a Connections,
         grid: Grid,
-        options: DovetailOptions,
+        options: PredictiveOptions,
         capabilities: &[Capabilities],
     ) -> Self {
         let mut coupling = Coupling::new(connections, JUMP, capabilities, grid.size());
@@ -303,7 +303,7 @@ fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bo
     coupling.variables.iter().all(knows_curvature) && (0..capabilities.len()).all(takes_quintics)
 }
 
-impl Method for Dovetail<'_> {
+impl Method for Predictive<'_> {
     fn name(&self) -> &'static str {
         NAME
     }

@@ -4,7 +4,7 @@ use crate::step_bounds::StepBounds;
 
 /// The options of the method.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DovetailOptions {
+pub struct PredictiveOptions {
     /// Of what degree inputs are.
     pub inputs: Inputs,
     /// Whether a step is corrected and integrated again; none: where its prediction was poor and

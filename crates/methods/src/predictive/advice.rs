@@ -6,10 +6,10 @@
 
 use dovetail_core::Advice;
 
-use super::Dovetail;
+use super::Predictive;
 use super::tuning::{BAD, DOUBTFUL_LOOP, HOPELESS_LOOP, MOST_MISSES};
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     /// Looks whether the step just taken makes another method advisable.
     pub(super) fn update_advice(&mut self, missed: f64, shortest: bool) {
         if self.advice.is_some() {

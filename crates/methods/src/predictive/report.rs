@@ -5,10 +5,10 @@ use dovetail_core::{EstimatedError, MacroStep, MethodQuality, Nature, Refused};
 
 use super::controller::Controller;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
-use super::{Dovetail, OWN_SIGNALS};
+use super::{OWN_SIGNALS, Predictive};
 use crate::rounded::rounded;
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     pub(super) fn signal_names(&self) -> Vec<String> {
         let mut names = ["$discrepancy", "$step", "$degree"]
             .map(str::to_owned)

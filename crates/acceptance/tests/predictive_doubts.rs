@@ -8,7 +8,7 @@ use dovetail_scenario::{Choices, RunEnd, Scenario};
 
 fn run(scenario: &Scenario, choices: &[(&str, &str)]) -> RunEnd {
     let mut all = Choices::default();
-    [("method", "dovetail")]
+    [("method", "predictive")]
         .iter()
         .chain(choices)
         .for_each(|(key, value)| all.set(key, *value));

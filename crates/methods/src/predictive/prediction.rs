@@ -5,7 +5,7 @@ use dovetail_core::{Error, MacroStep, Past, Workers};
 
 use super::controller::Parts;
 use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
-use super::{Dovetail, FromRest, Inputs};
+use super::{FromRest, Inputs, Predictive};
 use crate::coupling::Variable;
 use crate::elementwise::{add, add_difference, subtract_difference};
 use crate::interface_system::steps::Steps;
@@ -30,7 +30,7 @@ fn return_within(
     }
 }
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     /// The start of the run.
     pub(super) fn begin(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<(), Error> {
         self.coupling.begin(past);

@@ -6,14 +6,14 @@ use super::controller::Parts;
 use super::local_error::LocalError;
 use super::restart::Restart;
 use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
-use super::{Dovetail, Relinearize};
+use super::{Predictive, Relinearize};
 use crate::elementwise::{set_difference, set_sum};
 use crate::finite::finite_or_zero;
 use crate::interface_system::Column;
 use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     /// Systems have moved to the end of the step.
     pub(super) fn complete_step(&mut self, workers: &mut dyn Workers) -> Result<(), Error> {
         let step = self.coupling.step;

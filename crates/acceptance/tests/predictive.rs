@@ -9,7 +9,7 @@ use dovetail_core::Ending;
 use dovetail_scenario::{Choices, Scenario};
 
 fn run(scenario: &Scenario, more: &[(&str, &str)]) -> Measured {
-    let choices = [("method", "dovetail"), ("integrator-tolerance", "1e-14")];
+    let choices = [("method", "predictive"), ("integrator-tolerance", "1e-14")];
     let done = measure_run(scenario, &[&choices, more].concat());
     assert!(
         matches!(done.end.ending, Ok(Ending::Finished)),
@@ -169,7 +169,7 @@ fn at_equal_error_it_needs_far_fewer_integrations_than_iterations_do() {
         &iterated,
     )
     .unwrap();
-    let own = [("method", "dovetail"), ("correction", "false")];
+    let own = [("method", "predictive"), ("correction", "false")];
     let own = cost(&["0.1", "0.08", "0.0625", "0.05", "0.04"], &own).unwrap();
     assert!(iterated >= 8 * own, "{iterated} and {own}");
 }
@@ -274,7 +274,7 @@ fn what_cannot_be_linearised_is_refused_with_an_alternative() {
         "[systems.prey]\nrestrict = { linearization = false }",
     );
     let mut choices = Choices::default();
-    choices.set("method", "dovetail");
+    choices.set("method", "predictive");
     let options = scenario.options(&choices).unwrap();
     let refused = scenario.check_method(&options).unwrap_err().to_string();
     assert!(

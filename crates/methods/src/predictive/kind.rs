@@ -2,8 +2,8 @@
 
 use dovetail_core::Method;
 
-use super::options::{DovetailOptions, Inputs, Relinearize};
-use super::{Dovetail, NAME};
+use super::options::{Inputs, PredictiveOptions, Relinearize};
+use super::{NAME, Predictive};
 use crate::interface_system::needs::check_needs;
 use crate::registry::common::{STEP, TOLERANCE};
 use crate::registry::context::Context;
@@ -51,11 +51,15 @@ const CORRECTED: OptionSpec =
 static OPTIONS: [OptionSpec; 5] = [TOLERANCE, INPUTS, CORRECTION, RELINEARIZE, CORRECTED];
 
 /// The method, as it is chosen.
-pub(crate) struct DovetailKind;
+pub(crate) struct PredictiveKind;
 
-impl MethodKind for DovetailKind {
+impl MethodKind for PredictiveKind {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn former_names(&self) -> &'static [&'static str] {
+        &["dovetail"] // the name of the program
     }
 
     fn summary(&self) -> &'static str {
@@ -93,7 +97,7 @@ impl MethodKind for DovetailKind {
     fn build<'a>(&self, context: &Context<'a>) -> Result<Box<dyn Method + 'a>, Refusal> {
         let settings = &context.settings;
         let chooses = self.chooses_steps(settings);
-        let options = DovetailOptions {
+        let options = PredictiveOptions {
             inputs: settings.choice_or_default(&INPUTS),
             correction: settings.choice_or_default(&CORRECTION),
             relinearize: settings.choice_or_default(&RELINEARIZE),
@@ -102,7 +106,7 @@ impl MethodKind for DovetailKind {
             bounds: context.limits().steps,
         };
         let grid = context.grid();
-        let method = Dovetail::new(context.connections, grid, options, &context.capabilities);
+        let method = Predictive::new(context.connections, grid, options, &context.capabilities);
         Ok(Box::new(method))
     }
 }

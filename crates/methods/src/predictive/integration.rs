@@ -2,7 +2,7 @@
 
 use dovetail_core::{Error, MacroStep, Workers};
 
-use super::Dovetail;
+use super::Predictive;
 use super::controller::Parts;
 use super::tuning::{
     BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
@@ -11,7 +11,7 @@ use crate::coupling::Variable;
 use crate::finite::finite_or_zero;
 use crate::shape::Shape;
 
-impl Dovetail<'_> {
+impl Predictive<'_> {
     /// Integrates the step; false if it was tried and not taken.
     pub(super) fn integrate(
         &mut self,

@@ -39,7 +39,7 @@ fn compared(part: f64, model: impl Fn(&Rough) -> Scenario) -> Vec<(f64, f64)> {
             ("tolerance", "1e-6"),
         ];
         let (error, cost) = run(&problem.scenario(), &step, &iterated);
-        let (own_error, own_cost) = run(&model(problem), &step, &[("method", "dovetail")]);
+        let (own_error, own_cost) = run(&model(problem), &step, &[("method", "predictive")]);
         (own_error / error, own_cost as f64 / cost as f64)
     };
     ROUGH.iter().map(compare).collect()
@@ -94,7 +94,7 @@ fn the_undamped_pair_is_stable_up_to_three_radians_a_step() {
             let step = angle / fast;
             let scenario = two_masses(2000.0 * step);
             let choices = [
-                ("method", "dovetail"),
+                ("method", "predictive"),
                 ("inputs", inputs),
                 ("step", &format!("{step:e}")),
             ];
@@ -130,7 +130,7 @@ fn one_stiff_system_is_followed_whatever_its_eigenvalue() {
         );
         let scenario = model(20.0, &text);
         let choices = [
-            ("method", "dovetail"),
+            ("method", "predictive"),
             ("step", &step.to_string()),
             ("integrator-tolerance", "1e-12"),
         ];
@@ -163,7 +163,7 @@ fn it_says_by_itself_when_another_method_should_be_used_and_auto_heeds_that() {
         ("restrict = { rollback = false }\n", "missiles"),
     ] {
         let scenario = nearly_singular(more);
-        let asked = measure_run(&scenario, &[("method", "dovetail"), ("step", "0.02")]);
+        let asked = measure_run(&scenario, &[("method", "predictive"), ("step", "0.02")]);
         let advice = format!("--method {other} should be used instead");
         assert!(
             asked
@@ -205,7 +205,7 @@ fn with_chosen_steps_rough_problems_come_to_an_end_near_their_tolerance() {
     for problem in &ROUGH {
         let scenario = problem.scenario();
         let choices = [
-            ("method", "dovetail"),
+            ("method", "predictive"),
             ("tolerance", "1e-4"),
             ("integrator-tolerance", "1e-12"),
         ];
