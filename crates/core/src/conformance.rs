@@ -2,12 +2,14 @@
 //!
 //! It builds fresh systems as it needs them and returns the first broken promise as a sentence.
 
+use crate::checkpoint::Archive;
 use crate::interface::{Input, Interface, Nature};
 use crate::linearization::Linearization;
 use crate::macro_step::MacroStep;
 use crate::signal::{Knot, MAX_DEGREE, Signal};
 use crate::system::{Capabilities, StepRule, System};
 use crate::task::Response;
+use crate::workers::visit_system;
 
 /// What the suite may expect.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,7 @@ pub fn conformance(
     suite.instants_move_nothing()?;
     suite.two_halves_make_a_whole()?;
     suite.trials_leave_no_trace()?;
+    suite.restored_systems_go_on_as_before()?;
     suite.estimates_are_near()?;
     suite.slopes_match_differences()?;
     suite.linearization_matches_differences()
@@ -299,6 +302,50 @@ impl<'a> Suite<'a> {
             outputs.all(|(a, b)| close(a.value, b.value)),
             "two halves of a step make a whole",
         )
+    }
+
+    /// What was written down of a system makes it, or another one, go on to the same bits.
+    fn restored_systems_go_on_as_before(&mut self) -> Result<(), String> {
+        if !self.capabilities.checkpoint {
+            return Ok(());
+        }
+        let mut system = self.at_start()?;
+        self.go(system.as_mut(), 0)?;
+        let mut archive = Archive::writer();
+        visit_system(system.as_mut(), &mut archive).map_err(|e| e.to_string())?;
+        let checkpoint = archive.into_bytes();
+        let plain = [self.go(system.as_mut(), 1)?, self.go(system.as_mut(), 2)?];
+        let another = self.at_start()?;
+        for mut system in [system, another] {
+            let mut archive = Archive::reader(checkpoint.clone());
+            visit_system(system.as_mut(), &mut archive).map_err(|e| e.to_string())?;
+            let again = [self.go(system.as_mut(), 1)?, self.go(system.as_mut(), 2)?];
+            ensure(plain == again, "a restored system goes on as it would have")?;
+        }
+        Ok(())
+    }
+
+    /// A system that has begun.
+    fn at_start(&mut self) -> Result<Box<dyn System>, String> {
+        let mut system = (self.make)();
+        let mut response = self.response();
+        let (step, inputs) = self.opening();
+        system
+            .begin(step, &inputs, &mut response)
+            .map_err(|e| e.to_string())?;
+        Ok(system)
+    }
+
+    /// The bits of the answer to step `number`.
+    fn go(&self, system: &mut dyn System, number: usize) -> Result<Vec<u64>, String> {
+        let size = self.step();
+        let start = self.expect.start + number as f64 * size;
+        let mut response = self.response();
+        let step = MacroStep::new(start, start + size);
+        system
+            .advance(step, &self.inputs(1.0 - 0.3 * number as f64), &mut response)
+            .map_err(|e| e.to_string())?;
+        Ok(bits(&response))
     }
 
     fn trials_leave_no_trace(&mut self) -> Result<(), String> {

@@ -169,6 +169,10 @@ pub enum Error {
         residual: f64,
     },
 
+    /// A checkpoint cannot be taken or restored.
+    #[error("the checkpoint cannot be used: {0}")]
+    Checkpoint(String),
+
     /// An observer could not do its work: a full disk, say.
     #[error("{what}: {source}")]
     Observer {

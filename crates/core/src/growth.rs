@@ -9,11 +9,13 @@ use crate::past::Past;
 const WITHOUT_BOUND: f64 = 1e3;
 
 /// Where outputs were at two earlier times, each about twice as far into the run as the one before.
+#[derive(serde::Serialize, serde::Deserialize)]
 pub(crate) struct Growth {
     start: f64,
     marks: [Mark; 2],
 }
 
+#[derive(serde::Serialize, serde::Deserialize)]
 struct Mark {
     time: f64,
     values: Vec<f64>,

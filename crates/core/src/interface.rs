@@ -1,7 +1,7 @@
 //! The interface of a system: its inputs, outputs and observable states.
 
 /// The interface of a system.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Interface {
     /// The system's name in the model.
     pub name: String,
@@ -14,7 +14,7 @@ pub struct Interface {
 }
 
 /// One input.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Input {
     /// Its name within the system.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Input {
 }
 
 /// One output.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Output {
     /// Its name within the system.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct Output {
 }
 
 /// What the values of a variable are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Nature {
     /// A quantity that changes in the course of time: it has slopes and may be predicted.
     #[default]

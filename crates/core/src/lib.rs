@@ -10,6 +10,7 @@
 //! Only [`Workers::advance`] moves time. A rejected attempt has called [`Workers::trial`],
 //! [`Workers::linearize`] and questions about the present, so there is nothing to undo. This crate opens no file, starts no thread and has no `unsafe`.
 
+mod checkpoint;
 mod components;
 mod conformance;
 mod connections;
@@ -33,6 +34,7 @@ mod system;
 mod task;
 mod workers;
 
+pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
 pub use conformance::{Expectations, conformance};
 pub use connections::{Connections, Source};
@@ -41,7 +43,9 @@ pub use interface::{Input, Interface, Nature, Output};
 pub use linearization::Linearization;
 pub use macro_step::{Grid, GridWalk, MacroStep};
 pub use mapped::{Mapped, Mapping};
-pub use method::{Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Outcome, Refused};
+pub use method::{
+    Advice, EstimatedError, Exchange, Kept, Method, MethodQuality, Outcome, Refused, visit_method,
+};
 pub use nearest::nearest;
 pub use observer::Observer;
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
@@ -52,4 +56,4 @@ pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use stopwatch::Stopwatch;
 pub use system::{Capabilities, Linearize, Precision, Presence, StepRule, System, Trial};
 pub use task::{LinearizeTask, Response, Task};
-pub use workers::{SingleThread, Work, Workers};
+pub use workers::{SingleThread, Work, Workers, visit_system};

@@ -8,7 +8,7 @@ use crate::interface::Interface;
 ///
 /// `b_slope` and `d_slope` are the derivatives by the *slopes* of the inputs; they are zero unless a model uses
 /// `der(input)`. `f_time` and `g_time` are the partial derivatives by time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Linearization {
     /// `∂f/∂x`.
     pub a: DMatrix<f64>,
@@ -37,7 +37,7 @@ pub struct Linearization {
     /// `∂g/∂t`.
     pub g_time: DVector<f64>,
     /// Not zero for a system that is affine as it stands, with no time of its own: then all of this but `x`, `u`, `u_slope`, `f` and
-    /// `g` stays the same for as long as this number does.
+    /// `g` stays the same for as long as this number does. It is a digest of what stays.
     pub affine: u64,
 }
 

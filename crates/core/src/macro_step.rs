@@ -5,7 +5,7 @@
 /// `size` is kept beside the two ends because times come from an index: on the grid `0.1 n` every step has the size 0.1
 /// to the last bit, although the differences of its times do not. What depends on the size alone (a matrix
 /// exponential, say) can then be kept from step to step.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MacroStep {
     /// `t_N`, where signals have elapsed time 0.
     pub start: f64,
@@ -61,7 +61,7 @@ impl MacroStep {
 }
 
 /// Equidistant communication times `start + n·size`, the last one exactly at `stop`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Grid {
     start: f64,
     stop: f64,
@@ -160,7 +160,7 @@ impl Grid {
 }
 
 /// A walk along a grid: the steps of [`Grid::step`], found without a search where they follow one another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct GridWalk {
     grid: Grid,
     /// The grid time to which the last step was to lead, and its number.

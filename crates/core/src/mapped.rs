@@ -1,5 +1,6 @@
 //! A system whose inputs are converted on their way in: units of measure, transformations of connections.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::interface::{Interface, Nature};
 use crate::linearization::Linearization;
@@ -150,6 +151,10 @@ impl<S: System> System for Mapped<S> {
     ) -> Result<(), Error> {
         self.map(inputs);
         self.system.begin(step, &self.inputs, response)
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        self.system.checkpoint() // a wrapper keeps nothing from step to step
     }
 
     fn presence(&self) -> Presence {

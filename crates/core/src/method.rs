@@ -1,5 +1,6 @@
 //! Coupling methods, as the time loop sees them.
 
+use crate::checkpoint::{Archive, Checkpoint};
 use crate::error::Error;
 use crate::macro_step::MacroStep;
 use crate::past::Past;
@@ -46,15 +47,31 @@ pub trait Method {
         None
     }
 
+    /// Capability: all that its further attempts depend on can be written down and read back.
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        None
+    }
+
     /// Tries to move on from where the past ends.
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error>;
 }
 
+/// Writes down what a method has found out, or reads it back.
+pub fn visit_method(method: &mut dyn Method, archive: &mut Archive) -> Result<(), Error> {
+    let name = method.name();
+    match method.checkpoint() {
+        Some(state) => state.visit(archive),
+        None => Err(Error::Checkpoint(format!(
+            "what {name} has found out so far can be neither saved nor restored"
+        ))),
+    }
+}
+
 /// Another method that should be used.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Advice {
     /// Its name.
-    pub method: &'static str,
+    pub method: String,
     /// Why.
     pub reason: String,
 }
@@ -75,7 +92,7 @@ pub struct MethodQuality {
 }
 
 /// An estimate of the global error of a variable, absolute.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct EstimatedError {
     /// At the end of the run.
     pub end: f64,

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::checkpoint::{Archive, Checkpoint};
 use crate::connections::Connections;
 use crate::error::Error;
 use crate::growth::Growth;
 use crate::interface::{Interface, Nature};
-use crate::method::{Exchange, Method, Outcome};
+use crate::method::{Exchange, Method, Outcome, visit_method};
 use crate::observer::Observer;
 use crate::past::Past;
 use crate::task::{Response, Task};
@@ -29,7 +30,7 @@ pub struct Orchestrator<'a, 'o> {
 }
 
 /// Counts of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Statistics {
     /// Accepted attempts.
     pub steps: u64,
@@ -89,6 +90,16 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
         self.statistics
     }
 
+    /// Writes down all that the rest of the run depends on, or reads it back: into a run of the same model by the same method that
+    /// was set up in the same way, whose systems have begun.
+    pub fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_method(self.method, archive)?;
+        archive.field(&mut self.statistics)?;
+        archive.field(&mut self.growth)?;
+        self.past.visit(archive)?;
+        self.workers.checkpoint(archive)
+    }
+
     /// Runs from `start`, the consistent start values as tasks of size zero, to `until`.
     pub fn run(&mut self, start: &[Task], until: f64) -> Result<Ending, Error> {
         let ends = start
@@ -99,9 +110,19 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
             Some(system) => Ok(Ending::Requested { system }),
             None => self.proceed(until),
         });
+        self.finish(ended)
+    }
+
+    fn finish(&mut self, ended: Result<Ending, Error>) -> Result<Ending, Error> {
         let ended = ended.map_err(|error| self.growth.explain(error, self.connections, &self.past));
         let finished = self.observers.iter_mut().try_for_each(|o| o.finished());
         ended.and_then(|ending| finished.map(|()| ending))
+    }
+
+    /// Goes on from where a checkpoint was taken.
+    pub fn resume(&mut self, until: f64) -> Result<Ending, Error> {
+        let ended = self.proceed(until);
+        self.finish(ended)
     }
 
     fn begin(&mut self, start: &[Task]) -> Result<(), Error> {

@@ -1,6 +1,8 @@
 //! What was: per system, its own communication times and outputs.
 
+use crate::checkpoint::{Archive, Checkpoint};
 use crate::connections::Connections;
+use crate::error::Error;
 use crate::signal::Knot;
 use crate::task::Task;
 
@@ -20,7 +22,7 @@ pub struct Past {
 }
 
 /// Where one system stands.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, serde::Serialize, serde::Deserialize)]
 struct Newest {
     /// The time that it has reached; NaN before the first answer.
     time: f64,
@@ -31,7 +33,7 @@ struct Newest {
 }
 
 /// One system's recent points, in a ring.
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
 struct History {
     times: [f64; DEPTH],
     knots: Vec<Knot>,
@@ -193,6 +195,15 @@ impl Past {
         self.histories
             .get(system)
             .expect("BUG: a method that does not look back asks for what was")
+    }
+}
+
+impl Checkpoint for Past {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        crate::visit_fields!(archive, self.reached, self.next_event);
+        archive.slice(&mut self.newest)?;
+        archive.slice(&mut self.latest)?;
+        archive.slice(&mut self.histories)
     }
 }
 

@@ -1,5 +1,6 @@
 //! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::interface::Interface;
 use crate::macro_step::MacroStep;
@@ -158,6 +159,10 @@ impl<S: System> System for Restricted<S> {
         self.system.begin(step, inputs, response)?;
         self.forget_derivatives(response);
         Ok(())
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        self.system.checkpoint() // a wrapper keeps nothing from step to step
     }
 
     fn presence(&self) -> Presence {

@@ -15,7 +15,7 @@ const LEGENDRE: [[f64; 5]; MAX_DEGREE] = [
 /// A coupling variable at one time: its value and, where they are known, its first two derivatives.
 ///
 /// What is not known is NaN, never 0: a forgotten derivative must not pass for a flat one.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Knot {
     /// `y`.
     pub value: f64,
@@ -55,7 +55,7 @@ impl AsRef<[f64]> for Signal {
 }
 
 /// A polynomial `Σ_p Ξ_p τ^p` in elapsed time `τ = t − t_N`, of degree at most five.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Signal {
     coefficients: [f64; MAX_DEGREE + 1],
     degree: usize,

@@ -1,5 +1,6 @@
 //! Simulation units, as the engine sees them.
 
+use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::interface::Interface;
 use crate::linearization::Linearization;
@@ -45,6 +46,11 @@ pub trait System: Send {
 
     /// Capability: A, B, C, D, states and derivatives at the time reached.
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        None
+    }
+
+    /// Capability: what it is can be written down, once it has begun, and read back.
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         None
     }
 
@@ -114,6 +120,10 @@ impl<S: System + ?Sized> System for Box<S> {
         (**self).linearize()
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        (**self).checkpoint()
+    }
+
     fn input_degree(&self) -> usize {
         (**self).input_degree()
     }
@@ -159,7 +169,7 @@ pub trait Linearize {
 }
 
 /// How a system answers questions about the present.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Presence {
     /// Initialization is a mode of its own, which [`System::begin`] leaves for good; until then the system can be asked for the
     /// values of its outputs and for nothing else.
@@ -179,7 +189,7 @@ impl Default for Presence {
 }
 
 /// How far the answers of a system can be relied on: those of a Co-Simulation FMU come from a solver of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Precision {
     /// Relative noise of its answers: what one step and two halves of it differ by. Zero where none is known.
     pub noise: f64,
@@ -188,7 +198,7 @@ pub struct Precision {
 }
 
 /// Which macro-steps a system can take.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum StepRule {
     /// Any.
     Free,
@@ -197,12 +207,14 @@ pub enum StepRule {
 }
 
 /// What a system offers, as found by asking its accessors once.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Capabilities {
     /// It can be asked "what if".
     pub trial: bool,
     /// It can be linearised.
     pub linearize: bool,
+    /// What it is can be written down and read back.
+    pub checkpoint: bool,
     /// Degree of the input polynomials it follows.
     pub input_degree: usize,
     /// Derivatives of its outputs that it knows.
@@ -221,6 +233,7 @@ impl Capabilities {
         Self {
             trial: system.trial().is_some(),
             linearize: system.linearize().is_some(),
+            checkpoint: system.checkpoint().is_some(),
             input_degree: system.input_degree().min(MAX_DEGREE),
             output_derivatives: system.output_derivatives().min(2),
             step_rule: system.step_rule(),

@@ -10,7 +10,7 @@ use crate::system::Linearize;
 /// What one system is asked to do, with room for its answer.
 ///
 /// A method makes its tasks once and reuses them: nothing is allocated while a run is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Task {
     /// Position of the system.
     pub system: usize,
@@ -56,7 +56,7 @@ impl Task {
 }
 
 /// A question for a system's linearisation where it stands, with room for the answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LinearizeTask {
     /// Position of the system.
     pub system: usize,
@@ -89,7 +89,7 @@ impl LinearizeTask {
 }
 
 /// A system's answer at the end of a step, taken or tried.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Response {
     derivatives: usize,
     /// The time reached: the end of the step, or earlier where the system stopped by itself.

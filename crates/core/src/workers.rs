@@ -1,5 +1,6 @@
 //! Where systems live.
 
+use crate::checkpoint::Archive;
 use crate::error::Error;
 use crate::interface::Interface;
 use crate::stopwatch::Stopwatch;
@@ -26,12 +27,15 @@ pub trait Workers {
     /// Every system whose task is due is linearised where it stands, or tells its derivatives and outputs elsewhere.
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error>;
 
+    /// What every system is, and what it has done so far, is written down or read back.
+    fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error>;
+
     /// What each system has done so far.
     fn work(&self) -> &[Work];
 }
 
 /// What a system has done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Work {
     /// Integrations over a macro-step, taken or tried; one whose answer was kept from a trial does not count.
     pub integrations: u64,
@@ -154,7 +158,27 @@ impl Workers for SingleThread {
         Ok(())
     }
 
+    fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.work)?;
+        for seat in &mut self.seats {
+            visit_system(seat.system.as_mut(), archive)?;
+        }
+        Ok(())
+    }
+
     fn work(&self) -> &[Work] {
         &self.work
+    }
+}
+
+/// Writes down what a system is, or reads it back.
+pub fn visit_system(system: &mut dyn System, archive: &mut Archive) -> Result<(), Error> {
+    let name = system.interface().name.clone();
+    archive.same("the name of a system", &name)?;
+    match system.checkpoint() {
+        Some(state) => state.visit(archive),
+        None => Err(Error::Checkpoint(format!(
+            "the state of `{name}` can be neither saved nor restored"
+        ))),
     }
 }

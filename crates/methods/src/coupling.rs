@@ -2,7 +2,8 @@
 //! arrive at a guess of the end, and the outputs they cause.
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Knot, MacroStep, Nature, Past, Signal, Source, Task, Workers,
+    Archive, Capabilities, Checkpoint, Connections, Error, Knot, MacroStep, Nature, Past, Signal,
+    Source, Task, Workers, visit_fields,
 };
 
 use crate::early_stops::EarlyStops;
@@ -500,4 +501,14 @@ fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f
     let (earlier, outputs) = past.point(variable.system, 1);
     let before = (last - outputs[variable.position].value) / (time - earlier);
     secant + (secant - before) * size / (step.end - earlier)
+}
+
+impl Checkpoint for Coupling<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.stops, self.smooth, self.curved, self.step);
+        archive.slice(&mut self.present)?;
+        archive.slice(&mut self.start)?;
+        archive.slice(&mut self.answers)?;
+        archive.slice(&mut self.tasks)
+    }
 }

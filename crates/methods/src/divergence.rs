@@ -7,6 +7,7 @@
 //! watched; what grows elsewhere does so by its own dynamics.
 
 use dovetail_core::{Connections, Error, Nature, Task};
+use serde::{Deserialize, Serialize};
 
 use crate::initialization::algebraic_loops;
 
@@ -18,6 +19,7 @@ const SUSPICIOUS: f64 = 5.0;
 const WINDOWS: usize = 6;
 
 /// Watches the size of the outputs on loops through feedthrough, window by window.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Divergence {
     /// Largest value of each output, stacked, in the window under way.
     largest: Vec<f64>,
@@ -25,7 +27,7 @@ pub(crate) struct Divergence {
     step: usize,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Growth {
     output: usize,
     previous: f64,

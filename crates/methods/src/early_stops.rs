@@ -8,6 +8,7 @@
 //! within it.
 
 use dovetail_core::{MacroStep, Task};
+use serde::{Deserialize, Serialize};
 
 /// What is left of a step does not count below this part of the longest step.
 const RESOLUTION: f64 = 1e-9;
@@ -18,6 +19,7 @@ const PATIENCE: i32 = 5;
 const CROWDED: f64 = 1e-3;
 
 /// What is known of an event ahead.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct EarlyStops {
     /// The longest step.
     longest: f64,

@@ -5,8 +5,10 @@
 //! a run that makes no headway ends with the reason.
 
 use dovetail_core::{
-    Advice, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers, readable,
+    Advice, Archive, Checkpoint, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers,
+    readable, visit_fields, visit_method,
 };
+use serde::{Deserialize, Serialize};
 
 /// Attempts after which the pace is looked at.
 const WINDOW: u64 = 10_000;
@@ -37,6 +39,7 @@ struct Successor<'a> {
 }
 
 /// How fast a run gets on.
+#[derive(Serialize, Deserialize)]
 struct Pace {
     /// A usual step.
     usual: f64,
@@ -90,7 +93,7 @@ impl<'a> Fallback<'a> {
         if self.alone || !together {
             return false;
         }
-        let made = self.make.as_ref().and_then(|make| make(advice.method));
+        let made = self.make.as_ref().and_then(|make| make(&advice.method));
         self.alone = made.is_none();
         let since = past.reached();
         let reason = advice.reason;
@@ -116,7 +119,16 @@ impl<'a> Fallback<'a> {
             "{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s",
             self.current()
         );
-        if self.make.is_some() && self.hand_over(Advice { method, reason }, past, workers) {
+        if self.make.is_some()
+            && self.hand_over(
+                Advice {
+                    method: method.to_owned(),
+                    reason,
+                },
+                past,
+                workers,
+            )
+        {
             return Ok(());
         }
         let time = past.reached();
@@ -140,6 +152,10 @@ impl<'a> Fallback<'a> {
 impl Method for Fallback<'_> {
     fn name(&self) -> &'static str {
         self.own.name()
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
@@ -209,6 +225,42 @@ impl Method for Fallback<'_> {
         } else {
             own
         }
+    }
+}
+
+impl Checkpoint for Fallback<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.alone, self.pace);
+        let successor = |other: &Successor<'_>| {
+            let name = other.method.name().to_owned();
+            (name, other.since, other.reason.clone())
+        };
+        let mut taken_over = self.other.as_ref().map(successor);
+        archive.field(&mut taken_over)?;
+        if archive.restores() {
+            self.other = taken_over.map(|taken| self.succeed(taken)).transpose()?;
+        }
+        visit_method(self.own.as_mut(), archive)?;
+        match &mut self.other {
+            Some(other) => visit_method(other.method.as_mut(), archive),
+            None => Ok(()),
+        }
+    }
+}
+
+impl<'a> Fallback<'a> {
+    /// The method that had taken over when a checkpoint was made.
+    fn succeed(
+        &self,
+        (name, since, reason): (String, f64, String),
+    ) -> Result<Successor<'a>, Error> {
+        let made = self.make.as_ref().and_then(|make| make(&name));
+        let unknown = || Error::Checkpoint(format!("{name}, which had taken over, cannot be made"));
+        Ok(Successor {
+            method: made.ok_or_else(unknown)?,
+            since,
+            reason,
+        })
     }
 }
 

@@ -6,7 +6,8 @@
 //! exists, the systems keep the order in which the model lists them.
 
 use dovetail_core::{
-    Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers, components,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
+    Workers, components, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -64,6 +65,10 @@ impl Method for GaussSeidel<'_> {
 
     fn looks_back(&self) -> bool {
         false
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
@@ -134,5 +139,14 @@ impl MethodKind for GaussSeidelKind {
             context.connections,
             context.grid(),
         )))
+    }
+}
+
+impl Checkpoint for GaussSeidel<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("the method", &NAME.to_owned())?;
+        visit_fields!(archive, self.walk, self.divergence);
+        archive.slice(&mut self.newest)?;
+        archive.slice(&mut self.tasks)
     }
 }

@@ -6,7 +6,8 @@
 //! instead of 5.8 % on the mechanical case of the MISSILES paper).
 
 use dovetail_core::{
-    Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task, Workers,
+    Archive, Checkpoint, Connections, Error, Exchange, Grid, GridWalk, Method, Outcome, Past, Task,
+    Workers, visit_fields,
 };
 
 use crate::divergence::Divergence;
@@ -51,6 +52,10 @@ impl Method for Jacobi<'_> {
 
     fn looks_back(&self) -> bool {
         false
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
@@ -106,5 +111,13 @@ impl MethodKind for JacobiKind {
 
     fn build<'a>(&self, context: &Context<'a>) -> Result<Box<dyn Method + 'a>, Refusal> {
         Ok(Box::new(Jacobi::new(context.connections, context.grid())))
+    }
+}
+
+impl Checkpoint for Jacobi<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("the method", &NAME.to_owned())?;
+        visit_fields!(archive, self.walk, self.divergence);
+        archive.slice(&mut self.tasks)
     }
 }

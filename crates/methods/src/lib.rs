@@ -32,6 +32,7 @@ mod registry;
 mod rounded;
 mod row_product;
 mod shape;
+mod solver_memory;
 mod standard;
 mod state_counts;
 mod step_bounds;

@@ -1,6 +1,7 @@
 //! How long the next step is: the rule of thumb of IFOSMONDI (28), on a grid.
 
 use dovetail_core::{Grid, MacroStep};
+use serde::{Deserialize, Serialize};
 
 /// A step is halved so often at most.
 const MOST_HALVINGS: usize = 10;
@@ -8,6 +9,7 @@ const MOST_HALVINGS: usize = 10;
 const GROWTH: f64 = 1.3;
 
 /// The steps of a run: those of a grid, cut where they do not converge.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Plan {
     grid: Grid,
     /// At most this long.

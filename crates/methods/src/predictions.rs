@@ -1,6 +1,7 @@
 //! How well a method foresaw the outputs that were then integrated.
 
 use dovetail_core::readable;
+use serde::{Deserialize, Serialize};
 
 use crate::range::Range;
 
@@ -8,11 +9,12 @@ use crate::range::Range;
 const DOUBTFUL: f64 = 0.05;
 
 /// For each coupling variable the largest distance of what was integrated from what was predicted.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Predictions {
     variables: Vec<Prediction>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Prediction {
     miss: f64,
     time: f64,

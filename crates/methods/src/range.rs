@@ -1,10 +1,12 @@
 //! Where a variable has been: what its errors are measured by.
 
+use serde::{Deserialize, Serialize};
+
 /// A variable that hardly moves is measured by this part of its value: less would be rounding.
 pub(crate) const LEAST_OF_VALUE: f64 = 1e-3;
 
 /// The smallest and the largest value so far.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Range {
     pub low: f64,
     pub high: f64,
@@ -48,7 +50,7 @@ impl Range {
 
 /// A range, and another one in which what lies back is forgotten little by little: F3ORNITS (34) to
 /// (36).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct DampedRange {
     pub whole: Range,
     pub damped: Range,

@@ -1,16 +1,19 @@
 //! What errors of many variables are measured by: their ranges.
 
+use serde::{Deserialize, Serialize};
+
 use crate::coupling::Coupling;
 use crate::range::{LEAST_OF_VALUE, Range};
 
 /// What errors of variables are measured by: their ranges so far.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Ranges {
     all: Vec<MeasuredRange>,
     /// Room for one error each.
     pub errors: Vec<f64>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct MeasuredRange {
     /// The values so far.
     values: Range,

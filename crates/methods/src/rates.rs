@@ -3,6 +3,7 @@
 use dovetail_core::Connections;
 use dovetail_numerics::spectral_bound;
 use nalgebra::DMatrix;
+use serde::{Deserialize, Serialize};
 
 use crate::interface_system::InterfaceSystem;
 use crate::state_counts::distinct_state_counts;
@@ -13,6 +14,7 @@ const MOST_STATES: usize = 64;
 const STIFF: f64 = 10.0;
 
 /// A bound for each system, with room to compute it in.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Rates {
     all: Vec<f64>,
     /// For each number of states that occurs.

@@ -1,7 +1,9 @@
 //! Between which sizes steps are chosen.
 
+use serde::{Deserialize, Serialize};
+
 /// Between which sizes steps are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepBounds {
     /// None is shorter.
     pub shortest: f64,

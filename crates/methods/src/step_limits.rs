@@ -2,6 +2,7 @@
 //! cannot be resolved.
 
 use dovetail_core::{Grid, MacroStep};
+use serde::{Deserialize, Serialize};
 
 use crate::plan::towards;
 use crate::rounded::rounded;
@@ -30,6 +31,7 @@ const FIRST_STEPS_TO_EVENT: f64 = 3.0;
 const CLOCK_SPACINGS: f64 = 16.0;
 
 /// The limits of a run's steps, and what has been met with so far.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct StepLimits {
     grid: Grid,
     bounds: StepBounds,

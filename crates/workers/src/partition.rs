@@ -4,7 +4,7 @@ use std::any::Any;
 use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dovetail_core::{Error, LinearizeTask, Stopwatch, System, Task, Work};
+use dovetail_core::{Archive, Error, LinearizeTask, Stopwatch, System, Task, Work, visit_system};
 
 use crate::slot::{Operation, Slot, WorkerTask, advance, linearize};
 
@@ -114,6 +114,13 @@ impl Partition {
             work[system] = self.slots.of(system).work;
         }
         self.failure.take()
+    }
+
+    /// Writes down what a system is, or reads it back, with the work that is counted for it.
+    pub fn visit(&mut self, system: usize, work: Work, archive: &mut Archive) -> Result<(), Error> {
+        let slot = self.slots.of(system);
+        slot.work = work;
+        visit_system(slot.system.as_mut(), archive)
     }
 
     /// Carries out tasks that need not be handed over: the caller does this partition itself.

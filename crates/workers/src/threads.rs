@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, available_parallelism, current};
 
-use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers};
+use dovetail_core::{
+    Archive, Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers,
+};
 
 use crate::handoff::Handoff;
 use crate::partition::{BatchTask, Failure, Partition};
@@ -210,6 +212,17 @@ impl Workers for Threads {
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
         self.call(tasks, linearize)
+    }
+
+    fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.work)?;
+        let partitions = self.handoffs.len();
+        for system in 0..self.interfaces.len() {
+            let work = self.work[system];
+            let handoff = &self.handoffs[system % partitions];
+            handoff.with(|partition| partition.visit(system, work, archive))?;
+        }
+        Ok(())
     }
 
     fn work(&self) -> &[Work] {

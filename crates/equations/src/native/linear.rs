@@ -3,7 +3,7 @@
 //! `x' = A x + B u + B' u' + c` under polynomial inputs has a closed solution in matrix
 //! exponentials and phi functions.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::{DefaultHasher, Hasher};
 
 use dovetail_core::{Linearization, MAX_DEGREE, Signal};
 use dovetail_numerics::{LinearStep, exponential_rounding};
@@ -19,10 +19,6 @@ pub(crate) const MOST_STATES: usize = 200;
 /// Step sizes for which the exponentials are kept: those of a fixed step, its halves, and the
 /// remains beside an event.
 const KEPT: usize = 4;
-
-/// Numbers for [`Linearization::affine`], each given once: systems may share the memory of their
-/// linearizations.
-static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// The exact stepper, with the exponentials it has computed.
 pub(crate) struct LinearEngine {
@@ -115,7 +111,7 @@ impl LinearEngine {
             slopes: &self.zeros[..inputs],
         };
         dynamics.linearize(origin, &mut self.matrices);
-        self.matrices.affine = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        self.matrices.affine = digest(&self.matrices);
         self.rounding = exponential_rounding(&self.matrices.a, &mut self.square);
         self.forget_steps();
     }
@@ -161,6 +157,29 @@ impl LinearEngine {
         step.compute(&self.matrices.a, size);
         slot
     }
+}
+
+/// A number for [`Linearization::affine`]: matrices that differ have another one, in whatever
+/// process.
+fn digest(matrices: &Linearization) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let by_states_and_inputs = [
+        &matrices.a,
+        &matrices.b,
+        &matrices.c,
+        &matrices.d,
+        &matrices.b_slope,
+        &matrices.d_slope,
+    ];
+    let numbers = by_states_and_inputs
+        .into_iter()
+        .flat_map(|matrix| matrix.iter());
+    let by_time = matrices.f_time.iter().chain(&matrices.g_time);
+    // The constant part as well: forcings stay for as long as the number does.
+    for number in numbers.chain(by_time).chain(&matrices.f).chain(&matrices.g) {
+        hasher.write_u64(number.to_bits());
+    }
+    hasher.finish().max(1)
 }
 
 /// The coefficient of that power; zero beyond the degree.

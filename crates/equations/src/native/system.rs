@@ -1,8 +1,9 @@
 //! A model as a system.
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep,
-    Precision, Presence, Response, Signal, StepRule, System, Trial,
+    Archive, Capabilities, Checkpoint, Error, Interface, Knot, Linearization, Linearize,
+    MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule, System, Trial,
+    visit_fields,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 use nalgebra::DMatrix;
@@ -342,6 +343,7 @@ impl NativeSystem {
     pub const CAPABILITIES: Capabilities = Capabilities {
         trial: true,
         linearize: true,
+        checkpoint: true,
         input_degree: MAX_DEGREE,
         output_derivatives: 2,
         step_rule: StepRule::Free,
@@ -393,12 +395,41 @@ impl System for NativeSystem {
         Some(self)
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
+    }
+
     fn input_degree(&self) -> usize {
         MAX_DEGREE
     }
 
     fn output_derivatives(&self) -> usize {
         2
+    }
+}
+
+impl Checkpoint for NativeSystem {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.sizes)?;
+        self.now.visit(archive)?;
+        self.end.visit(archive)?;
+        archive.field(&mut self.tried.step)?;
+        archive.slice(&mut self.tried.inputs)
+    }
+}
+
+impl Checkpoint for State {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(
+            archive,
+            self.time,
+            self.side,
+            self.hint.stiff,
+            self.hint.step
+        );
+        archive.slice(&mut self.values)?;
+        archive.slice(&mut self.inputs)?;
+        archive.slice(&mut self.slopes)
     }
 }
 

@@ -10,7 +10,7 @@
 //! change from step to step, so does `y_C` then, although nothing but the linearization has
 //! changed, and following that change spoils the estimate and can feed on itself.
 
-use dovetail_core::{Interface, Linearization};
+use dovetail_core::{Archive, Checkpoint, Error, Interface, Linearization, visit_fields};
 
 use super::options::Control;
 use crate::row_product::row_product;
@@ -168,6 +168,15 @@ impl ControlPart {
             d1 + d2 * (2.0 * ahead + h1),
             2.0 * d2,
         ]
+    }
+}
+
+impl Checkpoint for ControlPart {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.times, self.newest, self.kept);
+        archive.slice(&mut self.past)?;
+        archive.slice(&mut self.values)?;
+        archive.slice(&mut self.rates)
     }
 }
 

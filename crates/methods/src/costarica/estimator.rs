@@ -1,7 +1,7 @@
 //! The estimate of a step: linearization (time reached), transfer (step known), answer (inputs
 //! known).
 
-use dovetail_core::{Interface, Linearization, Signal};
+use dovetail_core::{Archive, Checkpoint, Error, Interface, Linearization, Signal, visit_fields};
 use dovetail_numerics::{Pole, StateSpace, Transfer};
 use nalgebra::DMatrix;
 
@@ -308,4 +308,16 @@ pub(crate) fn zero_non_finite(here: &mut Linearization) -> bool {
         .flatten();
     let wild = entries.filter(|entry| !entry.is_finite());
     wild.map(|entry| *entry = 0.0).count() > 0
+}
+
+impl Checkpoint for Estimator {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.size, self.affine);
+        archive.slice(&mut self.matrices)?;
+        archive.slice(&mut self.operators)?;
+        archive.slice(&mut self.offsets)?;
+        archive.slice(&mut self.forcing)?;
+        archive.slice(&mut self.ramp)?;
+        self.control.visit(archive)
+    }
 }

@@ -21,8 +21,9 @@ pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
-    Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep, Nature, Precision,
-    Presence, Response, Signal, StepRule, System, Trial,
+    Archive, Checkpoint, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep,
+    Nature, Precision, Presence, Response, Signal, StepRule, System, Trial, visit_fields,
+    visit_system,
 };
 use dovetail_numerics::Transfer;
 
@@ -161,6 +162,14 @@ impl<S: System> System for Costarica<S> {
         self.system.linearize()
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        if self.system.checkpoint().is_some() {
+            Some(self)
+        } else {
+            None
+        }
+    }
+
     fn input_degree(&self) -> usize {
         self.system.input_degree()
     }
@@ -214,5 +223,14 @@ impl<S: System> Trial for Costarica<S> {
         response.next_event = self.next_event;
         response.estimated = true;
         Ok(())
+    }
+}
+
+impl<S: System> Checkpoint for Costarica<S> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.here, self.local, self.next_event);
+        archive.slice(&mut self.present)?;
+        self.estimator.visit(archive)?;
+        visit_system(&mut self.system, archive)
     }
 }

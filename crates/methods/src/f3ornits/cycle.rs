@@ -2,12 +2,15 @@
 //! outputs are solved for before they are passed on. What is passed on late instead is multiplied
 //! by the gain of the loop in every step, and by the weights of the extrapolation.
 
-use dovetail_core::{Connections, Error, MacroStep, Signal, Source, Task, Workers};
+use dovetail_core::{
+    Archive, Checkpoint, Connections, Error, MacroStep, Signal, Source, Task, Workers,
+};
 use dovetail_numerics::nonlinear::{
     Ending, Equations, NonlinearSolver, QuasiNewton, QuasiNewtonOptions,
 };
 
 use super::inputs::Inputs;
+use crate::solver_memory::visit_solver;
 
 /// More unknowns than this are passed on late: every question goes to all of them.
 const MOST_UNKNOWNS: usize = 500;
@@ -191,5 +194,13 @@ impl Equations for Present<'_, '_> {
             .iter_mut()
             .zip(self.tolerances)
             .for_each(|(weight, tolerance)| *weight = 1.0 / tolerance);
+    }
+}
+
+impl Checkpoint for Cycle {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.field(&mut self.failures)?;
+        archive.slice(&mut self.values)?;
+        visit_solver(&mut self.solver, archive)
     }
 }

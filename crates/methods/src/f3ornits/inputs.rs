@@ -1,7 +1,10 @@
 //! The inputs of a step: estimates of those who feed it, smoothed where that is asked for, reduced
 //! where that is needed.
 
-use dovetail_core::{Capabilities, Connections, Knot, MacroStep, Signal, Source, Task};
+use dovetail_core::{
+    Archive, Capabilities, Checkpoint, Connections, Error, Knot, MacroStep, Signal, Source, Task,
+};
+use serde::{Deserialize, Serialize};
 
 use super::scheduler::usable;
 use super::system_state::{Estimate, SystemState};
@@ -22,7 +25,7 @@ pub(crate) struct Inputs<'a> {
 }
 
 /// One input.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Memory {
     /// What it is on the step under way, before it is reduced.
     signal: Signal,
@@ -186,4 +189,11 @@ fn chosen(state: &SystemState, step: MacroStep) -> &Estimate {
     let [newest, before] = &state.estimates;
     let choice = usable([newest.made, before.made], step.start, state.last_event);
     &state.estimates[choice]
+}
+
+impl Checkpoint for Inputs<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.reduced)?;
+        archive.slice(&mut self.memories)
+    }
 }

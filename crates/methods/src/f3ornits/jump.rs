@@ -5,6 +5,7 @@
 //! it was, and many times the tolerance.
 
 use dovetail_core::{Connections, readable};
+use serde::{Deserialize, Serialize};
 
 /// Errors that are remembered.
 const MEMORY: usize = 8;
@@ -17,7 +18,7 @@ pub(super) const FAR: f64 = 30.0;
 const MOST_REPORTED: usize = 5;
 
 /// The recent errors of an output, in units of its tolerance.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RecentErrors {
     errors: [f64; MEMORY],
     known: usize,
@@ -43,7 +44,7 @@ impl RecentErrors {
 }
 
 /// A jump that was seen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Jump {
     output: usize,
     /// Where it was seen, and how much earlier it may have been.
@@ -53,6 +54,7 @@ struct Jump {
 }
 
 /// The jumps of a run.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Jumps {
     reported: Vec<Jump>,
     located: u64,

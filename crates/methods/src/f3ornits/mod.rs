@@ -10,6 +10,7 @@
 //! [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
 
 mod calibration;
+mod checkpoint;
 mod cycle;
 mod events;
 mod inputs;
@@ -23,8 +24,8 @@ mod system_state;
 mod turns;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, MacroStep, Method, Outcome, Past, StepRule, Task,
-    Workers,
+    Capabilities, Checkpoint, Connections, Error, Exchange, MacroStep, Method, Outcome, Past,
+    StepRule, Task, Workers,
 };
 
 use crate::coupling::{coupled_outputs, held_outputs};
@@ -525,6 +526,10 @@ fn holds(connections: &Connections, capabilities: &Capabilities, system: usize) 
 impl Method for F3ornits<'_> {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

@@ -1,6 +1,8 @@
 //! Flexible order: the degree that would have served best on the step just made, F3ORNITS (18) to
 //! (20).
 
+use serde::{Deserialize, Serialize};
+
 use super::Steering;
 use super::calibration::{HIGHEST, Points};
 
@@ -10,7 +12,7 @@ const KEPT: f64 = 0.7;
 const HYSTERESIS: f64 = 1.5;
 
 /// The degree of one output's estimates, and what led to it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// The degree of the next estimate.
     pub degree: usize,

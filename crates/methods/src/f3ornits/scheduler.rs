@@ -29,7 +29,10 @@
 //! furthest behind, so that two estimates of each are enough to keep. Nothing here depends on
 //! anything but its arguments: equal arguments, equal plans.
 
-use dovetail_core::{Connections, Grid, MacroStep, StepRule, components};
+use dovetail_core::{
+    Archive, Checkpoint, Connections, Error, Grid, MacroStep, StepRule, components,
+};
+use serde::{Deserialize, Serialize};
 
 use super::turns::Turns;
 
@@ -47,7 +50,7 @@ enum Pace {
 }
 
 /// Where a system stands and what it would like.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Standing {
     /// The time it has reached.
     pub reached: f64,
@@ -382,6 +385,13 @@ fn next_meeting(now: f64, standings: &[Standing]) -> f64 {
 pub(crate) fn usable(made: [f64; 2], start: f64, last_event: f64) -> usize {
     let stepped_over = made[1] < last_event && last_event <= start;
     usize::from(made[0] > start && !stepped_over)
+}
+
+impl Checkpoint for Scheduler {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.last)?;
+        archive.slice(&mut self.ends)
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Flexible step: how far a system goes before it communicates again, F3ORNITS (29) to (36).
 
+use serde::{Deserialize, Serialize};
+
 use super::{F3ornitsOptions, Steering};
 use crate::range::{DampedRange, LEAST_OF_VALUE};
 
@@ -31,7 +33,7 @@ pub enum Scale {
 }
 
 /// What the errors of an output are measured by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct OutputRange {
     values: DampedRange,
     /// A usual magnitude, where one is given; else zero.

@@ -2,6 +2,7 @@
 //! wishes for.
 
 use dovetail_core::{Interface, Past, Signal, Task};
+use serde::{Deserialize, Serialize};
 
 use super::calibration::Points;
 use super::jump::RecentErrors;
@@ -32,6 +33,7 @@ const MANY: u64 = 5;
 const RESTART: f64 = 0.25;
 
 /// Estimates of all outputs of a system, made when it communicated.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Estimate {
     /// When; the signals count time from there.
     pub made: f64,
@@ -41,7 +43,7 @@ pub(crate) struct Estimate {
 }
 
 /// What an output is to those that it feeds.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Role {
     /// It feeds nobody and has no part in the coupling.
     Idle,
@@ -52,7 +54,7 @@ pub(crate) enum Role {
 }
 
 /// One output.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Channel {
     order: Order,
     range: OutputRange,
@@ -71,6 +73,7 @@ impl Channel {
 }
 
 /// One system.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct SystemState {
     pub channels: Vec<Channel>,
     /// Newest first; one before it, for those who are behind.

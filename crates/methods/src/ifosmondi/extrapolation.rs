@@ -5,11 +5,13 @@
 //! values over a step would magnify their iteration errors by the inverse of the step.
 
 use dovetail_core::{Knot, MacroStep};
+use serde::{Deserialize, Serialize};
 
 /// Communication times that are kept.
 const DEPTH: usize = 3;
 
 /// The recent past of the interface, newest first, since the last event.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Extrapolation {
     times: [f64; DEPTH],
     slopes: [Vec<f64>; DEPTH],

@@ -20,8 +20,8 @@ mod residual;
 mod steps;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
-    Past, Workers,
+    Archive, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
+    MethodQuality, Outcome, Past, Workers, visit_fields,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
@@ -29,6 +29,7 @@ use crate::coupling::{Coupling, coupled_outputs};
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
+use crate::solver_memory::visit_solver;
 use crate::step_bounds::StepBounds;
 pub use criterion::Criterion;
 use criterion::Measure;
@@ -278,6 +279,10 @@ impl Method for Ifosmondi<'_> {
         NAME
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
+    }
+
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         self.begin(past, workers)?;
         let event = self.coupling.begin_attempt(past, past.next_event());
@@ -367,5 +372,19 @@ impl Method for Ifosmondi<'_> {
         };
         let of_slowest = slowest.filter(|(_, count)| **count > 0).map(sentence);
         of_steps.into_iter().chain(of_slowest).collect()
+    }
+}
+
+impl Checkpoint for Ifosmondi<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("the method", &NAME.to_owned())?;
+        visit_fields!(archive, self.steps, self.errors, self.ranges);
+        visit_fields!(archive, self.extrapolation, self.predictions);
+        archive.slice(&mut self.unknowns)?;
+        archive.slice(&mut self.residual)?;
+        archive.slice(&mut self.first)?;
+        archive.slice(&mut self.slowest)?;
+        self.coupling.visit(archive)?;
+        visit_solver(self.solver.as_mut(), archive)
     }
 }

@@ -7,6 +7,7 @@
 //! of the run; it needs no linearization.
 
 use dovetail_core::{Grid, Knot, MacroStep, Signal};
+use serde::{Deserialize, Serialize};
 
 use crate::plan::Plan;
 use crate::ranges::Ranges;
@@ -34,6 +35,7 @@ const SHORTEST_IN_VAIN: f64 = 1e-6;
 const MOST_REJECTIONS: usize = 20;
 
 /// Where steps come from.
+#[derive(Serialize, Deserialize)]
 pub(super) enum StepSource {
     Given(Plan),
     Chosen(Chooser),
@@ -65,6 +67,7 @@ impl StepSource {
 }
 
 /// Steps by the error of the inputs.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Chooser {
     limits: StepLimits,
     allowed: f64,
@@ -145,6 +148,7 @@ pub(super) struct InputError {
 }
 
 /// The errors of the inputs, from step to step.
+#[derive(Serialize, Deserialize)]
 pub(super) struct InputErrors {
     /// The third derivative of each variable on the step before, and that step's size; none after
     /// an event.

@@ -8,10 +8,11 @@ pub(crate) mod steps;
 pub(crate) mod unsolved;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Kept, Linearization, LinearizeTask, Signal, Task, Workers,
-    readable,
+    Archive, Capabilities, Checkpoint, Connections, Error, Kept, Linearization, LinearizeTask,
+    Signal, Task, Workers, readable, visit_fields,
 };
 use dovetail_numerics::Transfer;
+use serde::{Deserialize, Serialize};
 
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, zero_non_finite};
 use crate::coupling::Coupling;
@@ -57,7 +58,7 @@ pub(crate) struct InterfaceSystem {
 }
 
 /// What could be kept from step to step, and what not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts {
     pub operators_kept: u64,
     pub factorizations: u64,
@@ -415,4 +416,16 @@ fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize)
             coupling.feeders[stacked].map(|variable| Column { input, variable })
         })
         .collect()
+}
+
+impl Checkpoint for InterfaceSystem {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.fresh, self.counts, self.non_finite, self.kept);
+        archive.slice(&mut self.local)?;
+        archive.slice(&mut self.stays)?;
+        if archive.restores() {
+            self.shape = None; // the matrix follows from the estimators
+        }
+        archive.parts(&mut self.estimators)
+    }
 }

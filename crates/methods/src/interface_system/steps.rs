@@ -1,6 +1,9 @@
 //! Where the steps of a method come from: a grid, or a controller of the method's own.
 
-use dovetail_core::Grid;
+use dovetail_core::{Archive, Checkpoint, Error, Grid};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::plan::Plan;
 
@@ -43,6 +46,15 @@ impl<Controller> Steps<Controller> {
         match self {
             Self::Fixed(_) => None,
             Self::Adaptive(controller) => Some(controller),
+        }
+    }
+}
+
+impl<Controller: Serialize + DeserializeOwned> Checkpoint for Steps<Controller> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        match self {
+            Self::Fixed(plan) => archive.field(plan),
+            Self::Adaptive(controller) => archive.field(controller.as_mut()),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! integrated has missed.
 
 use dovetail_core::{Grid, MacroStep, readable};
+use serde::{Deserialize, Serialize};
 
 use super::step_error::StepError;
 use crate::coupling::Coupling;
@@ -29,6 +30,7 @@ const SAFETY: f64 = 0.9;
 const WHOLE: f64 = 0.9;
 
 /// The chooser of steps.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Controller {
     limits: StepLimits,
     error: StepError,
@@ -45,7 +47,7 @@ pub(super) struct Controller {
 
 /// A step that was integrated and rejected: its size, what it missed, and the size that was planned
 /// before.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Rejected {
     size: f64,
     missed: f64,
@@ -53,7 +55,7 @@ struct Rejected {
 }
 
 /// Steps that missed and were taken all the same.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Misses {
     count: u64,
     /// By how much the worst of them did, and when.

@@ -14,8 +14,8 @@ pub(crate) mod kind;
 mod step_error;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
-    Past, StepRule, Workers,
+    Archive, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
+    MethodQuality, Outcome, Past, StepRule, Workers, visit_fields,
 };
 
 use crate::costarica::EstimatorOptions;
@@ -234,6 +234,10 @@ impl Method for Missiles<'_> {
         NAME
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
+    }
+
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {
         if (past.points(0) == 1 || self.coupling.is_new()) && !self.coupling.smooth {
             self.coupling.begin(past);
@@ -304,5 +308,17 @@ impl Method for Missiles<'_> {
             kept: Some(self.interface_system.counts.kept()),
             ..MethodQuality::default()
         }
+    }
+}
+
+impl Checkpoint for Missiles<'_> {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.same("the method", &NAME.to_owned())?;
+        visit_fields!(archive, self.local, self.predictions);
+        archive.slice(&mut self.solution)?;
+        archive.slice(&mut self.discrepancy)?;
+        self.coupling.visit(archive)?;
+        self.interface_system.visit(archive)?;
+        self.steps.visit(archive)
     }
 }

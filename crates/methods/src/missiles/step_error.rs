@@ -13,6 +13,7 @@
 //! which adds up over the run, against a smaller target.
 
 use dovetail_core::{Knot, MAX_DEGREE, MacroStep, Signal};
+use serde::{Deserialize, Serialize};
 
 use crate::coupling::Coupling;
 use crate::elementwise::add;
@@ -30,6 +31,7 @@ const LASTING: f64 = 0.15;
 const PASSING: f64 = 0.2;
 
 /// The measure of a step's error, with room to compute it in.
+#[derive(Serialize, Deserialize)]
 pub(super) struct StepError {
     /// What a step may leave in the states, and by how much its interface may be wrong; relative to
     /// the range of each variable.

@@ -41,6 +41,9 @@ impl Predictive<'_> {
         } else {
             "missiles"
         };
-        self.advice = Some(Advice { method, reason });
+        self.advice = Some(Advice {
+            method: method.to_owned(),
+            reason,
+        });
     }
 }

@@ -5,6 +5,7 @@
 //! follows from the global error as it is estimated on the way.
 
 use dovetail_core::{Grid, MacroStep};
+use serde::{Deserialize, Serialize};
 
 use super::tuning::{
     ACCURATE, ALLOWED, FIRST_GROWTH, FIRST_STEPS, GLOBAL_ERROR_DECAY, GROWTH, MAGNIFYING, MARGINS,
@@ -16,6 +17,7 @@ use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
 
 /// The chooser of steps.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Controller {
     limits: StepLimits,
     /// The next step; none at the start of a stretch without events.

@@ -5,7 +5,7 @@
 //! the matrix at both ends and the local error e. It is signed: the states plus ε are nearer to the
 //! truth. Where trajectories separate exponentially it overestimates.
 
-use dovetail_core::Connections;
+use dovetail_core::{Archive, Checkpoint, Connections, Error, visit_fields};
 use dovetail_numerics::{Lu, PhiFunctions};
 use nalgebra::DMatrix;
 
@@ -224,5 +224,16 @@ fn copy<'a>(from: impl Iterator<Item = &'a f64>, to: &mut [f64]) {
 fn keep_largest(largest: &mut [f64], now: &[f64]) {
     for (largest, now) in largest.iter_mut().zip(now) {
         *largest = largest.max(now.abs());
+    }
+}
+
+impl Checkpoint for GlobalError {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        visit_fields!(archive, self.coupled, self.before, self.follow);
+        visit_fields!(archive, self.magnification, self.lost);
+        archive.slice(&mut self.states)?;
+        archive.slice(&mut self.outputs)?;
+        archive.slice(&mut self.largest_states)?;
+        archive.slice(&mut self.largest_outputs)
     }
 }

@@ -9,6 +9,7 @@
 //! the states, with its sign.
 
 use dovetail_core::{Knot, Signal};
+use serde::{Deserialize, Serialize};
 
 use crate::coupling::Coupling;
 use crate::interface_system::hermite_error::{Before, Weight};
@@ -20,6 +21,7 @@ use crate::shape::Shape;
 const TERMS: usize = 7;
 
 /// The two parts, with room to compute them in.
+#[derive(Serialize, Deserialize)]
 pub(super) struct LocalError {
     /// The interface at the start of the step before, and that step's size; none after an event.
     before: Vec<Knot>,

@@ -13,7 +13,9 @@
 //! where no system can roll back. And where the memory has nothing to say, or has said worse things
 //! so far, this is what the next prediction is made with.
 
-use dovetail_core::{Connections, Error, Linearization, LinearizeTask, Workers};
+use dovetail_core::{
+    Archive, Checkpoint, Connections, Error, Linearization, LinearizeTask, Workers,
+};
 use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
 
@@ -169,4 +171,13 @@ fn is_known(task: &LinearizeTask) -> bool {
     let here = &task.linearization;
     let mut numbers = here.f.iter().chain(&here.g);
     numbers.all(|number| !number.is_nan())
+}
+
+impl Checkpoint for LookAhead {
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.tasks)?;
+        archive.slice(&mut self.growth)?;
+        archive.slice(&mut self.misses)?;
+        archive.slice(&mut self.differences)
+    }
 }

@@ -13,12 +13,15 @@
 //! too far as they have been too short. After each step the impulses of the whole run then add up
 //! to that of this one step alone, also over the first steps, which have nothing to remember.
 
+use serde::{Deserialize, Serialize};
+
 use super::tuning::{DEPTH, HYSTERESIS, INERTIA, MOST_RETURNED_GROWTH, USUAL_POINTS};
 use crate::interface_system::MOST_ORDERS;
 
 type Coefficients = [f64; MOST_ORDERS];
 
 /// The memory of all coupling variables.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Memory {
     /// Starts of the remembered steps, newest first.
     times: [f64; DEPTH],
@@ -29,7 +32,7 @@ pub(super) struct Memory {
     variables: Vec<Remembered>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize, Deserialize)]
 struct Remembered {
     /// The coefficients of `τ², τ³, τ⁴` in each of these steps.
     past: [Coefficients; DEPTH],

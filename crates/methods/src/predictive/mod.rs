@@ -17,6 +17,7 @@
 //!   an estimate of the error of the whole run (`global_error`).
 
 mod advice;
+mod checkpoint;
 mod completion;
 mod consistency;
 mod controller;
@@ -34,9 +35,10 @@ mod run_state;
 mod tuning;
 
 use dovetail_core::{
-    Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality,
-    Outcome, Past, StepRule, Task, Workers,
+    Advice, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
+    MethodQuality, Outcome, Past, StepRule, Task, Workers,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::costarica::{Control, EstimatorOptions};
 use crate::coupling::{Coupling, Variable};
@@ -110,6 +112,7 @@ struct Abilities {
 }
 
 /// The interface at the end of the step: values, slopes and curvatures of all coupling variables.
+#[derive(Serialize, Deserialize)]
 struct Ends {
     /// As predicted, and then corrected.
     solution: Vec<f64>,
@@ -129,7 +132,7 @@ struct Ends {
 }
 
 /// Scratch for what will become of states, system by system, and of outputs that are zero.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct FromRest {
     states: Vec<Vec<f64>>,
     outputs: Vec<f64>,
@@ -306,6 +309,10 @@ fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bo
 impl Method for Predictive<'_> {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        Some(self)
     }
 
     fn attempt(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<Outcome<'_>, Error> {

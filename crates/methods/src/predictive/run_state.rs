@@ -1,8 +1,11 @@
 //! What is carried from step to step, and counted.
 
+use serde::{Deserialize, Serialize};
+
 use super::tuning::MOST_UNKNOWN;
 
 /// The step under way, and what the last ones have left.
+#[derive(Serialize, Deserialize)]
 pub(super) struct StepState {
     /// Corrections of the step under way.
     pub corrections: u64,
@@ -35,7 +38,7 @@ impl Default for StepState {
 }
 
 /// Counts of a run.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct RunCounts {
     /// Steps that were refused before they were integrated, and after.
     pub refused_before: u64,
@@ -43,7 +46,7 @@ pub(super) struct RunCounts {
 }
 
 /// What is known of the error of the run.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 pub(super) struct ErrorKnowledge {
     /// First steps whose interpolation error is not known yet, and their sizes to the power with
     /// which that error grows.

@@ -366,6 +366,27 @@ impl NonlinearSolver for QuasiNewton {
         "quasi-newton"
     }
 
+    fn memory(&self) -> Vec<f64> {
+        if self.remembers {
+            self.inverse.as_slice().to_vec()
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn recall(&mut self, memory: &[f64]) -> bool {
+        self.forget();
+        if memory.is_empty() {
+            return true;
+        }
+        let fits = memory.len() == self.inverse.len();
+        if fits {
+            self.inverse.as_mut_slice().copy_from_slice(memory);
+            self.remembers = true;
+        }
+        fits
+    }
+
     fn solve_from(
         &mut self,
         equations: &mut dyn Equations,

@@ -37,6 +37,16 @@ pub trait NonlinearSolver {
         residual_known: bool,
     ) -> Outcome;
 
+    /// What it keeps from solve to solve, as numbers; empty if that is nothing.
+    fn memory(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Keeps what [`memory`](Self::memory) gave; false if that is of another size.
+    fn recall(&mut self, memory: &[f64]) -> bool {
+        memory.is_empty()
+    }
+
     /// Solves from `x`; `residual` is only written.
     fn solve(
         &mut self,

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator, Statistics,
-    StepRule, System, Task, Work, Workers, check_finite, readable,
+    Archive, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator,
+    Statistics, StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::Costs;
 use dovetail_methods::{Beforehand, MethodKind, start_values};
@@ -142,8 +142,55 @@ impl Session<'_> {
             interrupted,
         );
         let ending = run.run(&self.start, self.scenario.stop_time);
-        let reached = run.reached();
-        let statistics = run.statistics();
+        let (reached, statistics) = (run.reached(), run.statistics());
+        self.conclude(ending, reached, statistics)
+    }
+
+    /// Runs until `interrupted` is raised, or to the end; then what the rest of the run depends on.
+    pub fn run_to_checkpoint(
+        &mut self,
+        observers: &mut [&mut dyn Observer],
+        interrupted: &AtomicBool,
+    ) -> Result<Vec<u8>, Error> {
+        let mut run = Orchestrator::new(
+            &self.scenario.connections,
+            self.method.as_mut(),
+            self.workers.as_mut(),
+            observers,
+            interrupted,
+        );
+        run.run(&self.start, self.scenario.stop_time)?;
+        let mut archive = Archive::writer();
+        run.checkpoint(&mut archive)?;
+        Ok(archive.into_bytes())
+    }
+
+    /// Goes on from a checkpoint of the same model under the same options, with the bits of a run that never stopped.
+    pub fn resume(
+        mut self,
+        checkpoint: Vec<u8>,
+        observers: &mut [&mut dyn Observer],
+        interrupted: &AtomicBool,
+    ) -> Result<RunEnd, Error> {
+        let mut run = Orchestrator::new(
+            &self.scenario.connections,
+            self.method.as_mut(),
+            self.workers.as_mut(),
+            observers,
+            interrupted,
+        );
+        run.checkpoint(&mut Archive::reader(checkpoint))?;
+        let ending = run.resume(self.scenario.stop_time);
+        let (reached, statistics) = (run.reached(), run.statistics());
+        Ok(self.conclude(ending, reached, statistics))
+    }
+
+    fn conclude(
+        mut self,
+        ending: Result<Ending, Error>,
+        reached: f64,
+        statistics: Statistics,
+    ) -> RunEnd {
         let ending = interrupted_after_all(ending, &mut self.warnings);
         if let Ok(Ending::Requested { system }) = ending {
             let name = self.scenario.parts[system].name();

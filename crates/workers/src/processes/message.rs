@@ -1,10 +1,13 @@
 //! What lies in the shared memory: orders, answers and errors, as words.
 
+use std::borrow::Cow;
 use std::sync::atomic::AtomicU64;
 
+use serde::{Deserialize, Serialize};
+
 use dovetail_core::{
-    Capabilities, Error, Input, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature,
-    Output, Precision, Presence, Response, Signal, StepRule,
+    Capabilities, Error, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
+    Signal,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -24,11 +27,15 @@ pub(crate) enum Question {
     NumberOf,
     /// What was noted; the system is then dropped.
     Leave,
+    /// A piece of what the system is, see [`Checkpoint`](dovetail_core::Checkpoint).
+    Save,
+    /// A piece of what it is to be.
+    Restore,
 }
 
 impl Question {
     pub fn of(word: u64) -> Option<Self> {
-        const ALL: [Question; 7] = [
+        const ALL: [Question; 9] = [
             Question::Advance,
             Question::Trial,
             Question::Linearize,
@@ -36,6 +43,8 @@ impl Question {
             Question::TextOf,
             Question::NumberOf,
             Question::Leave,
+            Question::Save,
+            Question::Restore,
         ];
         ALL.into_iter().find(|question| *question as u64 == word)
     }
@@ -47,6 +56,9 @@ pub(crate) const FAILED: u64 = 1;
 
 /// Texts, errors and notes have room for so many words at least.
 const LEAST_WORDS: usize = 16 << 10;
+
+/// Checkpoints travel in pieces of so many bytes, for which there is always room.
+pub(crate) const PIECE: usize = 4 * LEAST_WORDS;
 
 /// Words that orders and answers of a system with this interface take, at most.
 pub(crate) fn words(interface: &Interface) -> usize {
@@ -292,163 +304,41 @@ pub struct Texts {
     pub number: fn(&str) -> f64,
 }
 
-/// A system's face and what it can do.
-pub(crate) fn write_face(
-    writer: &mut Writer,
+/// What a system looks like from outside.
+#[derive(Serialize, Deserialize)]
+struct Introduction<'a> {
+    interface: Cow<'a, Interface>,
+    capabilities: Capabilities,
+    /// The start values of inputs that are texts: their numbers mean nothing to another process.
+    texts: Vec<String>,
+}
+
+/// A system's interface and what it can do, as bytes.
+pub(crate) fn write_interface(
     interface: &Interface,
-    capabilities: &Capabilities,
+    capabilities: Capabilities,
     texts: Texts,
-) {
-    let Interface {
-        name,
-        inputs,
-        outputs,
-        states,
-    } = interface;
-    writer.text(name);
-    writer.list(inputs, |writer, input| {
-        let Input {
-            name,
-            start,
-            unit,
-            uses_slope,
-            nature,
-        } = input;
-        writer
-            .text(name)
-            .float(*start)
-            .option(unit.as_ref(), |writer, unit| {
-                writer.text(unit);
-            });
-        writer.truth(*uses_slope).number(nature_as_number(*nature));
-        if *nature == Nature::Text {
-            writer.text(&(texts.text)(*start));
-        }
-    });
-    writer.list(outputs, |writer, output| {
-        let Output {
-            name,
-            depends_on,
-            depends_on_slopes,
-            nominal,
-            unit,
-            nature,
-        } = output;
-        writer.text(name).option(unit.as_ref(), |writer, unit| {
-            writer.text(unit);
-        });
-        for positions in [depends_on, depends_on_slopes] {
-            writer.list(positions, |writer, position| {
-                writer.number(*position as u64);
-            });
-        }
-        writer
-            .number(nature_as_number(*nature))
-            .option(nominal.as_ref(), |writer, nominal| {
-                writer.float(*nominal);
-            });
-    });
-    writer.list(states, |writer, state| {
-        writer.text(state);
-    });
-    let Capabilities {
-        trial,
-        linearize,
-        input_degree,
-        output_derivatives,
-        step_rule,
-        presence,
-        precision,
-    } = *capabilities;
-    writer
-        .truth(trial)
-        .truth(linearize)
-        .number(input_degree as u64)
-        .number(output_derivatives as u64);
-    let imposed = match step_rule {
-        StepRule::Free => None,
-        StepRule::Imposed(size) => Some(size),
+) -> Vec<u8> {
+    let inputs = interface.inputs.iter();
+    let text_inputs = inputs.filter(|input| input.nature == Nature::Text);
+    let introduction = Introduction {
+        interface: Cow::Borrowed(interface),
+        capabilities,
+        texts: text_inputs.map(|input| (texts.text)(input.start)).collect(),
     };
-    writer.option(imposed.as_ref(), |writer, size| {
-        writer.float(*size);
-    });
-    writer
-        .truth(presence.initialization_mode)
-        .truth(presence.responds);
-    writer.float(precision.noise).float(precision.resolution);
+    postcard::to_stdvec(&introduction).expect("BUG: an interface can always be written")
 }
 
-/// What [`write_face`] wrote.
-pub(crate) fn read_face(
-    reader: &mut Reader<'_>,
-    texts: Texts,
-) -> Option<(Interface, Capabilities)> {
-    let interface = Interface {
-        name: reader.text()?,
-        inputs: reader.list(|reader| {
-            let (name, mut start) = (reader.text()?, reader.float()?);
-            let unit = reader.option(Reader::text)?;
-            let (uses_slope, nature) = (reader.truth()?, nature_of_number(reader.number()?)?);
-            if nature == Nature::Text {
-                start = (texts.number)(&reader.text()?);
-            }
-            Some(Input {
-                name,
-                start,
-                unit,
-                uses_slope,
-                nature,
-            })
-        })?,
-        outputs: reader.list(|reader| {
-            let (name, unit) = (reader.text()?, reader.option(Reader::text)?);
-            let mut positions = || reader.list(|reader| usize::try_from(reader.number()?).ok());
-            let (depends_on, depends_on_slopes) = (positions()?, positions()?);
-            let nature = nature_of_number(reader.number()?)?;
-            let nominal = reader.option(Reader::float)?;
-            Some(Output {
-                name,
-                depends_on,
-                depends_on_slopes,
-                nominal,
-                unit,
-                nature,
-            })
-        })?,
-        states: reader.list(Reader::text)?,
-    };
-    let capabilities = Capabilities {
-        trial: reader.truth()?,
-        linearize: reader.truth()?,
-        input_degree: reader.number()? as usize,
-        output_derivatives: reader.number()? as usize,
-        step_rule: reader
-            .option(Reader::float)?
-            .map_or(StepRule::Free, StepRule::Imposed),
-        presence: Presence {
-            initialization_mode: reader.truth()?,
-            responds: reader.truth()?,
-        },
-        precision: Precision {
-            noise: reader.float()?,
-            resolution: reader.float()?,
-        },
-    };
-    Some((interface, capabilities))
-}
-
-fn nature_as_number(nature: Nature) -> u64 {
-    match nature {
-        Nature::Continuous => 0,
-        Nature::Discrete => 1,
-        Nature::Text => 2,
+/// What [`write_interface`] wrote.
+pub(crate) fn read_interface(bytes: &[u8], texts: Texts) -> Option<(Interface, Capabilities)> {
+    let introduction: Introduction<'_> = postcard::from_bytes(bytes).ok()?;
+    let mut interface = introduction.interface.into_owned();
+    let inputs = interface.inputs.iter_mut();
+    let text_inputs = inputs.filter(|input| input.nature == Nature::Text);
+    for (input, text) in text_inputs.zip(&introduction.texts) {
+        input.start = (texts.number)(text);
     }
-}
-
-fn nature_of_number(number: u64) -> Option<Nature> {
-    [Nature::Continuous, Nature::Discrete, Nature::Text]
-        .into_iter()
-        .find(|nature| nature_as_number(*nature) == number)
+    Some((interface, introduction.capabilities))
 }
 
 #[cfg(test)]

@@ -12,7 +12,10 @@ mod wire;
 
 use std::time::Instant;
 
-use dovetail_core::{Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers};
+use dovetail_core::{
+    Archive, Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers,
+    visit_system,
+};
 
 use message::Question;
 
@@ -185,6 +188,14 @@ impl Workers for Processes {
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
         self.ask(Question::Linearize, tasks)
+    }
+
+    fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        archive.slice(&mut self.work)?;
+        for remote in &mut self.remotes {
+            visit_system(remote, archive)?;
+        }
+        Ok(())
     }
 
     fn work(&self) -> &[Work] {

@@ -5,18 +5,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Precision,
-    Presence, Response, Signal, StepRule, System, Trial,
+    Archive, Capabilities, Checkpoint, Error, Interface, Linearization, Linearize, MacroStep,
+    Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
 };
 
 use crate::processes::lost::Lost;
 use crate::processes::memory::{Put, Take};
 use crate::processes::message::{
-    DONE, Question, put_step, read_face, take_error, take_evaluation, take_linearization,
-    take_response, words,
+    DONE, PIECE, Question, put_step, read_interface, take_error, take_evaluation,
+    take_linearization, take_response, words,
 };
 use crate::processes::process_pool::{Process, ProcessPool, Refusal};
-use crate::processes::wire::Reader;
 
 /// What a system has to report at the end of its run; empty until then.
 pub type Told = Arc<Mutex<Vec<u8>>>;
@@ -161,8 +160,7 @@ impl Remote {
             }
             Err(Refusal::Lost(lost)) => return Err(order.lost(lost)),
         };
-        let Some((interface, capabilities)) = read_face(&mut Reader::new(&face), pool.texts())
-        else {
+        let Some((interface, capabilities)) = read_interface(&face, pool.texts()) else {
             return Err(order.lost(process.lose(Lost::Confused)));
         };
         let memory = process.give_memory(words(&interface));
@@ -402,6 +400,12 @@ impl System for Remote {
             .then_some(self as &mut dyn Linearize)
     }
 
+    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
+        self.capabilities
+            .checkpoint
+            .then_some(self as &mut dyn Checkpoint)
+    }
+
     fn input_degree(&self) -> usize {
         self.capabilities.input_degree
     }
@@ -436,6 +440,57 @@ impl Linearize for Remote {
     fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
         self.send_linearize(Some(time), into)?;
         self.receive_evaluation(into, Instant::now())
+    }
+}
+
+impl Checkpoint for Remote {
+    /// What the system is, one piece after the other.
+    fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        if !archive.restores() {
+            self.save(&mut bytes)?;
+        }
+        archive.field(&mut bytes)?;
+        if archive.restores() {
+            self.restore(&bytes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Remote {
+    fn save(&mut self, bytes: &mut Vec<u8>) -> Result<(), Error> {
+        loop {
+            let at = bytes.len() as u64;
+            let length = self.ask(
+                Question::Save,
+                |put| put.word(at),
+                |take| {
+                    let length = take.word() as usize;
+                    bytes.extend(take.bytes());
+                    length
+                },
+            )?;
+            if bytes.len() >= length {
+                return Ok(());
+            }
+        }
+    }
+
+    fn restore(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let mut rest = bytes;
+        loop {
+            let (piece, after) = rest.split_at(rest.len().min(PIECE));
+            let write = |put: &mut Put<'_>| {
+                put.word(after.is_empty().into());
+                put.bytes(piece);
+            };
+            self.ask(Question::Restore, write, |_| ())?;
+            if after.is_empty() {
+                return Ok(());
+            }
+            rest = after;
+        }
     }
 }
 

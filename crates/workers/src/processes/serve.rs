@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Linearization, Linearize, Response, Signal, System,
+    Archive, Capabilities, Error, Interface, Linearization, Linearize, Response, Signal, System,
+    visit_system,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
@@ -20,10 +21,9 @@ use rustix::process::{Signal as Kill, getpid, kill_process};
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone};
 use crate::processes::memory::{Memory, Put, Take};
 use crate::processes::message::{
-    DONE, FAILED, Question, Texts, put_error, put_evaluation, put_linearization, put_response,
-    take_step, write_face,
+    DONE, FAILED, PIECE, Question, Texts, put_error, put_evaluation, put_linearization,
+    put_response, take_step, write_interface,
 };
-use crate::processes::wire::Writer;
 
 /// What a frame is: who starts a process sends one `OPEN`, and `MAKE` for every run.
 pub(crate) const OPEN: u64 = 0;
@@ -158,6 +158,7 @@ impl Server {
         }
         let memory = self.memory.as_ref().ok_or(Gone)?;
         let mut buffers = Buffers::new(system.interface());
+        let mut checkpoint = Transfer::default();
         loop {
             channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
             let words = channel::body(memory);
@@ -170,6 +171,16 @@ impl Server {
                 Question::TextOf => put_text(words, self.texts, take.float()),
                 Question::NumberOf => put_number(words, self.texts, &take.bytes()),
                 Question::Leave => put_bytes(words, &maker.told()),
+                Question::Save | Question::Restore => {
+                    let system = system.as_mut();
+                    let done = match asked {
+                        Question::Save => checkpoint.save(system, take.word() as usize, words),
+                        _ => checkpoint.restore(system, &mut take, words),
+                    };
+                    if let Err(error) = done {
+                        put_error(words, &error, &system.interface().name, buffers.reached);
+                    }
+                }
             }
             channel::pass(memory, &self.socket, ANSWERED)?;
             if asked == Question::Leave {
@@ -181,9 +192,8 @@ impl Server {
     /// Sends the system's interface and what it can do.
     fn introduce(&self, system: &mut dyn System) -> std::result::Result<(), Gone> {
         let capabilities = Capabilities::of(system);
-        let mut face = Writer::default();
-        write_face(&mut face, system.interface(), &capabilities, self.texts);
-        channel::send_frame(&self.socket, DONE, &face.into_bytes())
+        let introduction = write_interface(system.interface(), capabilities, self.texts);
+        channel::send_frame(&self.socket, DONE, &introduction)
     }
 }
 
@@ -224,6 +234,51 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
         RecvAncillaryMessage::ScmRights(mut files) => files.next(),
         _ => None,
     }))
+}
+
+/// A checkpoint on its way, piece by piece.
+#[derive(Default)]
+struct Transfer {
+    bytes: Vec<u8>,
+}
+
+impl Transfer {
+    /// Answers the piece from position `at` on; the first is taken from what the system is now.
+    fn save(
+        &mut self,
+        system: &mut dyn System,
+        at: usize,
+        words: &[AtomicU64],
+    ) -> std::result::Result<(), Error> {
+        if at == 0 {
+            let mut archive = Archive::writer();
+            visit_system(system, &mut archive)?;
+            self.bytes = archive.into_bytes();
+        }
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let mut put = Put::new(words);
+        put.word(DONE);
+        put.word(self.bytes.len() as u64);
+        put.bytes(&rest[..rest.len().min(PIECE)]);
+        Ok(())
+    }
+
+    /// Takes a piece in; after the last one the system becomes what it was.
+    fn restore(
+        &mut self,
+        system: &mut dyn System,
+        take: &mut Take<'_>,
+        words: &[AtomicU64],
+    ) -> std::result::Result<(), Error> {
+        let is_last = take.word() != 0;
+        self.bytes.extend(take.bytes());
+        if is_last {
+            let mut archive = Archive::reader(std::mem::take(&mut self.bytes));
+            visit_system(system, &mut archive)?;
+        }
+        Put::new(words).word(DONE);
+        Ok(())
+    }
 }
 
 /// Room for questions and answers, made once.
