@@ -40,7 +40,7 @@ pub use conformance::{Expectations, conformance};
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
 pub use interface::{Input, Interface, Nature, Output};
-pub use linearization::Linearization;
+pub use linearization::{Evaluation, Linearization};
 pub use macro_step::{Grid, GridWalk, MacroStep};
 pub use mapped::{Mapped, Mapping};
 pub use method::{
@@ -54,6 +54,6 @@ pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
 pub use stopwatch::Stopwatch;
-pub use system::{Capabilities, Linearize, Precision, Presence, StepRule, System, Trial};
-pub use task::{LinearizeTask, Response, Task};
+pub use system::{Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
+pub use task::{EvaluateTask, LinearizeTask, Response, Task};
 pub use workers::{SingleThread, Work, Workers, visit_system};

@@ -71,3 +71,33 @@ impl Linearization {
         }
     }
 }
+
+/// `f(t, x, u)` and `g(t, x, u)` of a system, wherever it stands itself.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Evaluation {
+    /// `x`.
+    pub x: DVector<f64>,
+    /// `u`.
+    pub u: DVector<f64>,
+    /// `u'`.
+    pub u_slope: DVector<f64>,
+    /// `f(t, x, u)`.
+    pub f: DVector<f64>,
+    /// `g(t, x, u)`.
+    pub g: DVector<f64>,
+}
+
+impl Evaluation {
+    /// Zeros, to be filled: for a system with this interface.
+    pub fn of(interface: &Interface) -> Self {
+        let states = interface.states.len();
+        let inputs = interface.inputs.len();
+        Self {
+            x: DVector::zeros(states),
+            u: DVector::zeros(inputs),
+            u_slope: DVector::zeros(inputs),
+            f: DVector::zeros(states),
+            g: DVector::zeros(interface.outputs.len()),
+        }
+    }
+}

@@ -3,10 +3,10 @@
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::interface::{Interface, Nature};
-use crate::linearization::Linearization;
+use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
-use crate::system::{Linearize, Precision, Presence, StepRule, System, Trial};
+use crate::system::{Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
 use crate::task::Response;
 
 /// What happens to a value between an output and an input.
@@ -153,6 +153,14 @@ impl<S: System> System for Mapped<S> {
         self.system.begin(step, &self.inputs, response)
     }
 
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
+        if self.system.evaluate().is_some() {
+            Some(self)
+        } else {
+            None
+        }
+    }
+
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         self.system.checkpoint() // a wrapper keeps nothing from step to step
     }
@@ -236,18 +244,20 @@ impl<S: System> Linearize for Mapped<S> {
         }
         Ok(())
     }
+}
 
-    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+impl<S: System> Evaluate for Mapped<S> {
+    fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
         for (i, mapping) in self.mappings.iter().enumerate() {
             self.kept[i] = [into.u[i], into.u_slope[i]];
             (into.u[i], into.u_slope[i]) =
                 (mapping.value(into.u[i]), into.u_slope[i] * mapping.factor());
         }
-        let unit = self
+        let system = self
             .system
-            .linearize()
-            .expect("BUG: a system without linearisation was linearised");
-        let done = unit.evaluate_into(time, into);
+            .evaluate()
+            .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
+        let done = system.evaluate_into(time, into);
         for (i, [value, slope]) in self.kept.iter().enumerate() {
             (into.u[i], into.u_slope[i]) = (*value, *slope);
         }

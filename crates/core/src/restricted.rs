@@ -5,7 +5,9 @@ use crate::error::Error;
 use crate::interface::Interface;
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
-use crate::system::{Capabilities, Linearize, Precision, Presence, StepRule, System, Trial};
+use crate::system::{
+    Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial,
+};
 use crate::task::Response;
 
 /// What is taken away. The default takes nothing.
@@ -159,6 +161,14 @@ impl<S: System> System for Restricted<S> {
         self.system.begin(step, inputs, response)?;
         self.forget_derivatives(response);
         Ok(())
+    }
+
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
+        if self.restrictions.linearization {
+            self.system.evaluate()
+        } else {
+            None
+        }
     }
 
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {

@@ -3,7 +3,7 @@
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::interface::Interface;
-use crate::linearization::Linearization;
+use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
 use crate::task::Response;
@@ -46,6 +46,11 @@ pub trait System: Send {
 
     /// Capability: A, B, C, D, states and derivatives at the time reached.
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        None
+    }
+
+    /// Capability: derivatives and outputs elsewhere than where the system stands.
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
         None
     }
 
@@ -120,6 +125,10 @@ impl<S: System + ?Sized> System for Box<S> {
         (**self).linearize()
     }
 
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
+        (**self).evaluate()
+    }
+
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         (**self).checkpoint()
     }
@@ -158,14 +167,12 @@ pub trait Trial {
 pub trait Linearize {
     /// Fills `into`, whose sizes fit the system.
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error>;
+}
 
-    /// `f` and `g` elsewhere: at `time`, in the state and under the inputs that `into` has; nothing else of it changes. A system that
-    /// can only look where it stands answers NaN.
-    fn evaluate_into(&mut self, _time: f64, into: &mut Linearization) -> Result<(), Error> {
-        into.f.fill(f64::NAN);
-        into.g.fill(f64::NAN);
-        Ok(())
-    }
+/// A system whose derivatives and outputs can be asked for elsewhere than where it stands.
+pub trait Evaluate {
+    /// Fills `f` and `g` in: at `time`, in the state and under the inputs that are given. The system stays where it is.
+    fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error>;
 }
 
 /// How a system answers questions about the present.
@@ -213,6 +220,8 @@ pub struct Capabilities {
     pub trial: bool,
     /// It can be linearised.
     pub linearize: bool,
+    /// Its derivatives and outputs can be asked for elsewhere.
+    pub evaluate: bool,
     /// What it is can be written down and read back.
     pub checkpoint: bool,
     /// Degree of the input polynomials it follows.
@@ -233,6 +242,7 @@ impl Capabilities {
         Self {
             trial: system.trial().is_some(),
             linearize: system.linearize().is_some(),
+            evaluate: system.evaluate().is_some(),
             checkpoint: system.checkpoint().is_some(),
             input_degree: system.input_degree().min(MAX_DEGREE),
             output_derivatives: system.output_derivatives().min(2),

@@ -1,11 +1,9 @@
 //! Work orders for systems, and their answers.
 
-use crate::error::Error;
 use crate::interface::Interface;
-use crate::linearization::Linearization;
+use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::{Knot, Signal};
-use crate::system::Linearize;
 
 /// What one system is asked to do, with room for its answer.
 ///
@@ -62,8 +60,6 @@ pub struct LinearizeTask {
     pub system: usize,
     /// Whether it takes part in this call.
     pub due: bool,
-    /// If given, only `f` and `g` are asked for: at this time, in the state and under the inputs that the linearisation has.
-    pub elsewhere: Option<f64>,
     /// The answer.
     pub linearization: Linearization,
 }
@@ -74,16 +70,32 @@ impl LinearizeTask {
         Self {
             system,
             due: true,
-            elsewhere: None,
             linearization: Linearization::of(interface),
         }
     }
+}
 
-    /// Asks the system.
-    pub fn carry_out(&mut self, unit: &mut dyn Linearize) -> Result<(), Error> {
-        match self.elsewhere {
-            Some(time) => unit.evaluate_into(time, &mut self.linearization),
-            None => unit.linearize_into(&mut self.linearization),
+/// A question for `f` and `g` of a system elsewhere than where it stands, with room for the answer.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct EvaluateTask {
+    /// Position of the system.
+    pub system: usize,
+    /// Whether it takes part in this call.
+    pub due: bool,
+    /// At which time.
+    pub time: f64,
+    /// In which state and under which inputs; the answer.
+    pub evaluation: Evaluation,
+}
+
+impl EvaluateTask {
+    /// A question for `system`.
+    pub fn new(system: usize, interface: &Interface) -> Self {
+        Self {
+            system,
+            due: true,
+            time: f64::NAN,
+            evaluation: Evaluation::of(interface),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::interface::Interface;
 use crate::stopwatch::Stopwatch;
 use crate::system::{Capabilities, System};
-use crate::task::{LinearizeTask, Response, Task};
+use crate::task::{EvaluateTask, LinearizeTask, Response, Task};
 
 /// Systems, wherever they run. A method sees systems through this trait alone and cannot tell a thread from a remote rank.
 pub trait Workers {
@@ -24,8 +24,11 @@ pub trait Workers {
     /// Every due task is tried; no system moves.
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
 
-    /// Every system whose task is due is linearised where it stands, or tells its derivatives and outputs elsewhere.
+    /// Every system whose task is due is linearised where it stands.
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error>;
+
+    /// Every system whose task is due says what its derivatives and outputs are elsewhere; no system moves.
+    fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error>;
 
     /// What every system is, and what it has done so far, is written down or read back.
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error>;
@@ -152,8 +155,23 @@ impl Workers for SingleThread {
             let system = system
                 .linearize()
                 .expect("BUG: a system without linearisation was linearised");
-            stopwatch.time(&mut work.seconds, || task.carry_out(system))?;
-            work.linearizations += u64::from(task.elsewhere.is_none());
+            stopwatch.time(&mut work.seconds, || {
+                system.linearize_into(&mut task.linearization)
+            })?;
+            work.linearizations += 1;
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error> {
+        for task in tasks.iter_mut().filter(|task| task.due) {
+            let Seat { system, stopwatch } = &mut self.seats[task.system];
+            let system = system
+                .evaluate()
+                .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
+            stopwatch.time(&mut self.work[task.system].seconds, || {
+                system.evaluate_into(task.time, &mut task.evaluation)
+            })?;
         }
         Ok(())
     }

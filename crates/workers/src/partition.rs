@@ -4,15 +4,18 @@ use std::any::Any;
 use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use dovetail_core::{Archive, Error, LinearizeTask, Stopwatch, System, Task, Work, visit_system};
+use dovetail_core::{
+    Archive, Error, EvaluateTask, LinearizeTask, Stopwatch, System, Task, Work, visit_system,
+};
 
-use crate::slot::{Operation, Slot, WorkerTask, advance, linearize};
+use crate::slot::{Operation, Slot, WorkerTask, advance, evaluate, linearize};
 
 /// Some of the systems, and what they are asked.
 pub(crate) struct Partition {
     slots: Slots,
     tasks: Batch<Task>,
     linearizations: Batch<LinearizeTask>,
+    evaluations: Batch<EvaluateTask>,
     failure: Option<Failure>,
 }
 
@@ -49,6 +52,12 @@ impl BatchTask for LinearizeTask {
     }
 }
 
+impl BatchTask for EvaluateTask {
+    fn batch(partition: &mut Partition) -> &mut Batch<Self> {
+        &mut partition.evaluations
+    }
+}
+
 impl Partition {
     /// Deals the systems out to so many partitions.
     pub fn deal(systems: Vec<Box<dyn System>>, partitions: usize) -> Vec<Self> {
@@ -70,6 +79,7 @@ impl Partition {
             slots,
             tasks: Batch::new(count, advance),
             linearizations: Batch::new(count, linearize),
+            evaluations: Batch::new(count, evaluate),
             failure: None,
         }
     }
@@ -91,11 +101,13 @@ impl Partition {
             slots,
             tasks,
             linearizations,
+            evaluations,
             ..
         } = self;
         self.failure = tasks
             .carry_out(slots)
-            .or_else(|| linearizations.carry_out(slots));
+            .or_else(|| linearizations.carry_out(slots))
+            .or_else(|| evaluations.carry_out(slots));
     }
 
     /// Gives back what was taken over, carried out or not, and records what the systems have done

@@ -1,7 +1,7 @@
 //! A system in its slot, and the calls it can receive.
 
 use dovetail_core::{
-    Error, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work,
+    Error, EvaluateTask, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work,
 };
 
 /// A system, and what it has done so far.
@@ -56,8 +56,24 @@ impl WorkerTask for LinearizeTask {
         Self {
             system: 0,
             due: false,
-            elsewhere: None,
             linearization: Linearization::zeros(0, 0, 0),
+        }
+    }
+}
+
+impl WorkerTask for EvaluateTask {
+    fn system(&self) -> usize {
+        self.system
+    }
+
+    fn is_due(&self) -> bool {
+        self.due
+    }
+
+    fn blank() -> Self {
+        Self {
+            due: false,
+            ..Self::new(0, &Interface::default())
         }
     }
 }
@@ -108,7 +124,19 @@ pub(crate) fn linearize(slot: &mut Slot, task: &mut LinearizeTask) -> Result<(),
     let linearize = system
         .linearize()
         .expect("BUG: a system without linearization was linearized");
-    stopwatch.time(&mut work.seconds, || task.carry_out(linearize))?;
-    work.linearizations += u64::from(task.elsewhere.is_none());
+    stopwatch.time(&mut work.seconds, || {
+        linearize.linearize_into(&mut task.linearization)
+    })?;
+    work.linearizations += 1;
     Ok(())
+}
+
+pub(crate) fn evaluate(slot: &mut Slot, task: &mut EvaluateTask) -> Result<(), Error> {
+    let evaluate = slot
+        .system
+        .evaluate()
+        .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
+    slot.stopwatch.time(&mut slot.work.seconds, || {
+        evaluate.evaluate_into(task.time, &mut task.evaluation)
+    })
 }

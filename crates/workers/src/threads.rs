@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle, available_parallelism, current};
 
 use dovetail_core::{
-    Archive, Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers,
+    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, System, Task, Work,
+    Workers,
 };
 
 use crate::handoff::Handoff;
 use crate::partition::{BatchTask, Failure, Partition};
-use crate::slot::{Operation, advance, begin, linearize, trial};
+use crate::slot::{Operation, advance, begin, evaluate, linearize, trial};
 
 /// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping
 /// and being woken cost.
@@ -212,6 +213,10 @@ impl Workers for Threads {
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
         self.call(tasks, linearize)
+    }
+
+    fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error> {
+        self.call(tasks, evaluate)
     }
 
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {

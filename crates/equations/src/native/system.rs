@@ -1,9 +1,9 @@
 //! A model as a system.
 
 use dovetail_core::{
-    Archive, Capabilities, Checkpoint, Error, Interface, Knot, Linearization, Linearize,
-    MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule, System, Trial,
-    visit_fields,
+    Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Knot, Linearization,
+    Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule, System,
+    Trial, visit_fields,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 use nalgebra::DMatrix;
@@ -294,7 +294,7 @@ impl NativeSystem {
         state.inputs.copy_from_slice(&self.drive.values);
         state.slopes.copy_from_slice(&self.drive.slopes);
         self.dynamics.enter(state.side);
-        let mut evaluation = Evaluation {
+        let mut evaluation = ResponseFiller {
             dynamics: &mut self.dynamics,
             at: self.drive.point(time, &state.values),
             drive: &self.drive,
@@ -343,6 +343,7 @@ impl NativeSystem {
     pub const CAPABILITIES: Capabilities = Capabilities {
         trial: true,
         linearize: true,
+        evaluate: true,
         checkpoint: true,
         input_degree: MAX_DEGREE,
         output_derivatives: 2,
@@ -392,6 +393,10 @@ impl System for NativeSystem {
     }
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
+        Some(self)
+    }
+
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
         Some(self)
     }
 
@@ -469,8 +474,10 @@ impl Linearize for NativeSystem {
         }
         Ok(())
     }
+}
 
-    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+impl Evaluate for NativeSystem {
+    fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
         self.dynamics.enter(self.now.side);
         let at = Point {
             time: self.before_switch(time),
@@ -495,14 +502,14 @@ fn largest_input(inputs: &[Signal], size: f64) -> f64 {
 }
 
 /// A response being filled, order by order.
-struct Evaluation<'a> {
+struct ResponseFiller<'a> {
     dynamics: &'a mut Dynamics,
     at: Point<'a>,
     drive: &'a Drive,
     work: &'a mut Scratch,
 }
 
-impl Evaluation<'_> {
+impl ResponseFiller<'_> {
     fn fill_values(&mut self, response: &mut Response) {
         let outputs = &mut self.work.outputs;
         self.dynamics.outputs(self.at, outputs);

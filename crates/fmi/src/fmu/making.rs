@@ -52,6 +52,7 @@ impl Prepared {
         Capabilities {
             trial: abilities.rollback || exchange,
             linearize: abilities.linearizes || exchange,
+            evaluate: exchange,
             checkpoint: false,
             input_degree: abilities.input_degree(),
             output_derivatives: abilities.output_derivatives(),

@@ -1,6 +1,6 @@
 //! The linearization of a Model Exchange FMU, by directional derivatives or by differences.
 
-use dovetail_core::{Error, Linearization, Linearize, Signal};
+use dovetail_core::{Error, Evaluate, Evaluation, Linearization, Linearize, Signal};
 
 use super::stencil::Stencil;
 use super::{DIFFERENCE, ModelExchange};
@@ -29,8 +29,10 @@ impl<I: Instance> Linearize for ModelExchange<I> {
         let done = self.begin_running(now).and_then(|()| self.fill(into));
         self.report(now, done)
     }
+}
 
-    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
+impl<I: Instance> Evaluate for ModelExchange<I> {
+    fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
         let now = self.now.time;
         let done = self
             .begin_running(now)
@@ -114,7 +116,7 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     /// `f` and `g` at another time, in another state and under other inputs.
-    fn look_elsewhere(&mut self, time: f64, into: &mut Linearization) -> Result<(), CallError> {
+    fn look_elsewhere(&mut self, time: f64, into: &mut Evaluation) -> Result<(), CallError> {
         self.hold_inputs();
         let mut held = std::mem::take(&mut self.buffers.held);
         for &k in &self.layout.smooth_input_positions {
@@ -124,7 +126,12 @@ impl<I: Instance> ModelExchange<I> {
         self.buffers.held = held;
         looked?;
         self.read_rates(0)?;
-        self.take_values(into);
+        into.f
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.rates[0]);
+        into.g
+            .as_mut_slice()
+            .copy_from_slice(&self.buffers.outputs[0]);
         Ok(())
     }
 

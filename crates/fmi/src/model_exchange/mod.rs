@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal, System, Trial,
+    Error, Evaluate, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal,
+    System, Trial,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
@@ -521,6 +522,10 @@ impl<I: Instance> System for ModelExchange<I> {
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {
+        Some(self)
+    }
+
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
         Some(self)
     }
 

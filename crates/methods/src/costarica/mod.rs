@@ -21,9 +21,9 @@ pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
-    Archive, Checkpoint, Error, Interface, Knot, Linearization, Linearize, MAX_DEGREE, MacroStep,
-    Nature, Precision, Presence, Response, Signal, StepRule, System, Trial, visit_fields,
-    visit_system,
+    Archive, Checkpoint, Error, Evaluate, Interface, Knot, Linearization, Linearize, MAX_DEGREE,
+    MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
+    visit_fields, visit_system,
 };
 use dovetail_numerics::Transfer;
 
@@ -160,6 +160,10 @@ impl<S: System> System for Costarica<S> {
 
     fn linearize(&mut self) -> Option<&mut dyn Linearize> {
         self.system.linearize()
+    }
+
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
+        self.system.evaluate()
     }
 
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {

@@ -14,7 +14,7 @@
 //! so far, this is what the next prediction is made with.
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, Linearization, LinearizeTask, Workers,
+    Archive, Checkpoint, Connections, Error, EvaluateTask, Evaluation, Linearization, Workers,
 };
 use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
@@ -29,7 +29,7 @@ use crate::state_counts::distinct_state_counts;
 
 /// The look ahead, with its scratch.
 pub(super) struct LookAhead {
-    tasks: Vec<LinearizeTask>,
+    tasks: Vec<EvaluateTask>,
     /// For each number of states that occurs: room to factor in.
     scratch: Vec<Scratch>,
     growth: Vec<f64>,
@@ -57,7 +57,7 @@ impl LookAhead {
             tasks: interfaces
                 .iter()
                 .enumerate()
-                .map(|(k, interface)| LinearizeTask::new(k, interface))
+                .map(|(k, interface)| EvaluateTask::new(k, interface))
                 .collect(),
             scratch: sizes
                 .iter()
@@ -81,10 +81,14 @@ impl LookAhead {
         ranges: &Ranges,
         workers: &mut dyn Workers,
     ) -> Result<Option<f64>, Error> {
+        let able = workers.capabilities().iter().all(|c| c.evaluate);
+        if !able {
+            return Ok(None);
+        }
         let step = coupling.step;
         for (task, asked) in self.tasks.iter_mut().zip(&coupling.tasks) {
-            task.elsewhere = Some(step.end);
-            let there = &mut task.linearization;
+            task.time = step.end;
+            let there = &mut task.evaluation;
             for (i, signal) in asked.inputs.iter().enumerate() {
                 there.u[i] = signal.value(step.size());
                 there.u_slope[i] = signal.derivative(1, step.size());
@@ -97,7 +101,7 @@ impl LookAhead {
                 *x = estimate;
             }
         }
-        if workers.linearize(&mut self.tasks).is_err() {
+        if workers.evaluate(&mut self.tasks).is_err() {
             return Ok(Some(f64::INFINITY)); // beyond what the model can answer: too far
         }
         if !self.tasks.iter().all(is_known) {
@@ -112,7 +116,7 @@ impl LookAhead {
     /// What the outputs of one system will be off by.
     fn judge(&mut self, system: usize, size: f64, ends: &Ends, interface_system: &InterfaceSystem) {
         let here = interface_system.linearization(system);
-        let there = &self.tasks[system].linearization;
+        let there = &self.tasks[system].evaluation;
         let growth = &mut self.growth[..here.x.len()];
         for (i, growth) in growth.iter_mut().enumerate() {
             *growth = size / 3.0 * (there.f[i] - linear_slope(here, there, i, size));
@@ -155,7 +159,7 @@ impl Scratch {
 }
 
 /// `f_lin`: the slope of a state at the end of the step, as the linearization at its start says.
-fn linear_slope(here: &Linearization, there: &Linearization, state: usize, size: f64) -> f64 {
+fn linear_slope(here: &Linearization, there: &Evaluation, state: usize, size: f64) -> f64 {
     let by_state = |j: usize| here.a[(state, j)] * (there.x[j] - here.x[j]);
     let by_input = |j: usize| {
         here.b[(state, j)] * (there.u[j] - here.u[j])
@@ -167,8 +171,8 @@ fn linear_slope(here: &Linearization, there: &Linearization, state: usize, size:
 }
 
 /// Whether a system has answered with numbers.
-fn is_known(task: &LinearizeTask) -> bool {
-    let here = &task.linearization;
+fn is_known(task: &EvaluateTask) -> bool {
+    let here = &task.evaluation;
     let mut numbers = here.f.iter().chain(&here.g);
     numbers.all(|number| !number.is_nan())
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
-    Capabilities, Error, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
-    Signal,
+    Capabilities, Error, Evaluation, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature,
+    Response, Signal,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -20,6 +20,7 @@ pub(crate) enum Question {
     Advance,
     Trial,
     Linearize,
+    Evaluate,
     Begin,
     /// The text that a number stands for.
     TextOf,
@@ -35,10 +36,11 @@ pub(crate) enum Question {
 
 impl Question {
     pub fn of(word: u64) -> Option<Self> {
-        const ALL: [Question; 9] = [
+        const ALL: [Question; 10] = [
             Question::Advance,
             Question::Trial,
             Question::Linearize,
+            Question::Evaluate,
             Question::Begin,
             Question::TextOf,
             Question::NumberOf,
@@ -214,7 +216,7 @@ pub(crate) fn take_linearization(take: &mut Take<'_>, into: &mut Linearization) 
 }
 
 /// `f` and `g`, and how many seconds they took.
-pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Linearization, seconds: f64) {
+pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Evaluation, seconds: f64) {
     let mut put = Put::new(words);
     put.word(DONE);
     put.float(seconds);
@@ -224,7 +226,7 @@ pub(crate) fn put_evaluation(words: &[AtomicU64], of: &Linearization, seconds: f
 }
 
 /// What [`put_evaluation`] put, but for its first word; the seconds.
-pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Linearization) -> f64 {
+pub(crate) fn take_evaluation(take: &mut Take<'_>, into: &mut Evaluation) -> f64 {
     let seconds = take.float();
     [&mut into.f, &mut into.g]
         .into_iter()

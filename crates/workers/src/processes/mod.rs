@@ -13,8 +13,8 @@ mod wire;
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Capabilities, Error, Interface, LinearizeTask, System, Task, Work, Workers,
-    visit_system,
+    Archive, Capabilities, Error, EvaluateTask, Interface, LinearizeTask, System, Task, Work,
+    Workers, visit_system,
 };
 
 use message::Question;
@@ -80,19 +80,28 @@ impl RemoteTask for Task {
 
 impl RemoteTask for LinearizeTask {
     fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
-        remote.send_linearize(self.elsewhere, &self.linearization)
+        remote.send_linearize()
     }
 
     fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
-        match self.elsewhere {
-            Some(_) => remote.receive_evaluation(&mut self.linearization, began),
-            None => remote.receive_linearization(&mut self.linearization, began),
-        }
+        remote.receive_linearization(&mut self.linearization, began)
     }
 
     fn count(&self, _: Question, work: &mut Work) {
-        work.linearizations += u64::from(self.elsewhere.is_none());
+        work.linearizations += 1;
     }
+}
+
+impl RemoteTask for EvaluateTask {
+    fn send(&self, _: Question, remote: &mut Remote) -> Result<(), Error> {
+        remote.send_evaluate(self.time, &self.evaluation)
+    }
+
+    fn receive(&mut self, remote: &mut Remote, began: Instant) -> Result<(), Error> {
+        remote.receive_evaluation(&mut self.evaluation, began)
+    }
+
+    fn count(&self, _: Question, _: &mut Work) {}
 }
 
 impl Processes {
@@ -188,6 +197,10 @@ impl Workers for Processes {
 
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
         self.ask(Question::Linearize, tasks)
+    }
+
+    fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error> {
+        self.ask(Question::Evaluate, tasks)
     }
 
     fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {

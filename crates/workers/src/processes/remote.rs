@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Capabilities, Checkpoint, Error, Interface, Linearization, Linearize, MacroStep,
-    Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
+    Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Linearization,
+    Linearize, MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
 };
 
 use crate::processes::lost::Lost;
@@ -251,21 +251,21 @@ impl Remote {
         Ok(())
     }
 
-    /// Asks for the linearization, or for `f` and `g` elsewhere.
-    pub(crate) fn send_linearize(
-        &mut self,
-        elsewhere: Option<f64>,
-        of: &Linearization,
-    ) -> Result<(), Error> {
+    /// Asks for the linearization.
+    pub(crate) fn send_linearize(&mut self) -> Result<(), Error> {
+        let process = self.process();
+        Put::new(process.body()).word(Question::Linearize as u64);
+        process.request().map_err(|lost| self.failed(lost))
+    }
+
+    /// Asks for `f` and `g` elsewhere.
+    pub(crate) fn send_evaluate(&mut self, time: f64, of: &Evaluation) -> Result<(), Error> {
         let process = self.process();
         let mut put = Put::new(process.body());
-        put.word(Question::Linearize as u64);
-        put.word(elsewhere.is_some().into());
-        if let Some(time) = elsewhere {
-            put.float(time);
-            [&of.x, &of.u, &of.u_slope]
-                .iter()
-                .for_each(|vector| put.floats(vector.as_slice()));
+        put.word(Question::Evaluate as u64);
+        put.float(time);
+        for vector in [&of.x, &of.u, &of.u_slope] {
+            put.floats(vector.as_slice());
         }
         process.request().map_err(|lost| self.failed(lost))
     }
@@ -273,7 +273,7 @@ impl Remote {
     /// Waits for `f` and `g` that were asked for.
     pub(crate) fn receive_evaluation(
         &mut self,
-        into: &mut Linearization,
+        into: &mut Evaluation,
         began: Instant,
     ) -> Result<(), Error> {
         self.seconds = self.receive(began, |take| take_evaluation(take, into))?;
@@ -400,6 +400,12 @@ impl System for Remote {
             .then_some(self as &mut dyn Linearize)
     }
 
+    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
+        self.capabilities
+            .evaluate
+            .then_some(self as &mut dyn Evaluate)
+    }
+
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         self.capabilities
             .checkpoint
@@ -433,12 +439,14 @@ impl Trial for Remote {
 
 impl Linearize for Remote {
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error> {
-        self.send_linearize(None, into)?;
+        self.send_linearize()?;
         self.receive_linearization(into, Instant::now())
     }
+}
 
-    fn evaluate_into(&mut self, time: f64, into: &mut Linearization) -> Result<(), Error> {
-        self.send_linearize(Some(time), into)?;
+impl Evaluate for Remote {
+    fn evaluate_into(&mut self, time: f64, into: &mut Evaluation) -> Result<(), Error> {
+        self.send_evaluate(time, into)?;
         self.receive_evaluation(into, Instant::now())
     }
 }

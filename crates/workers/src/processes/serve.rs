@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use dovetail_core::{
-    Archive, Capabilities, Error, Interface, Linearization, Linearize, Response, Signal, System,
-    visit_system,
+    Archive, Capabilities, Error, Evaluation, Interface, Linearization, Linearize, Response,
+    Signal, System, visit_system,
 };
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, fstat};
@@ -165,7 +165,11 @@ impl Server {
             let mut take = Take::new(words);
             let asked = Question::of(take.word()).ok_or(Gone)?;
             match asked {
-                Question::Advance | Question::Trial | Question::Linearize | Question::Begin => {
+                Question::Advance
+                | Question::Trial
+                | Question::Linearize
+                | Question::Evaluate
+                | Question::Begin => {
                     buffers.answer(asked, system.as_mut(), take, words);
                 }
                 Question::TextOf => put_text(words, self.texts, take.float()),
@@ -287,6 +291,7 @@ struct Buffers {
     /// For each number of derivatives that can be asked for.
     responses: [Response; 3],
     linearization: Linearization,
+    evaluation: Evaluation,
     reached: f64,
 }
 
@@ -300,6 +305,7 @@ impl Buffers {
                 .collect(),
             responses: [0, 1, 2].map(|derivatives| Response::new(interface, derivatives)),
             linearization: Linearization::of(interface),
+            evaluation: Evaluation::of(interface),
             reached: f64::NAN,
         }
     }
@@ -308,12 +314,12 @@ impl Buffers {
         &mut self,
         question: Question,
         system: &mut dyn System,
-        mut take: Take<'_>,
+        take: Take<'_>,
         words: &[AtomicU64],
     ) {
         let answered = match question {
-            Question::Linearize if take.word() == 0 => self.linearize(system, words),
-            Question::Linearize => self.evaluate(system, take, words),
+            Question::Linearize => self.linearize(system, words),
+            Question::Evaluate => self.evaluate(system, take, words),
             _ => self.step(question, system, take, words),
         };
         if let Err(error) = answered {
@@ -342,13 +348,14 @@ impl Buffers {
     ) -> std::result::Result<(), Error> {
         let before = Instant::now();
         let time = take.float();
-        let point = &mut self.linearization;
+        let point = &mut self.evaluation;
         for vector in [&mut point.x, &mut point.u, &mut point.u_slope] {
             take.floats(vector.as_mut_slice());
         }
-        // What is there is no linearization any more: the next one is to be filled anew.
-        point.affine = 0;
-        linearizer(system).evaluate_into(time, point)?;
+        system
+            .evaluate()
+            .expect("BUG: a system was asked for what it is elsewhere, and cannot know")
+            .evaluate_into(time, point)?;
         put_evaluation(words, point, before.elapsed().as_secs_f64());
         Ok(())
     }
