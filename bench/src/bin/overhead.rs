@@ -9,11 +9,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Connections, CouplingResidual, Error, Grid, Input, Interface, MacroStep, Method, Observer,
-    Orchestrator, Output, Response, Signal, SingleThread, Source, System,
+    Connections, Error, Grid, Input, Interface, MacroStep, Method, Observer, Orchestrator, Output,
+    Response, Signal, Source, System,
 };
+use dovetail_methods::CouplingResidual;
 use dovetail_methods::{GaussSeidel, Jacobi, initialize};
 use dovetail_report::{Alignment, LastRow, Recorder, Table, Variables, significant};
+use dovetail_workers::SingleThread;
 
 const SIZES: [usize; 3] = [2, 10, 100];
 const REPEATS: usize = 7;

@@ -4,9 +4,9 @@
 use dovetail_cases::{
     DAMPING_REACTION, LOTKA_VOLTERRA, MECHANICAL, Measured, PUMP_AND_TANK, measure_run, model,
 };
+use dovetail_conformance::{Expectations, conformance};
 use dovetail_core::{
-    Ending, Expectations, MacroStep, Response, Restricted, Restrictions, Signal, StepRule, System,
-    conformance,
+    Ending, MacroStep, Response, Restricted, Restrictions, Signal, StepRule, System,
 };
 use dovetail_equations::NativeSystem;
 use dovetail_methods::{Control, Costarica, EstimatorOptions, Form};

@@ -1,8 +1,9 @@
 //! Consistent start values: chains, loops that can be solved, and loops that cannot.
 
-use dovetail_core::{Error, SingleThread};
+use dovetail_core::Error;
 use dovetail_methods::{algebraic_loops, initialize};
 use dovetail_scenario::{Choices, Overrides, Scenario, SourceText};
+use dovetail_workers::SingleThread;
 
 fn scenario(text: &str) -> Scenario {
     let source = SourceText {

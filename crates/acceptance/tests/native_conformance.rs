@@ -2,7 +2,8 @@
 //! restricted.
 
 use dovetail_cases::ALL;
-use dovetail_core::{Expectations, Restricted, Restrictions, System, conformance};
+use dovetail_conformance::{Expectations, conformance};
+use dovetail_core::{Restricted, Restrictions, System};
 use dovetail_equations::{Definition, Model, NativeSystem, Source};
 
 const TOLERANCE: f64 = 1e-11;

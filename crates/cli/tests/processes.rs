@@ -8,9 +8,10 @@ use std::process::Child;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use dovetail::core::{Expectations, MacroStep, Response, Signal, System, conformance};
+use dovetail::core::{MacroStep, Response, Signal, System};
 use dovetail::fmi::{number_of_text, text_of_number};
 use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
+use dovetail_conformance::{Expectations, conformance};
 use dovetail_fixtures::{Fault, Fixture, Kind, Model, Version};
 use support::{Done, Folder, Table, dovetail, example, lone, run_json, start};
 

@@ -12,7 +12,6 @@
 
 mod checkpoint;
 mod components;
-mod conformance;
 mod connections;
 mod error;
 pub mod glob;
@@ -26,17 +25,14 @@ mod nearest;
 mod observer;
 mod orchestrator;
 mod past;
-mod residual;
 mod restricted;
 mod signal;
-mod stopwatch;
 mod system;
 mod task;
 mod workers;
 
 pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
-pub use conformance::{Expectations, conformance};
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
 pub use interface::{Input, Interface, Nature, Output};
@@ -50,10 +46,8 @@ pub use nearest::nearest;
 pub use observer::Observer;
 pub use orchestrator::{Ending, Orchestrator, Statistics, check_finite};
 pub use past::Past;
-pub use residual::CouplingResidual;
 pub use restricted::{Restricted, Restrictions};
 pub use signal::{Knot, MAX_DEGREE, Signal};
-pub use stopwatch::Stopwatch;
 pub use system::{Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
 pub use task::{EvaluateTask, LinearizeTask, Response, Task};
-pub use workers::{SingleThread, Work, Workers, visit_system};
+pub use workers::{Work, Workers, visit_system};

@@ -1,12 +1,12 @@
 //! A system whose inputs are converted on their way in: units of measure, transformations of connections.
 
-use crate::checkpoint::Checkpoint;
 use crate::error::Error;
+use crate::forward_to_system;
 use crate::interface::{Interface, Nature};
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
-use crate::system::{Evaluate, Linearize, Precision, Presence, StepRule, System, Trial};
+use crate::system::{Evaluate, Linearize, System, Trial};
 use crate::task::Response;
 
 /// What happens to a value between an output and an input.
@@ -129,6 +129,8 @@ impl<S: System> Mapped<S> {
 }
 
 impl<S: System> System for Mapped<S> {
+    forward_to_system!(system: checkpoint, presence, precision, input_degree, output_derivatives, step_rule);
+
     fn interface(&self) -> &Interface {
         &self.interface
     }
@@ -161,18 +163,6 @@ impl<S: System> System for Mapped<S> {
         }
     }
 
-    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
-        self.system.checkpoint() // a wrapper keeps nothing from step to step
-    }
-
-    fn presence(&self) -> Presence {
-        self.system.presence()
-    }
-
-    fn precision(&self) -> Precision {
-        self.system.precision()
-    }
-
     fn trial(&mut self) -> Option<&mut dyn Trial> {
         if self.system.trial().is_some() {
             Some(self)
@@ -187,18 +177,6 @@ impl<S: System> System for Mapped<S> {
         } else {
             None
         }
-    }
-
-    fn input_degree(&self) -> usize {
-        self.system.input_degree()
-    }
-
-    fn output_derivatives(&self) -> usize {
-        self.system.output_derivatives()
-    }
-
-    fn step_rule(&self) -> StepRule {
-        self.system.step_rule()
     }
 }
 

@@ -1,13 +1,10 @@
 //! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
 
-use crate::checkpoint::Checkpoint;
 use crate::error::Error;
-use crate::interface::Interface;
+use crate::forward_to_system;
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
-use crate::system::{
-    Capabilities, Evaluate, Linearize, Precision, Presence, StepRule, System, Trial,
-};
+use crate::system::{Capabilities, Evaluate, Linearize, StepRule, System, Trial};
 use crate::task::Response;
 
 /// What is taken away. The default takes nothing.
@@ -111,9 +108,7 @@ impl<S: System> Restricted<S> {
 }
 
 impl<S: System> System for Restricted<S> {
-    fn interface(&self) -> &Interface {
-        self.system.interface()
-    }
+    forward_to_system!(system: interface, checkpoint, presence, precision);
 
     fn advance(
         &mut self,
@@ -169,18 +164,6 @@ impl<S: System> System for Restricted<S> {
         } else {
             None
         }
-    }
-
-    fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
-        self.system.checkpoint() // a wrapper keeps nothing from step to step
-    }
-
-    fn presence(&self) -> Presence {
-        self.system.presence()
-    }
-
-    fn precision(&self) -> Precision {
-        self.system.precision()
     }
 
     fn trial(&mut self) -> Option<&mut dyn Trial> {

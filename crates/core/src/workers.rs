@@ -3,7 +3,6 @@
 use crate::checkpoint::Archive;
 use crate::error::Error;
 use crate::interface::Interface;
-use crate::stopwatch::Stopwatch;
 use crate::system::{Capabilities, System};
 use crate::task::{EvaluateTask, LinearizeTask, Response, Task};
 
@@ -46,7 +45,7 @@ pub struct Work {
     pub trials: u64,
     /// Linearisations.
     pub linearizations: u64,
-    /// Time spent in the system. Light steps are sampled, see [`Stopwatch`].
+    /// Time spent in the system. Light steps are sampled.
     pub seconds: f64,
 }
 
@@ -63,129 +62,6 @@ impl Work {
         self.integrations += u64::from(!response.estimated);
         self.trials += u64::from(!response.estimated);
         self.linearizations += u64::from(response.linearized);
-    }
-}
-
-/// All systems in the calling thread, one after the other.
-pub struct SingleThread {
-    seats: Vec<Seat>,
-    interfaces: Vec<Interface>,
-    capabilities: Vec<Capabilities>,
-    work: Vec<Work>,
-}
-
-struct Seat {
-    system: Box<dyn System>,
-    stopwatch: Stopwatch,
-}
-
-impl SingleThread {
-    /// Takes the systems over.
-    pub fn new(mut systems: Vec<Box<dyn System>>) -> Self {
-        Self {
-            interfaces: systems.iter().map(|s| s.interface().clone()).collect(),
-            capabilities: systems
-                .iter_mut()
-                .map(|s| Capabilities::of(s.as_mut()))
-                .collect(),
-            work: vec![Work::default(); systems.len()],
-            seats: systems
-                .into_iter()
-                .map(|system| Seat {
-                    system,
-                    stopwatch: Stopwatch::default(),
-                })
-                .collect(),
-        }
-    }
-}
-
-impl Workers for SingleThread {
-    fn interfaces(&self) -> &[Interface] {
-        &self.interfaces
-    }
-
-    fn capabilities(&self) -> &[Capabilities] {
-        &self.capabilities
-    }
-
-    fn begin(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        for task in tasks.iter_mut().filter(|task| task.due) {
-            task.response.begin();
-            self.seats[task.system]
-                .system
-                .begin(task.step, &task.inputs, &mut task.response)?;
-        }
-        Ok(())
-    }
-
-    fn advance(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) =
-                (&mut self.seats[task.system], &mut self.work[task.system]);
-            task.response.begin();
-            stopwatch.time(&mut work.seconds, || {
-                system.advance(task.step, &task.inputs, &mut task.response)
-            })?;
-            work.count_advance(task.step.is_instant(), &task.response);
-        }
-        Ok(())
-    }
-
-    fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error> {
-        for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) =
-                (&mut self.seats[task.system], &mut self.work[task.system]);
-            let system = system
-                .trial()
-                .expect("BUG: a trial was asked of a system without rollback");
-            task.response.begin();
-            stopwatch.time(&mut work.seconds, || {
-                system.respond(task.step, &task.inputs, &mut task.response)
-            })?;
-            work.count_trial(&task.response);
-        }
-        Ok(())
-    }
-
-    fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error> {
-        for task in tasks.iter_mut().filter(|task| task.due) {
-            let (Seat { system, stopwatch }, work) =
-                (&mut self.seats[task.system], &mut self.work[task.system]);
-            let system = system
-                .linearize()
-                .expect("BUG: a system without linearisation was linearised");
-            stopwatch.time(&mut work.seconds, || {
-                system.linearize_into(&mut task.linearization)
-            })?;
-            work.linearizations += 1;
-        }
-        Ok(())
-    }
-
-    fn evaluate(&mut self, tasks: &mut [EvaluateTask]) -> Result<(), Error> {
-        for task in tasks.iter_mut().filter(|task| task.due) {
-            let Seat { system, stopwatch } = &mut self.seats[task.system];
-            let system = system
-                .evaluate()
-                .expect("BUG: a system was asked for what it is elsewhere, and cannot know");
-            stopwatch.time(&mut self.work[task.system].seconds, || {
-                system.evaluate_into(task.time, &mut task.evaluation)
-            })?;
-        }
-        Ok(())
-    }
-
-    fn checkpoint(&mut self, archive: &mut Archive) -> Result<(), Error> {
-        archive.slice(&mut self.work)?;
-        for seat in &mut self.seats {
-            visit_system(seat.system.as_mut(), archive)?;
-        }
-        Ok(())
-    }
-
-    fn work(&self) -> &[Work] {
-        &self.work
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{CouplingResidual, Ending, Error, Observer, readable};
+use dovetail_core::{Ending, Error, Observer, readable};
 use dovetail_fmi::Costs;
+use dovetail_methods::CouplingResidual;
 use dovetail_report::{
     Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
     SystemWork, Trajectory, Variables, Verdict,

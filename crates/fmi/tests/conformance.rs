@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use dovetail_core::{Capabilities, Expectations, System, conformance};
+use dovetail_conformance::{Expectations, conformance};
+use dovetail_core::{Capabilities, System};
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use dovetail_fmi::description::Strictness;
 use dovetail_fmi::{Conditions, Prepared, Probing, Settings, Unit, Use};

@@ -5,6 +5,7 @@
 mod automatic;
 mod costarica;
 mod coupling;
+mod coupling_residual;
 mod divergence;
 mod early_stops;
 mod elementwise;
@@ -41,6 +42,7 @@ mod time_scale;
 
 pub use automatic::{AUTO, Chosen, build_watched, choose};
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
+pub use coupling_residual::CouplingResidual;
 pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
 pub use fallback::Fallback;
 pub use gauss_seidel::GaussSeidel;

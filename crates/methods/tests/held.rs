@@ -3,11 +3,14 @@
 
 mod mock;
 
+use dovetail_conformance::{Expectations, conformance};
 use dovetail_core::{
-    Connections, CouplingResidual, Error, Exchange, Expectations, Interface, Knot, MacroStep,
-    Nature, Observer, Response, Signal, SingleThread, Source, System, Trial, Workers, conformance,
+    Connections, Error, Exchange, Interface, Knot, MacroStep, Nature, Observer, Response, Signal,
+    Source, System, Trial, Workers,
 };
+use dovetail_methods::CouplingResidual;
 use dovetail_methods::{Costarica, EstimatorOptions, Ifosmondi, algebraic_loops, initialize};
+use dovetail_workers::SingleThread;
 use mock::{Ball, Coupled, Display, HEATING, IDLE, Thermostat, input, native, output, room, run};
 
 const ALL: [&str; 10] = [

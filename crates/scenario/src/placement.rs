@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use dovetail_core::{SingleThread, System, Workers};
+use dovetail_core::{System, Workers};
 use dovetail_methods::MethodKind;
+use dovetail_workers::SingleThread;
 use dovetail_workers::{ProcessPool, Threads};
 
 use crate::diagnostic::Problem;

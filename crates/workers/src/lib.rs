@@ -1,18 +1,21 @@
-//! Where systems live beside the calling thread.
+//! Where systems live.
 //!
-//! [`Threads`] spreads them over threads of this process, [`Processes`] gives each a process of its
+//! [`SingleThread`] keeps them in the calling thread, [`Threads`] spreads them over threads of this process, [`Processes`] gives each a process of its
 //! own. Each system is asked the same questions in the same order as under
-//! [`SingleThread`](dovetail_core::SingleThread), so that a run does not depend on where its
+//! [`SingleThread`], so that a run does not depend on where its
 //! systems live, to the last bit.
 
 mod handoff;
 mod partition;
 mod processes;
+mod single_thread;
 mod slot;
+mod stopwatch;
 mod threads;
 
 pub use processes::{
     Helper, Lost, ProcessPool, Processes, Reader, Refusal, Remote, StartError, SystemFactory,
     SystemRequest, Texts, Told, Writer, serve,
 };
+pub use single_thread::SingleThread;
 pub use threads::Threads;

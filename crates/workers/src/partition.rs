@@ -5,7 +5,7 @@ use std::mem::swap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dovetail_core::{
-    Archive, Error, EvaluateTask, LinearizeTask, Stopwatch, System, Task, Work, visit_system,
+    Archive, Error, EvaluateTask, LinearizeTask, System, Task, Work, visit_system,
 };
 
 use crate::slot::{Operation, Slot, WorkerTask, advance, evaluate, linearize};
@@ -63,11 +63,7 @@ impl Partition {
     pub fn deal(systems: Vec<Box<dyn System>>, partitions: usize) -> Vec<Self> {
         let mut dealt: Vec<Vec<Slot>> = (0..partitions).map(|_| Vec::new()).collect();
         for (position, system) in systems.into_iter().enumerate() {
-            dealt[position % partitions].push(Slot {
-                system,
-                work: Work::default(),
-                stopwatch: Stopwatch::default(),
-            });
+            dealt[position % partitions].push(Slot::new(system));
         }
         let slots = dealt.into_iter().map(|slots| Slots { slots, partitions });
         slots.map(Self::new).collect()

@@ -1,14 +1,26 @@
 //! A system in its slot, and the calls it can receive.
 
 use dovetail_core::{
-    Error, EvaluateTask, Interface, Linearization, LinearizeTask, Stopwatch, System, Task, Work,
+    Error, EvaluateTask, Interface, Linearization, LinearizeTask, System, Task, Work,
 };
+
+use crate::stopwatch::Stopwatch;
 
 /// A system, and what it has done so far.
 pub(crate) struct Slot {
     pub system: Box<dyn System>,
     pub work: Work,
     pub stopwatch: Stopwatch,
+}
+
+impl Slot {
+    pub fn new(system: Box<dyn System>) -> Self {
+        Self {
+            system,
+            work: Work::default(),
+            stopwatch: Stopwatch::default(),
+        }
+    }
 }
 
 /// One call of the system in a slot.

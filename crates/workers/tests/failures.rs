@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use dovetail_core::{
     Error, Interface, Linearization, Linearize, LinearizeTask, MacroStep, Output, Response, Signal,
-    SingleThread, System, Task, Trial, Work, Workers,
+    System, Task, Trial, Work, Workers,
 };
+use dovetail_workers::SingleThread;
 use dovetail_workers::Threads;
 
 /// What a system does when it is asked.

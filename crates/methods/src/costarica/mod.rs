@@ -21,9 +21,8 @@ pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
-    Archive, Checkpoint, Error, Evaluate, Interface, Knot, Linearization, Linearize, MAX_DEGREE,
-    MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
-    visit_fields, visit_system,
+    Archive, Checkpoint, Error, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
+    Signal, System, Trial, forward_to_system, visit_fields, visit_system,
 };
 use dovetail_numerics::Transfer;
 
@@ -122,9 +121,7 @@ impl<S: System> Costarica<S> {
 }
 
 impl<S: System> System for Costarica<S> {
-    fn interface(&self) -> &Interface {
-        self.system.interface()
-    }
+    forward_to_system!(system: interface, presence, precision, linearize, evaluate, input_degree, step_rule);
 
     fn begin(
         &mut self,
@@ -134,14 +131,6 @@ impl<S: System> System for Costarica<S> {
     ) -> Result<(), Error> {
         self.system.begin(step, inputs, response)?;
         self.complete_step(step, inputs, response)
-    }
-
-    fn presence(&self) -> Presence {
-        self.system.presence()
-    }
-
-    fn precision(&self) -> Precision {
-        self.system.precision()
     }
 
     fn advance(
@@ -158,14 +147,6 @@ impl<S: System> System for Costarica<S> {
         Some(self)
     }
 
-    fn linearize(&mut self) -> Option<&mut dyn Linearize> {
-        self.system.linearize()
-    }
-
-    fn evaluate(&mut self) -> Option<&mut dyn Evaluate> {
-        self.system.evaluate()
-    }
-
     fn checkpoint(&mut self) -> Option<&mut dyn Checkpoint> {
         if self.system.checkpoint().is_some() {
             Some(self)
@@ -174,16 +155,8 @@ impl<S: System> System for Costarica<S> {
         }
     }
 
-    fn input_degree(&self) -> usize {
-        self.system.input_degree()
-    }
-
     fn output_derivatives(&self) -> usize {
         self.system.output_derivatives().max(1)
-    }
-
-    fn step_rule(&self) -> StepRule {
-        self.system.step_rule()
     }
 }
 

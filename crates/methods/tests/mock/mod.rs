@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use dovetail_core::{
     Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization,
     Linearize, MAX_DEGREE, MacroStep, Method, Nature, Observer, Orchestrator, Output, Response,
-    Signal, SingleThread, Source, Statistics, StepRule, System, Trial, Workers,
+    Signal, Source, Statistics, StepRule, System, Trial, Workers,
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
@@ -15,6 +15,7 @@ use dovetail_methods::{
     initialize,
 };
 use dovetail_numerics::nonlinear::{QuasiNewton, QuasiNewtonOptions};
+use dovetail_workers::SingleThread;
 
 /// Numbers that stand for texts: no arithmetic survives them.
 pub const HEATING: f64 = 1e300;

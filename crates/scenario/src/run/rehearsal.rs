@@ -3,9 +3,10 @@
 //! Some FMUs start from the inputs that they know before initialization mode; others show their outputs only when they have left
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
-use dovetail_core::{SingleThread, Source, Workers, readable};
+use dovetail_core::{Source, Workers, readable};
 use dovetail_methods::{Beforehand, Settings, start_values};
 use dovetail_workers::Refusal;
+use dovetail_workers::SingleThread;
 use serde::{Deserialize, Serialize};
 
 use super::model_copy::ModelCopy;

@@ -2,14 +2,10 @@
 //!
 //! It builds fresh systems as it needs them and returns the first broken promise as a sentence.
 
-use crate::checkpoint::Archive;
-use crate::interface::{Input, Interface, Nature};
-use crate::linearization::{Evaluation, Linearization};
-use crate::macro_step::MacroStep;
-use crate::signal::{Knot, MAX_DEGREE, Signal};
-use crate::system::{Capabilities, StepRule, System};
-use crate::task::Response;
-use crate::workers::visit_system;
+use dovetail_core::{
+    Archive, Capabilities, Evaluation, Input, Interface, Knot, Linearization, MAX_DEGREE,
+    MacroStep, Nature, Response, Signal, StepRule, System, visit_system,
+};
 
 /// What the suite may expect.
 #[derive(Clone, Copy, Debug)]

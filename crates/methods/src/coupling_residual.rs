@@ -1,9 +1,6 @@
 //! How well the interfaces meet.
 
-use crate::connections::{Connections, Source};
-use crate::error::Error;
-use crate::method::Exchange;
-use crate::observer::Observer;
+use dovetail_core::{Connections, Error, Exchange, Observer, Source};
 
 /// The largest coupling residual of a run: by how much an input, at the end of a step, differed from what its source answers
 /// there. Zero when interfaces really meet; the jump of a held input otherwise. Only what was answered for the same time is
