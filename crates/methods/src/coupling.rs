@@ -9,6 +9,7 @@ use dovetail_core::{
 use crate::early_stops::EarlyStops;
 use crate::finite::finite_or_zero;
 use crate::initialization::reinitialize;
+use crate::interface_vector::Stacking;
 use crate::near_side::NearSide;
 use crate::predictions::Predictions;
 use crate::shape::Shape;
@@ -205,12 +206,19 @@ impl<'a> Coupling<'a> {
     /// not known.
     pub fn stack_start(&self, into: &mut [f64]) {
         for (c, knot) in self.start.iter().enumerate() {
-            let slope = finite_or_zero(knot.slope);
-            let curvature = finite_or_zero(knot.curvature);
-            let orders = into.chunks_mut(self.start.len());
-            for (slots, number) in orders.zip([knot.value, slope, curvature]) {
-                slots[c] = number;
-            }
+            let known = Knot {
+                value: knot.value,
+                slope: finite_or_zero(knot.slope),
+                curvature: finite_or_zero(knot.curvature),
+            };
+            self.stacking().put(into, c, known);
+        }
+    }
+
+    /// Where the numbers of the coupling variables are in a stacked vector.
+    pub fn stacking(&self) -> Stacking {
+        Stacking {
+            variables: self.variables.len(),
         }
     }
 

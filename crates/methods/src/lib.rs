@@ -18,6 +18,7 @@ mod ifosmondi;
 mod imposed_steps;
 mod initialization;
 mod interface_system;
+mod interface_vector;
 mod jacobi;
 mod missiles;
 mod monolithic;

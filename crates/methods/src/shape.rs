@@ -2,6 +2,8 @@
 
 use dovetail_core::{Knot, Signal};
 
+use crate::interface_vector::Stacking;
+
 /// What inputs are made of over a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
@@ -19,20 +21,10 @@ impl Shape {
         if self == Self::Quintic { 3 } else { 2 }
     }
 
-    /// The end of one variable in a vector that holds the values of all, then their slopes, then
-    /// their curvatures.
+    /// The end of one variable in a vector of just so many numbers for each.
     pub fn knot_of(self, stacked: &[f64], variable: usize) -> Knot {
-        let count = stacked.len() / self.orders();
-        let curvature = if self == Self::Quintic {
-            stacked[2 * count + variable]
-        } else {
-            f64::NAN
-        };
-        Knot {
-            value: stacked[variable],
-            slope: stacked[count + variable],
-            curvature,
-        }
+        let variables = stacked.len() / self.orders();
+        Stacking { variables }.knot(stacked, variable)
     }
 
     /// The signal from `start` to `end`.

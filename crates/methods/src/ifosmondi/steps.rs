@@ -9,6 +9,7 @@
 use dovetail_core::{Grid, Knot, MacroStep, Signal};
 use serde::{Deserialize, Serialize};
 
+use crate::interface_vector::Stacking;
 use crate::plan::Plan;
 use crate::ranges::Ranges;
 use crate::step_bounds::StepBounds;
@@ -194,7 +195,9 @@ impl InputErrors {
         end: &[f64],
         ranges: &Ranges,
     ) -> InputError {
-        let count = start.len();
+        let stacking = Stacking {
+            variables: start.len(),
+        };
         for (c, miss) in self.newest.iter_mut().enumerate() {
             *miss = (self.inputs[c].value(size) - end[c]).abs();
         }
@@ -205,15 +208,7 @@ impl InputErrors {
             f64::INFINITY
         };
         for (c, (input, knot)) in self.inputs.iter_mut().zip(start).enumerate() {
-            *input = Signal::parabola_to(
-                size,
-                knot.value,
-                Knot {
-                    value: end[c],
-                    slope: end[count + c],
-                    curvature: f64::NAN,
-                },
-            );
+            *input = Signal::parabola_to(size, knot.value, stacking.knot(end, c));
         }
         self.now.fill(0.0);
         self.longer = Some(size);
@@ -228,10 +223,11 @@ impl InputErrors {
         end: &[f64],
         ranges: &Ranges,
     ) -> InputError {
-        let count = start.len();
+        let stacking = Stacking {
+            variables: start.len(),
+        };
         for (c, knot) in start.iter().enumerate() {
-            let value = end[c];
-            let slope = end[count + c];
+            let Knot { value, slope, .. } = stacking.knot(end, c);
             self.now[c] =
                 6.0 * (knot.slope + slope - 2.0 * (value - knot.value) / size) / (size * size);
             self.newest[c] = match self.before {

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::costarica::{Estimator, EstimatorOptions, Sizes, zero_non_finite};
 use crate::coupling::Coupling;
+use crate::interface_vector::Stacking;
 use crate::shape::Shape;
 pub(crate) use matrix::{InterfaceMatrices, MOST_ORDERS};
 pub(crate) use unsolved::Unsolved;
@@ -289,13 +290,12 @@ impl InterfaceSystem {
     }
 
     fn estimate(&self, system: usize, coupling: &Coupling<'_>, into: &mut [f64]) {
-        let count = coupling.variables.len();
+        let stacking = coupling.stacking();
         let estimator = &self.estimators[system];
         let inputs = &coupling.tasks[system].inputs;
         for row in &self.rows[system] {
-            for order in 0..into.len() / count {
-                into[order * count + row.variable] =
-                    estimator.estimate(order, row.position, inputs);
+            for (order, place) in stacking.places(row.variable, into.len()).enumerate() {
+                into[place] = estimator.estimate(order, row.position, inputs);
             }
         }
     }
@@ -326,12 +326,13 @@ impl InterfaceSystem {
         inputs: Option<&[Signal]>,
         into: &mut [f64],
     ) {
-        let count = disturbance.len();
+        let stacking = Stacking {
+            variables: disturbance.len(),
+        };
         for (system, rows) in self.rows.iter().enumerate() {
             for row in rows {
-                for order in 0..into.len() / count.max(1) {
-                    let caused = self.caused(system, order, row.position, disturbance, inputs);
-                    into[order * count + row.variable] = caused;
+                for (order, place) in stacking.places(row.variable, into.len()).enumerate() {
+                    into[place] = self.caused(system, order, row.position, disturbance, inputs);
                 }
             }
         }

@@ -25,6 +25,7 @@ use crate::events::meeting_event;
 use crate::finite::finite_or_zero;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, OperatorScope, Unsolved};
+use crate::interface_vector::InterfaceVector;
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
 use control::Controller;
@@ -57,9 +58,9 @@ pub struct Missiles<'a> {
     local: bool,
     /// Values, then slopes, of the coupling variables at the end of the step; and by how much the
     /// integrated ones differ.
-    solution: Vec<f64>,
-    right: Vec<f64>,
-    discrepancy: Vec<f64>,
+    solution: InterfaceVector,
+    right: InterfaceVector,
+    discrepancy: InterfaceVector,
     predictions: Predictions,
     signals: [f64; 2],
 }
@@ -93,6 +94,7 @@ impl<'a> Missiles<'a> {
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
             Controller::new(grid, tolerance, options.bounds, &coupling)
         });
+        let zeros = || InterfaceVector::zeros(2, count);
         Self {
             coupling,
             interface_system,
@@ -100,9 +102,9 @@ impl<'a> Missiles<'a> {
             free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
             revocable: adaptive && capabilities.iter().all(|c| c.trial),
             local: false,
-            solution: vec![0.0; 2 * count],
-            right: vec![0.0; 2 * count],
-            discrepancy: vec![0.0; 2 * count],
+            solution: zeros(),
+            right: zeros(),
+            discrepancy: zeros(),
             predictions: Predictions::new(count),
             signals: [0.0; 2],
         }
@@ -142,12 +144,11 @@ impl<'a> Missiles<'a> {
 
     /// Integrated outputs minus solved ones; a slope that is not known agrees.
     fn compare(&mut self) {
-        let count = self.coupling.variables.len();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
-            let slope = knot.slope - self.solution[count + c];
+            let slope = knot.slope - self.solution.slope(c);
             self.discrepancy[c] = knot.value - self.solution[c];
-            self.discrepancy[count + c] = finite_or_zero(slope);
+            *self.discrepancy.slope_mut(c) = finite_or_zero(slope);
         }
     }
 

@@ -11,15 +11,14 @@ impl Checkpoint for Predictive<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.same("the method", &NAME.to_owned())?;
         visit_fields!(archive, self.begun, self.advice, self.counts);
-        visit_fields!(archive, self.step_state, self.error_knowledge);
-        visit_fields!(archive, self.memory, self.rates, self.local_error);
-        visit_fields!(archive, self.outputs, self.states, self.predictions);
-        visit_fields!(archive, self.ends, self.from_rest);
+        visit_fields!(archive, self.step_state, self.errors.knowledge);
+        visit_fields!(archive, self.memory, self.errors.local, self.scales);
+        visit_fields!(archive, self.predictions, self.ends);
         archive.slice(&mut self.present)?;
         self.coupling.visit(archive)?;
         self.interface_system.visit(archive)?;
         self.look_ahead.visit(archive)?;
-        archive.parts(self.global_error.as_mut_slice())?;
+        archive.parts(self.errors.global.as_mut_slice())?;
         self.steps.visit(archive)
     }
 }

@@ -20,23 +20,24 @@ impl Predictive<'_> {
         let solved = self.unknowns();
         self.coupling
             .note_predictions(&self.ends.solution, &mut self.predictions);
-        if let Some(error) = &mut self.global_error {
+        if let Some(error) = &mut self.errors.global {
             error.begin_step();
         }
         self.interface_system.localize(step.end, workers)?;
         self.learn(step);
         // By the ends as integrated: a prediction that missed would show as a high derivative.
         let ends = &self.ends.integrated[..solved];
-        let rates = &self.rates;
-        self.local_error
+        let rates = &self.scales.rates;
+        self.errors
+            .local
             .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
-        self.local_error.judge_taken_ends(
+        self.errors.local.judge_taken_ends(
             &self.coupling,
             &self.ends.missed[..solved],
-            &self.rates,
+            &self.scales.rates,
             &mut self.interface_system,
         );
-        self.local_error.learn(&self.coupling);
+        self.errors.local.learn(&self.coupling);
         self.choose_linearizations();
         let event = self.coupling.at_event();
         self.coupling.stops.accepted(step);
@@ -65,12 +66,12 @@ impl Predictive<'_> {
         Restart::measure(&self.coupling, &self.interface_system, integrated);
         let linear = &mut ends.difference[..measured];
         self.interface_system.estimate_all(&self.coupling, linear);
-        for (difference, integrated) in ends.difference.iter_mut().zip(&ends.integrated) {
+        for (difference, integrated) in ends.difference.iter_mut().zip(ends.integrated.iter()) {
             *difference = integrated - *difference;
         }
         set_difference(&mut ends.missed, &ends.integrated, &ends.solution);
         // Curvatures of what is stiff are the square of its eigenvalue times an error.
-        let believed = if self.rates.is_long_for_any(step.size()) {
+        let believed = if self.scales.rates.is_long_for_any(step.size()) {
             measured.min(2 * self.coupling.start.len())
         } else {
             measured
@@ -111,8 +112,7 @@ impl Predictive<'_> {
     /// The error of the step, the size of the next, and the error of the whole run.
     fn judge(&mut self, step: MacroStep) {
         let shortest = !self.may_shrink(step);
-        let count = self.coupling.start.len();
-        let missed = self.outputs.largest_share(&self.ends.missed[..count]);
+        let missed = self.scales.outputs.largest_share(self.ends.missed.values());
         let parts = self.error_parts();
         self.carry_error(step);
         self.choose_next_size(step, missed, parts);
@@ -126,34 +126,34 @@ impl Predictive<'_> {
             interpolation,
             ends,
             ..
-        } = &self.local_error;
-        set_sum(&mut self.states.errors, interpolation, ends);
+        } = &self.errors.local;
+        set_sum(&mut self.scales.states.errors, interpolation, ends);
         // What was corrected would have been missed: the next step is to do without.
         let corrected = self.step_state.corrected;
         Parts {
-            interpolation: self.states.largest_share(interpolation),
-            ends: self.states.largest_share(ends).max(corrected),
-            total: self.states.largest_own_share().max(corrected),
+            interpolation: self.scales.states.largest_share(interpolation),
+            ends: self.scales.states.largest_share(ends).max(corrected),
+            total: self.scales.states.largest_own_share().max(corrected),
             points: self.memory.points(),
         }
     }
 
     /// The error of the run, with that of the step; and how far the next one may go.
     fn carry_error(&mut self, step: MacroStep) {
-        let Some(error) = &mut self.global_error else {
+        let Some(error) = &mut self.errors.global else {
             return;
         };
         let shape = self.coupling.shape();
-        let errors = &self.local_error;
+        let errors = &self.errors.local;
         let size = step.size();
         // A parabola that nobody could refuse is not enough to judge a run by; another step is to
         // follow.
         let judged = shape != Shape::Parabola || self.steps.is_adaptive();
         let grown = size.powi(2 * shape.orders() as i32 + 1);
-        let times = self.error_knowledge.count(errors.known, judged, grown);
+        let times = self.errors.knowledge.count(errors.known, judged, grown);
         error.carry(size, [&errors.interpolation, &errors.ends], times);
         error.estimate_outputs(&self.coupling, &self.interface_system);
-        let change = error.change(size, &self.states);
+        let change = error.change(size, &self.scales.states);
         // One step to the next tells nothing of steps much shorter.
         self.step_state.trust = (size / change).sqrt().max(TRUSTED_AT_LEAST * size);
     }
@@ -171,8 +171,8 @@ impl Predictive<'_> {
             Steps::Adaptive(controller) => {
                 controller.accept(step, self.coupling.shape(), parts);
                 controller.allow_for_loops(magnification);
-                if let Some(error) = &self.global_error {
-                    controller.steer(step.end, self.states.largest_share(&error.states));
+                if let Some(error) = &self.errors.global {
+                    controller.steer(step.end, self.scales.states.largest_share(&error.states));
                 }
             }
         }

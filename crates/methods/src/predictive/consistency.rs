@@ -29,7 +29,7 @@ impl Predictive<'_> {
         }
         self.interface_system.keep(|_, _, _| false);
         self.memory.forget();
-        self.local_error.forget();
+        self.errors.local.forget();
         self.refresh_scales();
         Ok(())
     }
@@ -100,7 +100,7 @@ impl Predictive<'_> {
     fn left_by_linearizations(&self) -> f64 {
         let square = |c: usize| {
             let change = self.coupling.start[c].value - self.ends.solution[c];
-            let share = change / self.outputs.scale(c);
+            let share = change / self.scales.outputs.scale(c);
             if share.is_finite() {
                 share * share
             } else {
@@ -121,7 +121,6 @@ impl Predictive<'_> {
     ) -> Result<bool, Error> {
         let measured = self.measured();
         let scale = self.usual_size();
-        let count = self.coupling.start.len();
         for _ in 0..MOST_ROUNDS {
             for (before, now) in self.ends.right.iter_mut().zip(self.coupling.start_values()) {
                 *before = now;
@@ -138,7 +137,7 @@ impl Predictive<'_> {
             for (moved, now) in self.ends.right.iter_mut().zip(self.coupling.start_values()) {
                 *moved = now - *moved;
             }
-            if self.outputs.largest_share(&self.ends.right[..count]) <= part {
+            if self.scales.outputs.largest_share(self.ends.right.values()) <= part {
                 return Ok(true);
             }
         }
@@ -163,7 +162,8 @@ impl Predictive<'_> {
 
     /// By how much loops through feedthrough magnify what goes round in them.
     pub(super) fn magnification(&self) -> f64 {
-        self.global_error
+        self.errors
+            .global
             .as_ref()
             .map_or(1.0, |error| error.magnification.max(1.0))
     }

@@ -77,15 +77,15 @@ impl Predictive<'_> {
     /// Where nothing said what would become of states and outputs that were zero, the first
     /// tentative step does; whether there were any.
     fn learns_from_rest(&mut self) -> bool {
-        if !self.states.rest() && !self.outputs.rest() {
+        if !self.scales.states.rest() && !self.scales.outputs.rest() {
             return false;
         }
         let tasks = self.coupling.tasks.iter();
         let states = tasks.flat_map(|task| task.response.states.iter());
-        self.states.expect_from_rest(states.map(|x| x.abs()));
+        self.scales.states.expect_from_rest(states.map(|x| x.abs()));
         let answer = |variable: &Variable| self.coupling.answer(variable).value.abs();
         let answers = self.coupling.variables.iter().map(answer);
-        self.outputs.expect_from_rest(answers);
+        self.scales.outputs.expect_from_rest(answers);
         true
     }
 
@@ -93,7 +93,10 @@ impl Predictive<'_> {
     /// was at rest.
     fn holds_its_promise(&mut self, step: MacroStep) -> bool {
         self.judge_interpolation();
-        let interpolation = self.states.largest_share(&self.local_error.interpolation);
+        let interpolation = self
+            .scales
+            .states
+            .largest_share(&self.errors.local.interpolation);
         let expected = Parts {
             interpolation,
             total: interpolation,
@@ -110,7 +113,7 @@ impl Predictive<'_> {
             .zip(self.interface_system.states())
             .map(|(after, before)| (after - before).abs());
         let is_far = |(state, moved): (usize, f64)| {
-            let scale = self.states.scale(state);
+            let scale = self.scales.states.scale(state);
             scale > 0.0 && moved > FAR * scale
         };
         moves.enumerate().any(is_far)
@@ -153,9 +156,10 @@ impl Predictive<'_> {
         let unknowns = self.unknowns();
         // With steps of its own choice nothing is returned.
         let missed = &self.ends.missed[..unknowns];
-        self.local_error
+        self.errors
+            .local
             .judge_ends(&self.coupling, missed, &mut self.interface_system);
-        let share = self.states.largest_share(&self.local_error.ends);
+        let share = self.scales.states.largest_share(&self.errors.local.ends);
         let poor = share > PATIENCE * allowed;
         if poor {
             self.step_state.corrected = self.step_state.corrected.max(share);
@@ -166,13 +170,13 @@ impl Predictive<'_> {
     /// Where inputs were meant to end minus where they did; the largest part of a range that a
     /// value misses by. What is not told agrees.
     fn compare(&mut self) -> f64 {
-        let count = self.coupling.start.len();
+        let stacking = self.coupling.stacking();
         let orders = self.coupling.shape().orders();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
             let answers = [knot.value, knot.slope, knot.curvature];
             for (order, answered) in answers.into_iter().enumerate().take(orders) {
-                let at = order * count + c;
+                let at = stacking.place(order, c);
                 // Where an impulse is returned, that is where inputs are meant to end.
                 let meant = answered + self.ends.returned[at];
                 let miss = meant - self.ends.solution[at];
@@ -183,18 +187,18 @@ impl Predictive<'_> {
                 };
             }
         }
-        let misses = &self.ends.missed[..count];
+        let misses = self.ends.missed.values();
         if misses.iter().any(|miss| !miss.is_finite()) {
             f64::NAN
         } else {
-            self.outputs.largest_share(misses)
+            self.scales.outputs.largest_share(misses)
         }
     }
 
     /// Whether nothing misses by more than a trifle of its value: while ranges are small yet, all
     /// seems large beside them.
     fn misses_are_negligible(&self) -> bool {
-        let misses = self.coupling.start.iter().zip(&self.ends.missed);
+        let misses = self.coupling.start.iter().zip(self.ends.missed.values());
         misses
             .into_iter()
             .all(|(knot, miss)| miss.abs() <= NEGLIGIBLE_OF_VALUE * knot.value.abs())

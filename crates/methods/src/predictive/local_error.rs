@@ -184,11 +184,11 @@ impl LocalError {
     ) {
         self.push_ends(coupling, misses, interface_system);
         let size = coupling.step.size();
-        let count = coupling.variables.len();
+        let stacking = coupling.stacking();
         for (c, variable) in coupling.variables.iter().enumerate() {
             add_slope(size, self.kept_slopes[c], &mut self.disturbance[c]);
             self.kept_slopes[c] = if rates.is_long(variable.system, size) {
-                self.effect[count + c]
+                self.effect[stacking.place(1, c)]
             } else {
                 0.0
             };

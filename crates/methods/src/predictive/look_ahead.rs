@@ -14,7 +14,7 @@
 //! so far, this is what the next prediction is made with.
 
 use dovetail_core::{
-    Archive, Checkpoint, Connections, Error, EvaluateTask, Evaluation, Linearization, Workers,
+    Archive, Checkpoint, Connections, Error, EvaluateTask, Evaluation, Knot, Linearization, Workers,
 };
 use dovetail_numerics::Lu;
 use nalgebra::DMatrix;
@@ -23,6 +23,7 @@ use super::Ends;
 use super::tuning::MOST_LOOK_AHEAD_STATES;
 use crate::coupling::Coupling;
 use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
+use crate::interface_vector::Stacking;
 use crate::ranges::Ranges;
 use crate::row_product::row_product;
 use crate::state_counts::distinct_state_counts;
@@ -136,10 +137,15 @@ impl LookAhead {
             // second.
             let slope = (2.0 * value + by_states) / size;
             let curvature = (2.0 * value + 4.0 * by_states) / (size * size);
-            let orders = self.differences.chunks_mut(self.misses.len());
-            for (order, difference) in orders.zip([value, slope, curvature]) {
-                order[v] = difference;
-            }
+            let difference = Knot {
+                value,
+                slope,
+                curvature,
+            };
+            let stacking = Stacking {
+                variables: self.misses.len(),
+            };
+            stacking.put(&mut self.differences, v, difference);
         }
     }
 }

@@ -13,10 +13,12 @@
 //! too far as they have been too short. After each step the impulses of the whole run then add up
 //! to that of this one step alone, also over the first steps, which have nothing to remember.
 
+use dovetail_core::Knot;
 use serde::{Deserialize, Serialize};
 
 use super::tuning::{DEPTH, HYSTERESIS, INERTIA, MOST_RETURNED_GROWTH, USUAL_POINTS};
 use crate::interface_system::MOST_ORDERS;
+use crate::interface_vector::Stacking;
 
 type Coefficients = [f64; MOST_ORDERS];
 
@@ -92,6 +94,12 @@ impl Memory {
         self.kept == 0 || self.variables[variable].looks
     }
 
+    fn stacking(&self) -> Stacking {
+        Stacking {
+            variables: self.variables.len(),
+        }
+    }
+
     /// Through how many points the variables are extrapolated, at most.
     pub fn points(&self) -> usize {
         self.variables
@@ -105,7 +113,7 @@ impl Memory {
     /// The difference to expect at the end of a step: values, then slopes and so on, as far as
     /// there is scratch. With `more` points than served best, where there are any.
     pub fn predict(&self, start: f64, size: f64, more: usize, into: &mut [f64]) {
-        let count = self.variables.len();
+        let stacking = self.stacking();
         into.fill(0.0);
         if self.kept == 0 {
             return;
@@ -113,8 +121,8 @@ impl Memory {
         for (v, variable) in self.variables.iter().enumerate() {
             let points = (variable.points.min(self.kept) + more).min(self.kept);
             let coefficients = self.extrapolated(variable, points, start);
-            for (order, slot) in into.chunks_mut(count).enumerate() {
-                slot[v] = evaluated(&coefficients, order, size);
+            for (order, place) in stacking.places(v, into.len()).enumerate() {
+                into[place] = evaluated(&coefficients, order, size);
             }
         }
     }
@@ -155,11 +163,10 @@ impl Memory {
         missed: &[f64],
         looked: Option<&[f64]>,
     ) {
-        let count = self.variables.len();
+        let stacking = self.stacking();
         let factor = self.returned_growth(size);
-        for v in 0..count {
+        for v in 0..self.variables.len() {
             let mut variable = self.variables[v];
-            let of_order = |order: usize| difference.get(order * count + v).copied();
             let value = difference[v];
             self.judge_extrapolations(&mut variable, start, size, value);
             if let Some(looked) = looked {
@@ -167,14 +174,13 @@ impl Memory {
                 average(&mut variable.look_missed, miss);
             }
             for (order, impulse) in variable.impulse.iter_mut().enumerate() {
-                let miss = missed.get(order * count + v);
+                let miss = stacking.get(missed, order, v);
                 let new = miss.map_or(0.0, |miss| miss * size.powi(order as i32));
                 *impulse = factor * *impulse + new;
             }
             variable.choose();
             variable.past.rotate_right(1);
-            let ends = [0, 1, 2].map(|order| of_order(order).unwrap_or(f64::NAN));
-            variable.past[0] = coefficients(size, ends);
+            variable.past[0] = coefficients(size, stacking.knot(difference, v));
             self.variables[v] = variable;
         }
         self.times.rotate_right(1);
@@ -234,10 +240,10 @@ fn average(known: &mut f64, new: f64) {
 
 /// The coefficients of `τ², τ³, τ⁴` of a difference, from its value, slope and curvature at the
 /// end; without the curvature, of two.
-fn coefficients(size: f64, [value, slope, curvature]: Coefficients) -> Coefficients {
-    let d = value;
-    let e = size * slope;
-    let f = size * size * curvature;
+fn coefficients(size: f64, end: Knot) -> Coefficients {
+    let d = end.value;
+    let e = size * end.slope;
+    let f = size * size * end.curvature;
     let fourth = if f.is_nan() {
         0.0
     } else {

@@ -45,6 +45,7 @@ use crate::coupling::{Coupling, Variable};
 use crate::events::meeting_event;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, MOST_ORDERS, OperatorScope};
+use crate::interface_vector::InterfaceVector;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
 use crate::rates::Rates;
@@ -74,28 +75,40 @@ pub struct Predictive<'a> {
     restart: Restart,
     memory: Memory,
     look_ahead: LookAhead,
-    rates: Rates,
-    local_error: LocalError,
-    /// Where there are not too many states.
-    global_error: Option<GlobalError>,
+    errors: ErrorEstimates,
+    scales: Scales,
     steps: Steps<Controller>,
     abilities: Abilities,
     /// Whether the start of the run has been looked at.
     begun: bool,
-    /// Ranges of coupling variables and of states.
-    outputs: Ranges,
-    states: Ranges,
     ends: Ends,
-    from_rest: FromRest,
     predictions: Predictions,
     step_state: StepState,
     counts: RunCounts,
-    error_knowledge: ErrorKnowledge,
     /// Another method that should be used.
     advice: Option<Advice>,
     signals: Vec<f64>,
     /// Scratch for questions about the present.
     present: Vec<Task>,
+}
+
+/// What is known of errors: of a step, and of the whole run.
+struct ErrorEstimates {
+    local: LocalError,
+    /// Where there are not too many states.
+    global: Option<GlobalError>,
+    knowledge: ErrorKnowledge,
+}
+
+/// What errors and moves are measured by.
+#[derive(Serialize, Deserialize)]
+struct Scales {
+    /// Ranges of coupling variables and of states.
+    outputs: Ranges,
+    states: Ranges,
+    /// How fast systems are.
+    rates: Rates,
+    from_rest: FromRest,
 }
 
 /// What the systems permit.
@@ -115,20 +128,20 @@ struct Abilities {
 #[derive(Serialize, Deserialize)]
 struct Ends {
     /// As predicted, and then corrected.
-    solution: Vec<f64>,
+    solution: InterfaceVector,
     /// The same before the last correction.
-    uncorrected: Vec<f64>,
+    uncorrected: InterfaceVector,
     /// As integrated.
-    integrated: Vec<f64>,
+    integrated: InterfaceVector,
     /// What is expected to come out differently than the linear operators say, and what did.
-    expected: Vec<f64>,
-    difference: Vec<f64>,
+    expected: InterfaceVector,
+    difference: InterfaceVector,
     /// Impulses that are returned with this step, part of what is expected.
-    returned: Vec<f64>,
+    returned: InterfaceVector,
     /// Integrated minus predicted.
-    missed: Vec<f64>,
+    missed: InterfaceVector,
     /// Scratch.
-    right: Vec<f64>,
+    right: InterfaceVector,
 }
 
 /// Scratch for what will become of states, system by system, and of outputs that are zero.
@@ -151,9 +164,9 @@ impl Abilities {
 }
 
 impl Ends {
-    /// For so many numbers.
-    fn new(length: usize) -> Self {
-        let zeros = || vec![0.0; length];
+    /// For so many coupling variables.
+    fn new(variables: usize) -> Self {
+        let zeros = || InterfaceVector::zeros(MOST_ORDERS, variables);
         Self {
             solution: zeros(),
             uncorrected: zeros(),
@@ -226,20 +239,24 @@ impl<'a> Predictive<'a> {
             restart: Restart::new(&coupling, &interface_system, quintics),
             memory: Memory::new(count, options.tolerance.is_none()),
             look_ahead: LookAhead::new(connections, count),
-            rates: Rates::new(connections),
-            local_error: LocalError::new(count, states),
-            global_error,
+            errors: ErrorEstimates {
+                local: LocalError::new(count, states),
+                global: global_error,
+                knowledge: ErrorKnowledge::default(),
+            },
+            scales: Scales {
+                outputs: Ranges::of(&coupling),
+                states: Ranges::new(states),
+                rates: Rates::new(connections),
+                from_rest: FromRest::new(connections, count),
+            },
             steps,
             abilities: Abilities::of(capabilities, quintics),
             begun: false,
-            outputs: Ranges::of(&coupling),
-            states: Ranges::new(states),
-            ends: Ends::new(MOST_ORDERS * count),
-            from_rest: FromRest::new(connections, count),
+            ends: Ends::new(count),
             predictions: Predictions::new(count),
             step_state: StepState::default(),
             counts: RunCounts::default(),
-            error_knowledge: ErrorKnowledge::default(),
             advice: None,
             signals: vec![0.0; OWN_SIGNALS + error_signals],
             present: connections.tasks(if quintics { 2 } else { 1 }),
@@ -251,7 +268,7 @@ impl<'a> Predictive<'a> {
     fn plan_step(&mut self, reached: f64, event: f64) -> MacroStep {
         let coupling = &self.coupling;
         let interface_system = &self.interface_system;
-        let rates = &self.rates;
+        let rates = &self.scales.rates;
         match &mut self.steps {
             Steps::Fixed(plan) => plan.step(reached, event),
             Steps::Adaptive(controller) => {

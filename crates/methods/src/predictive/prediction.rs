@@ -59,31 +59,31 @@ impl Predictive<'_> {
 
     /// The systems stand elsewhere: what the next steps are measured by.
     pub(super) fn refresh_scales(&mut self) {
-        self.rates.locate(&self.interface_system);
-        if let Some(error) = &mut self.global_error {
+        self.scales.rates.locate(&self.interface_system);
+        if let Some(error) = &mut self.errors.global {
             error.locate(&self.interface_system);
         }
-        self.outputs.include(self.coupling.start_values());
-        self.states.include(self.interface_system.states());
+        self.scales.outputs.include(self.coupling.start_values());
+        self.scales.states.include(self.interface_system.states());
         self.expect_from_rest();
     }
 
     /// States and outputs that are zero have the scale of what they will become.
     fn expect_from_rest(&mut self) {
-        if !self.states.rest() && !self.outputs.rest() {
+        if !self.scales.states.rest() && !self.scales.outputs.rest() {
             return;
         }
         let FromRest {
             mut states,
             mut outputs,
-        } = std::mem::take(&mut self.from_rest);
+        } = std::mem::take(&mut self.scales.from_rest);
         for (system, (scales, local)) in states
             .iter_mut()
             .zip(self.interface_system.local())
             .enumerate()
         {
             let here = &local.linearization;
-            let rate = self.rates.of(system);
+            let rate = self.scales.rates.of(system);
             scales
                 .iter_mut()
                 .enumerate()
@@ -99,10 +99,13 @@ impl Predictive<'_> {
         for (system, scales) in states.iter_mut().enumerate() {
             self.scale_by_fed(system, scales, &outputs);
         }
-        self.states
+        self.scales
+            .states
             .expect_from_rest(states.iter().flatten().copied());
-        self.outputs.expect_from_rest(outputs.iter().copied());
-        self.from_rest = FromRest { states, outputs };
+        self.scales
+            .outputs
+            .expect_from_rest(outputs.iter().copied());
+        self.scales.from_rest = FromRest { states, outputs };
     }
 
     /// What an output will become, given what the states of its system and the inputs that are fed
@@ -137,7 +140,7 @@ impl Predictive<'_> {
     /// for some system, and curvatures never say anything there; what a cubic misses on a first
     /// step is known, of a quintic it is not.
     pub(super) fn choose_degree(&mut self, step: MacroStep) {
-        let stiff = self.rates.is_long_for_any(step.size());
+        let stiff = self.scales.rates.is_long_for_any(step.size());
         let first = self.memory.kept() == 0;
         self.coupling.smooth = !(first && stiff);
         let tries = match &self.steps {
@@ -153,11 +156,12 @@ impl Predictive<'_> {
         self.solve()?;
         if self.coupling.curved && self.options.inputs == Inputs::Auto {
             let solution = &self.ends.solution[..self.unknowns()];
-            let errors = self
-                .local_error
-                .compare(&self.coupling, solution, &self.interface_system);
+            let errors =
+                self.errors
+                    .local
+                    .compare(&self.coupling, solution, &self.interface_system);
             let shares =
-                errors.map(|errors| errors.map(|errors| self.states.largest_share(errors)));
+                errors.map(|errors| errors.map(|errors| self.scales.states.largest_share(errors)));
             if shares.is_some_and(|[cubic, quintic]| quintic > CUBIC_BETTER * cubic) {
                 self.coupling.curved = false;
                 self.solve()?;
@@ -171,8 +175,9 @@ impl Predictive<'_> {
     pub(super) fn judge_interpolation(&mut self) {
         let unknowns = self.unknowns();
         let ends = &self.ends.solution[..unknowns];
-        let rates = &self.rates;
-        self.local_error
+        let rates = &self.scales.rates;
+        self.errors
+            .local
             .interpolate(&self.coupling, ends, rates, &mut self.interface_system);
     }
 
@@ -196,7 +201,7 @@ impl Predictive<'_> {
         let all_returned = &mut self.ends.returned[..unknowns];
         self.memory.predict(step.start, step.size(), 0, expected);
         for c in 0..count {
-            let most = MOST_RETURNED * self.outputs.scale(c);
+            let most = MOST_RETURNED * self.scales.outputs.scale(c);
             let returned = self.memory.return_impulse(c, step.size());
             return_within(most, returned, c, count, all_returned);
         }
@@ -224,18 +229,21 @@ impl Predictive<'_> {
     fn expect_moves(&mut self, unknowns: usize) {
         let step = self.coupling.step;
         let solution = &self.ends.solution[..unknowns];
-        self.outputs.expect(self.coupling.moves_to(solution));
+        self.scales.outputs.expect(self.coupling.moves_to(solution));
         let slopes = || self.interface_system.state_slopes();
-        self.states
+        self.scales
+            .states
             .expect(slopes().map(|slope| slope * step.size()));
-        if self.states.rest() {
+        if self.scales.states.rest() {
             let tasks = self.coupling.tasks.iter();
             let ends = tasks.flat_map(|task| self.interface_system.estimate_states(task));
-            self.states.expect_from_zero(ends);
+            self.scales.states.expect_from_zero(ends);
         }
         if let Some(controller) = self.steps.controller() {
             let rest = controller.rest(step.start);
-            self.states.set_horizon(slopes().map(|slope| slope * rest));
+            self.scales
+                .states
+                .set_horizon(slopes().map(|slope| slope * rest));
         }
     }
 
@@ -256,7 +264,7 @@ impl Predictive<'_> {
             &self.coupling,
             &self.ends,
             &self.interface_system,
-            &self.outputs,
+            &self.scales.outputs,
             workers,
         )?;
         let Some(far) = far else { return Ok(true) };
@@ -276,8 +284,14 @@ impl Predictive<'_> {
             return true;
         }
         self.foresee_ends(step);
-        let interpolation = self.states.largest_share(&self.local_error.interpolation);
-        let ends = self.states.largest_share(&self.local_error.foreseen);
+        let interpolation = self
+            .scales
+            .states
+            .largest_share(&self.errors.local.interpolation);
+        let ends = self
+            .scales
+            .states
+            .largest_share(&self.errors.local.foreseen);
         let expected = Parts {
             interpolation,
             ends,
@@ -302,20 +316,21 @@ impl Predictive<'_> {
         let missed = &mut ends.right[..unknowns];
         self.memory.predict(step.start, step.size(), 1, missed);
         subtract_difference(missed, &ends.expected, &ends.returned);
-        self.local_error
+        self.errors
+            .local
             .foresee_ends(&self.coupling, missed, &mut self.interface_system);
     }
 
     /// Predicts again with what the look ahead says, where it knows better than the memory.
     fn use_look_ahead(&mut self) {
         let unknowns = self.unknowns();
-        let count = self.coupling.start.len();
+        let stacking = self.coupling.stacking();
         let mut any = false;
-        for c in 0..count {
+        for c in 0..stacking.variables {
             let better = self.look_ahead_is_better(c);
             any |= better;
             let ends = &mut self.ends;
-            for at in (c..unknowns).step_by(count) {
+            for at in stacking.places(c, unknowns) {
                 let new = self.look_ahead.differences[at] + ends.returned[at];
                 ends.right[at] = if better { new - ends.expected[at] } else { 0.0 };
                 ends.expected[at] += ends.right[at];
@@ -330,7 +345,7 @@ impl Predictive<'_> {
     fn look_ahead_is_better(&self, c: usize) -> bool {
         let remembered = self.ends.expected[c] - self.ends.returned[c];
         let surprise = self.look_ahead.differences[c] - remembered;
-        surprise.abs() > SURPRISING * self.outputs.scale(c) || self.memory.prefers_look(c)
+        surprise.abs() > SURPRISING * self.scales.outputs.scale(c) || self.memory.prefers_look(c)
     }
 
     /// `z ← z + (I − K)⁻¹ r`, for what is in `right`.
@@ -356,7 +371,7 @@ impl Predictive<'_> {
         let shape = self.coupling.shape();
         let solution = &self.ends.solution[..self.unknowns()];
         for (c, variable) in self.coupling.variables.iter().enumerate() {
-            if self.rates.is_long(variable.system, size) {
+            if self.scales.rates.is_long(variable.system, size) {
                 self.coupling.start[c].slope = shape.knot_of(solution, c).slope;
             }
         }

@@ -13,7 +13,7 @@ impl Predictive<'_> {
         let mut names = ["$discrepancy", "$step", "$degree"]
             .map(str::to_owned)
             .to_vec();
-        if self.global_error.is_some() {
+        if self.errors.global.is_some() {
             let interfaces = self.connections.interfaces().iter();
             names.extend(interfaces.flat_map(|i| {
                 i.states
@@ -30,23 +30,23 @@ impl Predictive<'_> {
         let degree = 2 * self.coupling.shape().orders() - 1;
         let (own, errors) = self.signals.split_at_mut(OWN_SIGNALS);
         own.copy_from_slice(&[self.step_state.missed, step.size(), degree as f64]);
-        let Some(error) = &self.global_error else {
+        let Some(error) = &self.errors.global else {
             return;
         };
-        if error.lost || self.error_knowledge.unsure {
+        if error.lost || self.errors.knowledge.unsure {
             errors.fill(f64::NAN);
             return;
         }
         errors.copy_from_slice(&error.states);
-        let largest = self.states.largest_share(&error.states);
-        self.error_knowledge.uncorrected |= largest > self.most_to_correct();
-        if self.options.corrected && !self.error_knowledge.uncorrected {
+        let largest = self.scales.states.largest_share(&error.states);
+        self.errors.knowledge.uncorrected |= largest > self.most_to_correct();
+        if self.options.corrected && !self.errors.knowledge.uncorrected {
             self.add_error_to_results();
         }
     }
 
     fn add_error_to_results(&mut self) {
-        let Some(error) = &self.global_error else {
+        let Some(error) = &self.errors.global else {
             return;
         };
         let mut states = error.states.iter();
@@ -78,11 +78,11 @@ impl Predictive<'_> {
 
     /// The state whose estimated error is the largest part of its range, and that part.
     fn worst_state(&self) -> Option<(String, f64)> {
-        let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
+        let error = self.errors.global.as_ref().filter(|_| self.knows_error())?;
         let interfaces = self.connections.interfaces().iter();
         let names = interfaces.flat_map(|i| i.states.iter().map(|state| i.qualified(state)));
         let part = |(state, error): (usize, &f64)| {
-            let scale = self.states.scale(state);
+            let scale = self.scales.states.scale(state);
             if scale > 0.0 { error / scale } else { 0.0 }
         };
         let parts = error.largest_states.iter().enumerate().map(part);
@@ -92,17 +92,17 @@ impl Predictive<'_> {
     /// Whether the error of the run is estimated: not where every step began at an event, nor
     /// beyond all numbers.
     fn knows_error(&self) -> bool {
-        let lost = self.global_error.as_ref().is_none_or(|error| error.lost);
+        let lost = self.errors.global.as_ref().is_none_or(|error| error.lost);
         !lost
-            && !self.error_knowledge.unsure
-            && self.error_knowledge.unknown == 0
+            && !self.errors.knowledge.unsure
+            && self.errors.knowledge.unknown == 0
             && !self.signals[OWN_SIGNALS..].is_empty()
     }
 
     pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all = self.coupling.substitutes(false);
         all.extend(self.error_warning());
-        if self.options.corrected && self.error_knowledge.uncorrected {
+        if self.options.corrected && self.errors.knowledge.uncorrected {
             let warning = "the estimated error became too large to be believed, \
                            and was not added from there on";
             all.push(warning.to_owned());
@@ -141,16 +141,16 @@ impl Predictive<'_> {
     pub(super) fn all_remarks(&self) -> Vec<String> {
         let mut all = Vec::new();
         all.extend(self.steps.controller().and_then(Controller::remark));
-        if self.global_error.is_none() {
+        if self.errors.global.is_none() {
             all.push("there are too many states to estimate the error of the run".to_owned());
         }
-        if self.global_error.as_ref().is_some_and(|error| error.lost) {
+        if self.errors.global.as_ref().is_some_and(|error| error.lost) {
             all.push(
                 "the estimate of the error of the run has grown beyond all numbers, and is \
                 not told"
                     .to_owned(),
             );
-        } else if self.global_error.is_some()
+        } else if self.errors.global.is_some()
             && !self.knows_error()
             && !self.signals[OWN_SIGNALS..].is_empty()
         {
@@ -160,7 +160,7 @@ impl Predictive<'_> {
                     .to_owned(),
             );
         }
-        if self.options.corrected && self.global_error.is_some() {
+        if self.options.corrected && self.errors.global.is_some() {
             all.push(
                 "the estimated error has been added to the results: it is that of the run \
                 without it"
@@ -185,7 +185,7 @@ impl Predictive<'_> {
 
     /// Of all states and outputs; a state that is an output too has one name.
     fn estimated_errors(&self) -> Option<Vec<(String, EstimatedError)>> {
-        let error = self.global_error.as_ref().filter(|_| self.knows_error())?;
+        let error = self.errors.global.as_ref().filter(|_| self.knows_error())?;
         let estimate = |end: &f64, max: &f64| EstimatedError {
             end: end.abs(),
             max: *max,

@@ -13,11 +13,13 @@
 //! and `(I − G Φᵀ)` is solved for the change of the outputs. Inputs that start so carry no memory
 //! of what was predicted.
 
-use dovetail_core::{Knot, Linearization, Task};
+use dovetail_core::{Linearization, Task};
 use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
+use crate::elementwise::add;
 use crate::interface_system::{InterfaceMatrices, InterfaceSystem, MOST_ORDERS, Row};
+use crate::interface_vector::Stacking;
 use crate::output_derivatives::{curvature_of, slope_of};
 
 /// The solver, with what it keeps from step to step.
@@ -65,7 +67,8 @@ impl Restart {
     /// they do not tell follows from the linearization there; curvatures do so exactly for affine
     /// systems only.
     pub fn measure(coupling: &Coupling<'_>, interface_system: &InterfaceSystem, into: &mut [f64]) {
-        let count = coupling.variables.len();
+        let stacking = coupling.stacking();
+        let with_curvatures = into.len() > 2 * stacking.variables;
         for (c, variable) in coupling.variables.iter().enumerate() {
             let task = &coupling.tasks[variable.system];
             let here = interface_system.linearization(variable.system);
@@ -75,14 +78,10 @@ impl Restart {
             if !knot.slope.is_finite() {
                 knot.slope = slope_of(here, output, input);
             }
-            into[c] = knot.value;
-            into[count + c] = knot.slope;
-            if into.len() > 2 * count {
-                if !knot.curvature.is_finite() {
-                    knot.curvature = curvature_of(here, output, input);
-                }
-                into[2 * count + c] = knot.curvature;
+            if with_curvatures && !knot.curvature.is_finite() {
+                knot.curvature = curvature_of(here, output, input);
             }
+            stacking.put(into, c, knot);
         }
     }
 
@@ -103,19 +102,17 @@ impl Restart {
         self.prepare(interface_system, orders, scale)?;
         self.change.fill(0.0);
         for task in &coupling.tasks {
-            self.add_change_of(task, interface_system, integrated, count);
+            self.add_change_of(task, interface_system, integrated, coupling.stacking());
         }
         let change = &mut self.change[..orders * count];
         self.matrices.of(orders).solve(scale, change);
+        let finite = change.iter().all(|change| change.is_finite());
+        add(change, integrated);
+        let stacking = coupling.stacking();
         for (c, knot) in coupling.start.iter_mut().enumerate() {
-            let at = |order: usize| integrated[order * count + c] + change[order * count + c];
-            *knot = Knot {
-                value: at(0),
-                slope: at(1),
-                curvature: if orders > 2 { at(2) } else { f64::NAN },
-            };
+            *knot = stacking.knot(change, c);
         }
-        if self.change.iter().all(|change| change.is_finite()) {
+        if finite {
             Ok(())
         } else {
             Err(SingularInterface)
@@ -128,9 +125,9 @@ impl Restart {
         task: &Task,
         interface_system: &InterfaceSystem,
         integrated: &[f64],
-        count: usize,
+        stacking: Stacking,
     ) {
-        let orders = integrated.len() / count;
+        let orders = integrated.len() / stacking.variables;
         let system = task.system;
         let here = interface_system.linearization(system);
         let rows = &interface_system.rows[system];
@@ -142,11 +139,11 @@ impl Restart {
                 let curvature = task.inputs[column.input].at(task.step.size()).curvature;
                 let used = [here.u[column.input], here.u_slope[column.input], curvature];
                 for by in 0..orders {
-                    let miss = integrated[by * count + column.variable] - used[by];
+                    let miss = integrated[stacking.place(by, column.variable)] - used[by];
                     for to in 0..orders {
                         let output = (r, row.position, to);
                         let gain = gain(here, &self.twice, output, (column.input, by));
-                        self.change[to * count + row.variable] += gain * miss;
+                        self.change[stacking.place(to, row.variable)] += gain * miss;
                     }
                 }
             }
