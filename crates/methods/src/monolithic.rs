@@ -29,6 +29,7 @@ impl MethodKind for MonolithicKind {
     fn properties(&self) -> Properties {
         Properties {
             keeps_to_grid: true,
+            solves_as_one: true,
             ..Properties::default()
         }
     }

@@ -45,6 +45,6 @@ fn make(size: usize, options: &str) -> Result<Box<dyn NonlinearSolver>, Refusal>
 fn make(_size: usize, _options: &str) -> Result<Box<dyn NonlinearSolver>, Refusal> {
     let refusal = Refusal::new("the solver petsc: this program was built without PETSc");
     Err(refusal.help(
-        "build it with --features petsc (on Debian that needs libpetsc-real-dev), or take another solver",
+        "build it with the feature `petsc` (on Debian that needs libpetsc-real-dev), or take another solver",
     ))
 }

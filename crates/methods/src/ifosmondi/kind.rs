@@ -121,12 +121,13 @@ impl MethodKind for IfosmondiKind {
             criterion: settings.choice_or_default(&CRITERION),
             chosen: chooses.then(|| context.limits().steps),
         };
-        Ok(Box::new(Ifosmondi::new(
+        let method = Ifosmondi::new(
             context.connections,
             context.grid(),
             options,
             solver.build(unknowns, settings)?,
             &context.capabilities,
-        )))
+        );
+        Ok(Box::new(method.with_advice(solver.advice())))
     }
 }

@@ -1,6 +1,6 @@
 //! What methods that solve for the whole interface need of systems.
 
-use dovetail_core::{Error, StepRule};
+use dovetail_core::{Error, Remedy, StepRule};
 
 use crate::imposed_steps::check_imposed_steps;
 use crate::registry::context::Context;
@@ -22,8 +22,9 @@ pub(crate) fn check_needs(
         }
         if let (StepRule::Imposed(size), true) = (capabilities.step_rule, chooses_steps) {
             let instead =
-                format!("with a fixed --step that is a multiple of {size} s it can take part");
-            return Err(missing("steps of any size, to choose them", &instead).into());
+                format!("with a fixed step that is a multiple of {size} s it can take part");
+            let missing = missing("steps of any size, to choose them", &instead);
+            return Err(missing.with([Remedy::MultipleOfStep(size)]).into());
         }
     }
     if chooses_steps {

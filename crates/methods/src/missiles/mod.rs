@@ -14,8 +14,8 @@ pub(crate) mod kind;
 mod step_error;
 
 use dovetail_core::{
-    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Outcome,
-    Past, StepRule, Workers,
+    Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality, Notice,
+    Outcome, Past, StepRule, Workers,
 };
 
 use crate::costarica::EstimatorOptions;
@@ -25,6 +25,7 @@ use crate::events::meeting_event;
 use crate::finite::finite_or_zero;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, OperatorScope, Unsolved};
+use crate::notices::notices;
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
 use control::Controller;
@@ -282,9 +283,10 @@ impl Method for Missiles<'_> {
         vec!["$discrepancy".to_owned(), "$step".to_owned()]
     }
 
-    fn warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes(false);
-        all.extend(self.interface_system.warning(self.coupling.connections));
+    fn warnings(&self) -> Vec<Notice> {
+        let mut all = notices(self.coupling.substitutes(false));
+        let of_interface = self.interface_system.warning(self.coupling.connections);
+        all.extend(notices(of_interface));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),

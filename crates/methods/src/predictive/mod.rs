@@ -35,7 +35,7 @@ mod tuning;
 
 use dovetail_core::{
     Advice, Capabilities, Connections, Error, Exchange, Grid, MacroStep, Method, MethodQuality,
-    Outcome, Past, StepRule, Task, Workers,
+    Notice, Outcome, Past, StepRule, Task, Workers,
 };
 
 use crate::costarica::{Control, EstimatorOptions};
@@ -357,7 +357,7 @@ impl Method for Predictive<'_> {
         self.signal_names()
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Notice> {
         self.all_warnings()
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use dovetail_core::{
     Capabilities, Error, Interface, Linearization, Linearize, MacroStep, Nature, Precision,
-    Presence, Response, Signal, StepRule, System, Trial,
+    Presence, Remedy, Response, Signal, StepRule, System, Trial,
 };
 
 use crate::processes::lost::Lost;
@@ -56,6 +56,16 @@ pub enum StartError {
         /// How.
         lost: Lost,
     },
+}
+
+impl StartError {
+    /// What to try, or to look at.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Lost { lost, .. } => lost.remedies(),
+            Self::NoProcess { .. } | Self::Refused(_) => Vec::new(),
+        }
+    }
 }
 
 /// A system that lives in another process.
@@ -201,11 +211,8 @@ impl Remote {
     }
 
     fn failed(&self, lost: Lost) -> Error {
-        Error::System {
-            system: self.interface.name.clone(),
-            time: self.reached,
-            reason: Box::new(lost),
-        }
+        let remedies = lost.remedies();
+        Error::system(&self.interface.name, self.reached, lost).with(remedies)
     }
 
     /// Asks for a step; [`receive_step`](Self::receive_step) waits for the answer.
