@@ -33,6 +33,10 @@ pub enum Remedy {
     OtherMethod(String),
     /// The nonlinear solver of this name.
     OtherSolver(String),
+    /// Any other nonlinear solver.
+    AnotherSolver,
+    /// A build of the engine with this feature.
+    BuildFeature(String),
     /// A time at which the run is to stop.
     StopTime,
     /// Running again with shorter steps or a smaller tolerance, which shows the error.
@@ -82,7 +86,9 @@ impl fmt::Display for Remedy {
             Self::AnotherMethod => "another method",
             Self::OtherMethod(name) => return write!(f, "the method {name}"),
             Self::OtherSolver(name) => return write!(f, "the solver {name}"),
-            Self::StopTime => "another stop time",
+            Self::AnotherSolver => "another solver",
+            Self::BuildFeature(name) => return write!(f, "a build with the feature `{name}`"),
+            Self::StopTime => "a stop time of your choice",
             Self::Verify => "verifying the error by running again",
             Self::ReferenceFile => "a reference from a file of results",
             Self::LogFmiCalls => "a log of all FMI calls",

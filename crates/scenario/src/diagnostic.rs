@@ -192,6 +192,9 @@ impl BadModel {
         if let Some(help) = &problem.help {
             write!(f, "\n help: {help}")?;
         }
+        for remedy in &problem.remedies {
+            write!(f, "\n try: {remedy}")?;
+        }
         writeln!(f)
     }
 }

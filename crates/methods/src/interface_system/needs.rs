@@ -18,7 +18,8 @@ pub(crate) fn check_needs(
             |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
         if !capabilities.linearize {
             let instead = "ifosmondi needs rollback instead, f3ornits nothing";
-            return Err(missing("a linearisation", instead).into());
+            let remedies = ["ifosmondi", "f3ornits"].map(Remedy::method);
+            return Err(missing("a linearisation", instead).with(remedies).into());
         }
         if let (StepRule::Imposed(size), true) = (capabilities.step_rule, chooses_steps) {
             let instead =

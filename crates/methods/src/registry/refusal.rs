@@ -24,7 +24,13 @@ impl Refusal {
         }
     }
 
-    /// Adds what to try.
+    /// Adds what to try, as data.
+    pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        self.remedies.extend(remedies);
+        self
+    }
+
+    /// Adds what to try, in a sentence.
     pub fn help(self, help: impl Into<String>) -> Self {
         Self {
             help: Some(help.into()),
