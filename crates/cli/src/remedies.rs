@@ -127,7 +127,7 @@ pub(crate) fn worded_model(bad: BadModel) -> BadModel {
 
 fn worded_problem(mut problem: Problem) -> Problem {
     let message = &problem.message;
-    problem.message = match problem.choice.take() {
+    problem.message = match problem.choice.take().map(|choice| *choice) {
         None => message.clone(),
         Some(GivenChoice::Value { name, text }) => format!("--set {name}={text}: {message}"),
         Some(GivenChoice::Option { key, text }) => {
@@ -172,13 +172,9 @@ mod tests {
 
     #[test]
     fn problems_name_flags_in_place_of_choices_and_remedies() {
-        let problem = Problem {
-            choice: Some(GivenChoice::Value {
-                name: "a.b".to_owned(),
-                text: "1".to_owned(),
-            }),
-            ..Problem::general("there is no such parameter").help("add it")
-        };
+        let [name, text] = ["a.b", "1"].map(str::to_owned);
+        let problem = Problem::general("there is no such parameter").help("add it");
+        let problem = problem.of(GivenChoice::Value { name, text });
         let worded = worded_problem(problem.with([Remedy::StopTime]));
         assert_eq!(worded.message, "--set a.b=1: there is no such parameter");
         assert_eq!(worded.help.as_deref(), Some("add it, or give --stop-time"));

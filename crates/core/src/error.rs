@@ -1,6 +1,6 @@
 //! What can end a run early.
 
-use crate::remedy::Remedy;
+use crate::remedy::{Notice, Remedy};
 
 /// Why a run ends early. A rejected step or an iteration that does not converge is an outcome, not an error.
 #[derive(Debug, thiserror::Error)]
@@ -80,10 +80,8 @@ pub enum Error {
         time: f64,
         /// The shortest step tried.
         size: f64,
-        /// Why.
-        why: String,
-        /// What to try.
-        remedies: Vec<Remedy>,
+        /// Why, and what to try.
+        why: Box<Notice>,
     },
 
     /// Steps are so short that the end is never reached.
@@ -219,11 +217,12 @@ impl Error {
 
     /// The same error with these remedies, where it has room for any.
     pub fn with(mut self, more: impl IntoIterator<Item = Remedy>) -> Self {
-        if let Self::System { remedies, .. }
-        | Self::NotConverged { remedies, .. }
-        | Self::MissingCapability { remedies, .. } = &mut self
-        {
-            remedies.extend(more);
+        match &mut self {
+            Self::System { remedies, .. } | Self::MissingCapability { remedies, .. } => {
+                remedies.extend(more);
+            }
+            Self::NotConverged { why, .. } => why.remedies.extend(more),
+            _ => {}
         }
         self
     }
@@ -231,9 +230,10 @@ impl Error {
     /// What to try, most promising first; empty where nothing is known.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
-            Self::System { remedies, .. }
-            | Self::NotConverged { remedies, .. }
-            | Self::MissingCapability { remedies, .. } => remedies.clone(),
+            Self::System { remedies, .. } | Self::MissingCapability { remedies, .. } => {
+                remedies.clone()
+            }
+            Self::NotConverged { why, .. } => why.remedies.clone(),
             Self::NotFinite { .. } => vec![Remedy::SmallerStep],
             Self::Diverged { .. } => vec![Remedy::method(ITERATING), Remedy::SmallerStep],
             Self::NoHeadway { .. } => vec![

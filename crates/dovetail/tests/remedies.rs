@@ -52,7 +52,7 @@ fn what_was_chosen_wrongly_is_data_too() {
     };
     let [name, text] = ["prey.q", "1"].map(str::to_owned);
     let choice = GivenChoice::Value { name, text };
-    assert_eq!(bad.problems[0].choice, Some(choice));
+    assert_eq!(bad.problems[0].choice.as_deref(), Some(&choice));
     assert!(bad.to_string().contains("`prey.q` = 1: there is no such"));
     assert_plain(&bad.to_string());
 

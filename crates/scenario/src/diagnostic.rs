@@ -26,7 +26,7 @@ pub struct Problem {
     /// What to try, as data: instead of the help, or beside it.
     pub remedies: Vec<Remedy>,
     /// What was chosen beside the file and is to blame, if something is.
-    pub choice: Option<GivenChoice>,
+    pub choice: Option<Box<GivenChoice>>,
 }
 
 /// Something that was chosen beside the file, by whoever reads or runs the model.
@@ -75,9 +75,14 @@ impl Problem {
     pub(crate) fn of_value(name: &str, text: &str, message: impl Into<String>) -> Self {
         let name = name.to_owned();
         let text = text.to_owned();
+        Self::general(message).of(GivenChoice::Value { name, text })
+    }
+
+    /// The same, with the choice that is to blame.
+    pub fn of(self, choice: GivenChoice) -> Self {
         Self {
-            choice: Some(GivenChoice::Value { name, text }),
-            ..Self::general(message)
+            choice: Some(Box::new(choice)),
+            ..self
         }
     }
 
@@ -90,7 +95,7 @@ impl Problem {
     /// What is wrong, with the choice that is to blame.
     pub fn sentence(&self) -> String {
         let message = &self.message;
-        match &self.choice {
+        match self.choice.as_deref() {
             None => message.clone(),
             Some(GivenChoice::Value { name, text }) => format!("`{name}` = {text}: {message}"),
             Some(GivenChoice::Option { key, text }) => {

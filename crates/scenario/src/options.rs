@@ -94,13 +94,10 @@ impl Choice {
     fn problem(&self, key: &str, message: String) -> Problem {
         match &self.span {
             Some(span) => Problem::at(span.clone(), message),
-            None => Problem {
-                choice: Some(GivenChoice::Option {
-                    key: key.to_owned(),
-                    text: self.text.clone(),
-                }),
-                ..Problem::general(message)
-            },
+            None => Problem::general(message).of(GivenChoice::Option {
+                key: key.to_owned(),
+                text: self.text.clone(),
+            }),
         }
     }
 }

@@ -256,8 +256,7 @@ impl<'a> Ifosmondi<'a> {
             variable,
             time: step.start,
             size: step.size(),
-            why: why.to_owned(),
-            remedies: self.advice.remedies.clone(),
+            why: Box::new(Notice::from(why).with(self.advice.remedies.clone())),
         }
     }
 }
