@@ -249,6 +249,12 @@ impl Error {
     }
 }
 
+impl From<&Error> for Notice {
+    fn from(error: &Error) -> Self {
+        Self::from(error.to_string()).with(error.remedies())
+    }
+}
+
 /// The method that makes interfaces agree, so that errors do not go round a loop.
 const ITERATING: &str = "ifosmondi";
 /// The method that always gets on.

@@ -134,12 +134,6 @@ impl From<&str> for Notice {
     }
 }
 
-impl From<&crate::error::Error> for Notice {
-    fn from(error: &crate::error::Error) -> Self {
-        Self::from(error.to_string()).with(error.remedies())
-    }
-}
-
 impl fmt::Display for Notice {
     /// The sentence alone: the remedies are worded by whoever shows it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
