@@ -1,4 +1,5 @@
-//! Libraries never name a flag or a command of the program: what to try is data, which the program words.
+//! Libraries never name a flag or a command of the program: what to try is data, which the program
+//! words.
 
 use std::fs::{read_dir, read_to_string};
 use std::path::{Path, PathBuf};
@@ -74,7 +75,8 @@ fn raw(rest: &[char]) -> Option<(String, &[char])> {
     Some((body[..end].iter().collect(), &body[end + close.len()..]))
 }
 
-/// Whether a text names a flag (`--step`), a command (`` `dovetail run` ``) or the command line itself.
+/// Whether a text names a flag (`--step`), a command (`` `dovetail run` ``) or the command line
+/// itself.
 fn names_the_program(text: &str) -> bool {
     let is_flag = |part: &str| part.starts_with(|c: char| c.is_ascii_lowercase());
     let flag = text.split("--").skip(1).any(is_flag);

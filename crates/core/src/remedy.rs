@@ -1,7 +1,7 @@
 //! What a user may try, as data.
 //!
-//! Libraries say what is wrong in a sentence and what to try in remedies; whoever shows a message to people words them: the
-//! command-line program as flags, a binding as arguments.
+//! Libraries say what is wrong in a sentence and what to try in remedies; whoever shows a message to
+//! people words them: the command-line program as flags, a binding as arguments.
 
 use std::fmt;
 

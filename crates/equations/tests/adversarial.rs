@@ -1,5 +1,5 @@
-//! Texts made to break a parser end with a model or with errors. They are so long that whatever grows faster than they do
-//! would not come to an end.
+//! Texts made to break a parser end with a model or with errors. They are so long that whatever grows
+//! faster than they do would not come to an end.
 
 mod support;
 
