@@ -212,9 +212,9 @@ fn only_systems_without_rollback_are_estimated_and_the_summary_says_so() {
         done.end
             .warnings
             .iter()
-            .any(|w| w.contains("`left` cannot roll back") && w.contains("COSTARICA"))
+            .any(|w| w.text.contains("`left` cannot roll back") && w.text.contains("COSTARICA"))
     );
-    assert!(!done.end.warnings.iter().any(|w| w.contains("`right`")));
+    assert!(!done.end.warnings.iter().any(|w| w.text.contains("`right`")));
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn slopes_that_a_system_does_not_tell_come_from_its_linearisation() {
             .end
             .warnings
             .iter()
-            .any(|w| w.contains("differences were used")),
+            .any(|w| w.text.contains("differences were used")),
         "{:?}",
         done.end.warnings
     );

@@ -161,7 +161,7 @@ fn a_hidden_jump_is_noticed_within_a_step_where_they_cannot() {
             done.end
                 .warnings
                 .iter()
-                .any(|warning| warning.starts_with(&told)),
+                .any(|warning| warning.text.starts_with(&told)),
             "{:?}",
             done.end.warnings
         );
@@ -222,7 +222,9 @@ fn a_system_whose_steps_do_not_meet_the_end_stops_before_it_and_says_so() {
     );
     assert_eq!(done.end.reached, 6666.0 * 0.03);
     assert!(
-        done.end.warnings[0].contains("`left` imposes its steps: its last one"),
+        done.end.warnings[0]
+            .text
+            .contains("`left` imposes its steps: its last one"),
         "{:?}",
         done.end.warnings
     );
@@ -353,7 +355,7 @@ fn units_of_every_degree_run_together_and_the_summary_says_what_was_reduced() {
         let told =
             format!("`s{k}` takes inputs of degree {k} only: estimates of degree up to 3 were");
         assert_eq!(
-            done.end.warnings.iter().any(|w| w.starts_with(&told)),
+            done.end.warnings.iter().any(|w| w.text.starts_with(&told)),
             k < 3,
             "{:?}",
             done.end.warnings
@@ -363,7 +365,7 @@ fn units_of_every_degree_run_together_and_the_summary_says_what_was_reduced() {
     let told =
         |k: usize| format!("the inputs of `s{k}` were not smoothed: that takes inputs of degree 3");
     assert!(
-        (0..4).all(|k| smoothed.end.warnings.contains(&told(k)) == (k < 3)),
+        (0..4).all(|k| smoothed.end.warnings.contains(&told(k).into()) == (k < 3)),
         "{:?}",
         smoothed.end.warnings
     );
@@ -591,7 +593,7 @@ fn steps_that_are_too_long_for_the_tolerance_are_said_to_be() {
         done.end
             .warnings
             .iter()
-            .any(|w| w.contains("times the tolerance away"))
+            .any(|w| w.text.contains("times the tolerance away"))
     };
     let text = "restrict = { imposed-step = 7.0 }";
     let coarse = BEHAVIOUR_CHANGE.edited("[systems.left]\n", &format!("[systems.left]\n{text}\n"));

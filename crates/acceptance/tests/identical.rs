@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use dovetail_cases::{LOTKA_VOLTERRA, MECHANICAL, PUMP_AND_TANK, ROOMS, connections, model, ring};
-use dovetail_core::Work;
+use dovetail_core::{Notice, Remedy, Work};
 use dovetail_report::{Recorder, Trajectory, Variables};
 use dovetail_scenario::{Choices, Placement, RunEnd, RunOptions, Scenario};
 
@@ -157,14 +157,11 @@ fn choices_without_effect_are_told() {
             .end
             .warnings
     };
-    assert_eq!(warnings("jacobi", 2), Vec::<String>::new());
-    assert_eq!(
-        warnings("jacobi", 3),
-        ["--worker-threads 3 was lowered to 2: there are no more systems"]
-    );
-    assert_eq!(
-        warnings("gauss-seidel", 2),
-        ["gauss-seidel asks one system at a time: one thread did all the work"]
-    );
-    assert_eq!(warnings("gauss-seidel", 1), Vec::<String>::new());
+    assert_eq!(warnings("jacobi", 2), []);
+    let lowered = "3 worker threads were lowered to 2: there are no more systems";
+    let lowered = Notice::from(lowered).with([Remedy::FewerWorkerThreads]);
+    assert_eq!(warnings("jacobi", 3), [lowered]);
+    let alone = "gauss-seidel asks one system at a time: one thread did all the work";
+    assert_eq!(warnings("gauss-seidel", 2), [Notice::from(alone)]);
+    assert_eq!(warnings("gauss-seidel", 1), []);
 }

@@ -237,7 +237,11 @@ fn systems_without_rollback_or_slopes_or_with_poor_inputs_take_part() {
         reduced.nrmse("left.x")
     );
     assert!(
-        reduced.end.warnings.iter().any(|w| w.contains("degree 1")),
+        reduced
+            .end
+            .warnings
+            .iter()
+            .any(|w| w.text.contains("degree 1")),
         "{:?}",
         reduced.end.warnings
     );

@@ -81,7 +81,7 @@ fn a_tolerance_that_is_missed_is_warned_of() {
         chaos
             .warnings
             .iter()
-            .any(|warning| warning.contains("more than the tolerance")),
+            .any(|warning| warning.text.contains("more than the tolerance")),
         "{:?}",
         chaos.warnings
     );
@@ -96,7 +96,7 @@ fn an_estimate_that_cannot_be_believed_is_not_added() {
     assert!(
         end.warnings
             .iter()
-            .any(|warning| warning.contains("was not added")),
+            .any(|warning| warning.text.contains("was not added")),
         "{:?}",
         end.warnings
     );

@@ -2,7 +2,7 @@
 //! limits of stability.
 
 use dovetail_cases::{Measured, ROUGH, Rough, connections, measure_run, model};
-use dovetail_core::Ending;
+use dovetail_core::{Ending, Remedy};
 use dovetail_scenario::Scenario;
 
 fn worst(scenario: &Scenario, done: &Measured) -> f64 {
@@ -164,13 +164,14 @@ fn it_says_by_itself_when_another_method_should_be_used_and_auto_heeds_that() {
     ] {
         let scenario = nearly_singular(more);
         let asked = measure_run(&scenario, &[("method", "predictive"), ("step", "0.02")]);
-        let advice = format!("--method {other} should be used instead");
+        let advice = format!("{other} should be used instead");
         assert!(
             asked
                 .end
                 .warnings
                 .iter()
-                .any(|warning| warning.contains(&advice)),
+                .any(|warning| warning.text.contains(&advice)
+                    && warning.remedies[0] == Remedy::method(other)),
             "{:?}",
             asked.end.warnings
         );
@@ -186,7 +187,7 @@ fn it_says_by_itself_when_another_method_should_be_used_and_auto_heeds_that() {
                 .end
                 .warnings
                 .iter()
-                .any(|warning| warning.contains(&taken)),
+                .any(|warning| warning.text.contains(&taken)),
             "{:?}",
             chosen.end.warnings
         );

@@ -241,8 +241,8 @@ fn permitted(
     varied: &[(String, String)],
 ) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
-    let names = registry().method_names();
-    for name in names.into_iter().filter(|name| *name != "monolithic") {
+    let names = registry().method_names().into_iter();
+    for name in names.filter(|name| !scenario.solves_as_one(name)) {
         let choices = shared.changes.choices(Some(name), None, varied);
         let options = shared.options(scenario, &choices)?;
         if scenario.check_method(&options).is_ok() {

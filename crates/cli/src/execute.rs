@@ -11,6 +11,7 @@ use crate::arguments::SharedArguments;
 use crate::failure::Failure;
 use crate::output;
 use crate::progress::Progress;
+use crate::remedies;
 
 /// A run that is about to begin. Whatever could be refused has been: files may be touched now.
 pub(crate) struct Execute<'a> {
@@ -40,13 +41,15 @@ impl Execute<'_> {
             verify: self.shared.verify,
             observers: vec![&mut progress],
         };
-        Ok(execution.run(
+        let mut done = execution.run(
             self.scenario,
             session,
             self.options,
             self.selection,
             self.interrupted,
-        ))
+        );
+        remedies::word_summary(&mut done.summary);
+        Ok(done)
     }
 
     fn row_file(&self) -> Result<Option<RowFile>, Failure> {

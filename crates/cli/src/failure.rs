@@ -2,10 +2,12 @@
 
 use dovetail::scenario::BadModel;
 
+use crate::remedies;
+
 /// Why a command did not do its work.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Misuse, or a model that is not sound.
+    /// Misuse, or a model that is not sound; in the words of the command line.
     BadModel(BadModel),
     /// Misuse of the command line.
     Misuse(String),
@@ -42,6 +44,6 @@ impl Failure {
 
 impl From<BadModel> for Failure {
     fn from(bad: BadModel) -> Self {
-        Self::BadModel(bad)
+        Self::BadModel(remedies::worded_model(bad))
     }
 }

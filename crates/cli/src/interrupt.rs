@@ -11,7 +11,7 @@ const KILLED: i32 = 130;
 /// Listens for Ctrl-C from now on; the flag it raises.
 pub(crate) fn listen() -> &'static AtomicBool {
     // It can only fail where someone else listens already; then Ctrl-C keeps its usual meaning.
-    dovetail::fmi::on_fmu_exit(crate::rescue::save_rows);
+    dovetail::fmi::on_fmu_exit(crate::rescue::save_rows, crate::remedies::AFTER_EXIT);
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             // Whoever is stuck stays stuck: the rows so far are all there is.

@@ -15,6 +15,7 @@ mod output;
 mod processes;
 mod progress;
 mod reference;
+mod remedies;
 mod rescue;
 mod run;
 

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use dovetail::core::{Connections, Task};
+use dovetail::core::{Connections, Error, Task};
 use dovetail::equations::{Monolithic, Solution};
 use dovetail::report::{Kind, ReferenceFile, Selection, Variable};
 use dovetail::scenario::Scenario;
 
 use crate::failure::Failure;
+use crate::remedies::with_advice;
 
 /// The source of truth.
 pub(crate) enum Reference<'a> {
@@ -36,7 +37,9 @@ impl<'a> Reference<'a> {
                 ))
             })?;
             let system = Monolithic::new(&definitions, &scenario.connections);
-            let system = system.map_err(|error| Failure::misuse(error.to_string()))?;
+            let system = system.map_err(|error| {
+                Failure::misuse(with_advice(error.to_string(), &error.remedies()))
+            })?;
             let start = start()?;
             let outputs = start
                 .iter()
@@ -82,8 +85,9 @@ impl<'a> Reference<'a> {
             } => {
                 if known != times {
                     let solved = system.solve(times, scenario.connections.outputs());
-                    let failed = |error| {
-                        Failure::EndedEarly(format!("the reference could not be computed: {error}"))
+                    let failed = |error: Error| {
+                        let text = format!("the reference could not be computed: {error}");
+                        Failure::EndedEarly(with_advice(text, &error.remedies()))
                     };
                     *solution = solved.map_err(failed)?;
                     *known = times.to_vec();

@@ -48,7 +48,7 @@ fn options(arguments: &RunArguments, scenario: &Scenario) -> Result<RunOptions, 
     let method = arguments.method.as_deref();
     // The monolithic solution is computed where it is wanted, rather than read off between.
     let interval = shared.output_interval;
-    let interval = interval.filter(|_| method == Some("monolithic"));
+    let interval = interval.filter(|_| method.is_some_and(|name| scenario.solves_as_one(name)));
     let step = arguments.step.clone();
     let step = step.or(interval.map(|interval| interval.to_string()));
     let choices = shared.changes.choices(method, step.as_deref(), &[]);
@@ -85,8 +85,10 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
 
 fn end(summary: RunSummary) -> Result<(), Failure> {
     match summary.message {
-        Some(message) => Err(Failure::EndedEarly(message)),
-        None if summary.quality.diverged => Err(Failure::Diverged(summary.quality.verdict_reason)),
+        Some(message) => Err(Failure::EndedEarly(message.text)),
+        None if summary.quality.diverged => {
+            Err(Failure::Diverged(summary.quality.verdict_reason.text))
+        }
         None => Ok(()),
     }
 }

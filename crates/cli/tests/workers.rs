@@ -83,7 +83,11 @@ fn a_number_without_effect_is_told() {
     let warnings =
         |flags: &[&str]| run_json(&example("mechanical"), flags)["quality"]["warnings"].to_string();
     assert_eq!(warnings(&["--worker-threads", "2"]), "[]");
-    assert!(warnings(&["--worker-threads", "9"]).contains("--worker-threads 9 was lowered to 2"));
+    let lowered = warnings(&["--worker-threads", "9"]);
+    assert!(
+        lowered.contains("9 worker threads were lowered to 2: there are no more systems; try fewer --worker-threads"),
+        "{lowered}"
+    );
     assert!(
         warnings(&["--worker-threads", "2", "--method", "gauss-seidel"])
             .contains("one system at a time")

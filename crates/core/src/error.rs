@@ -1,5 +1,7 @@
 //! What can end a run early.
 
+use crate::remedy::{Notice, Remedy};
+
 /// Why a run ends early. A rejected step or an iteration that does not converge is an outcome, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -13,12 +15,14 @@ pub enum Error {
         /// The system's own words.
         #[source]
         reason: Box<dyn std::error::Error + Send + Sync>,
+        /// What to try, as far as the system knows.
+        remedies: Vec<Remedy>,
     },
 
     /// A system answered with NaN or infinity.
     #[error(
         "`{system}.{variable}` is {v} at t = {t} s, which no step can follow; look for a division by zero, a root or \
-         logarithm of a negative number, or a coupling that diverges (try a smaller --step)",
+         logarithm of a negative number, or a coupling that diverges",
         t = readable(*.time),
         v = magnitude(*.value)
     )]
@@ -37,7 +41,7 @@ pub enum Error {
     #[error(
         "the coupling diverges: `{system}.{variable}` reached {value:.3e} at t = {t} s, growing {growth:.2} times with every \
          step for {steps} steps. {method} passes every value on one step late, and around a loop this feeds on itself; \
-         try --method ifosmondi; a smaller --step helps only where the loop does not run through feedthrough",
+         a smaller step helps only where the loop does not run through feedthrough",
         t = readable(*.time)
     )]
     Diverged {
@@ -59,7 +63,7 @@ pub enum Error {
 
     /// The iterations of a step do not agree, however short it is.
     #[error(
-        "{method} does not converge at t = {t} s with --solver {solver}, even with a step of {size:.1e} s; `{system}.{variable}` \
+        "{method} does not converge at t = {t} s with the solver {solver}, even with a step of {size:.1e} s; `{system}.{variable}` \
          disagrees most. {why}",
         t = readable(*.time)
     )]
@@ -77,14 +81,13 @@ pub enum Error {
         /// The shortest step tried.
         size: f64,
         /// Why, and what to try.
-        why: String,
+        why: Box<Notice>,
     },
 
     /// Steps are so short that the end is never reached.
     #[error(
         "{method} makes no headway at t = {t} s: {attempts} attempts moved on by {moved:.1e} s, and {left:.1e} s are left. Something \
-         jumps to and fro there, or the answers of a system are too noisy for the tolerance; try a larger --tolerance, a fixed --step, \
-         or --method jacobi",
+         jumps to and fro there, or the answers of a system are too noisy for the tolerance",
         t = readable(*.time)
     )]
     NoHeadway {
@@ -135,6 +138,8 @@ pub enum Error {
         need: String,
         /// What would work.
         instead: String,
+        /// The same as data, as far as it is a choice of the run.
+        remedies: Vec<Remedy>,
     },
 
     /// An algebraic loop has no solution, or many.
@@ -196,9 +201,69 @@ impl Error {
             system: system.to_owned(),
             need: need.into(),
             instead: instead.into(),
+            remedies: Vec::new(),
+        }
+    }
+
+    /// A system could not answer, for this reason; there is nothing to try.
+    pub fn system(
+        system: &str,
+        time: f64,
+        reason: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::System {
+            system: system.to_owned(),
+            time,
+            reason: reason.into(),
+            remedies: Vec::new(),
+        }
+    }
+
+    /// The same error with these remedies, where it has room for any.
+    pub fn with(mut self, more: impl IntoIterator<Item = Remedy>) -> Self {
+        match &mut self {
+            Self::System { remedies, .. } | Self::MissingCapability { remedies, .. } => {
+                remedies.extend(more);
+            }
+            Self::NotConverged { why, .. } => why.remedies.extend(more),
+            _ => {}
+        }
+        self
+    }
+
+    /// What to try, most promising first; empty where nothing is known.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::System { remedies, .. } | Self::MissingCapability { remedies, .. } => {
+                remedies.clone()
+            }
+            Self::NotConverged { why, .. } => why.remedies.clone(),
+            Self::NotFinite { .. } => vec![Remedy::SmallerStep],
+            Self::Diverged { .. } => vec![Remedy::method(ITERATING), Remedy::SmallerStep],
+            Self::NoHeadway { .. } => vec![
+                Remedy::LooserTolerance,
+                Remedy::FixedStep,
+                Remedy::method(PLAIN),
+            ],
+            Self::BlowUp { source, .. } => source.remedies(),
+            Self::SingularLoop { .. }
+            | Self::UnsolvedLoop { .. }
+            | Self::Checkpoint(_)
+            | Self::Observer { .. } => Vec::new(),
         }
     }
 }
+
+impl From<&Error> for Notice {
+    fn from(error: &Error) -> Self {
+        Self::from(error.to_string()).with(error.remedies())
+    }
+}
+
+/// The method that makes interfaces agree, so that errors do not go round a loop.
+const ITERATING: &str = "ifosmondi";
+/// The method that always gets on.
+const PLAIN: &str = "jacobi";
 
 /// A number that may be out of all proportion, in few digits.
 fn magnitude(value: f64) -> String {

@@ -4,6 +4,7 @@ use crate::checkpoint::{Archive, Checkpoint};
 use crate::error::Error;
 use crate::macro_step::MacroStep;
 use crate::past::Past;
+use crate::remedy::Notice;
 use crate::task::Task;
 use crate::workers::Workers;
 
@@ -28,7 +29,7 @@ pub trait Method {
     }
 
     /// What the user should know: substitutes that were used for what systems lack.
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Notice> {
         Vec::new()
     }
 

@@ -1,5 +1,6 @@
 //! A model by several methods, each measured against all equations solved as one system.
 
+use dovetail_core::{Notice, Remedy};
 use dovetail_equations::Monolithic;
 use dovetail_report::{ErrorMeasures, Kind, RunSummary, Trajectory, Variable, Variables, measure};
 use dovetail_scenario::{Choices, Scenario};
@@ -21,7 +22,9 @@ pub(crate) fn compare(scenario: &Scenario, methods: &[&str]) -> Result<Vec<Compa
     let usual = scenario.options(&Choices::default())?;
     let methods: Vec<&str> = if methods.is_empty() {
         let permitted = scenario.permitted_methods(&usual).into_iter();
-        permitted.filter(|name| *name != "monolithic").collect()
+        permitted
+            .filter(|name| !scenario.solves_as_one(name))
+            .collect()
     } else {
         methods.to_vec()
     };
@@ -58,6 +61,11 @@ fn measured(scenario: &Scenario, method: &str) -> Result<Compared, Error> {
     })
 }
 
+fn no_reference(error: &dyn std::error::Error, remedies: Vec<Remedy>) -> Error {
+    let text = format!("there is no reference: {error}");
+    Error::NoReference(Notice::from(text).with(remedies))
+}
+
 /// The errors of all columns of a run that started from these outputs.
 fn errors(
     scenario: &Scenario,
@@ -65,16 +73,14 @@ fn errors(
     variables: &[Variable],
     rows: &Trajectory,
 ) -> Result<Vec<(String, ErrorMeasures)>, Error> {
-    let none = |error: String| Error::NoReference(format!("there is no reference: {error}"));
-    let definitions = scenario
-        .definitions()
-        .map_err(|error| none(error.to_string()))?;
+    let definitions = scenario.definitions();
+    let definitions = definitions.map_err(|error| no_reference(&error, Vec::new()))?;
     let connections = &scenario.connections;
     let equations = Monolithic::new(&definitions, connections);
-    let equations = equations.map_err(|error| none(error.to_string()))?;
+    let equations = equations.map_err(|error| no_reference(&error, error.remedies()))?;
     let mut equations = equations.starting_at(start);
     let solution = equations.solve(rows.times(), connections.outputs());
-    let solution = solution.map_err(|error| none(error.to_string()))?;
+    let solution = solution.map_err(|error| no_reference(&error, error.remedies()))?;
     let truth = |variable: &Variable| -> Vec<f64> {
         let all = match variable.kind {
             Kind::State => &solution.states,

@@ -1,5 +1,6 @@
 //! What can go wrong before a run begins, and with a run that ended early.
 
+use dovetail_core::{Notice, Remedy};
 use dovetail_scenario::BadModel;
 
 /// Why there is no result.
@@ -11,8 +12,8 @@ pub enum Error {
     /// A run ended before its stop time; what it computed until then is kept.
     #[error("{message}")]
     EndedEarly {
-        /// Why, and when.
-        message: String,
+        /// Why, and when; and what to try.
+        message: Notice,
         /// The results until then.
         run: Box<crate::run::Run>,
     },
@@ -21,5 +22,18 @@ pub enum Error {
     NoSuchVariable(String),
     /// The errors of a run cannot be measured.
     #[error("{0}")]
-    NoReference(String),
+    NoReference(Notice),
+}
+
+impl Error {
+    /// What to try, most promising first; empty where nothing is known.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Model(bad) => bad.remedies(),
+            Self::EndedEarly { message, .. } | Self::NoReference(message) => {
+                message.remedies.clone()
+            }
+            Self::NoSuchVariable(_) => Vec::new(),
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use dovetail_core::readable;
+use dovetail_core::{Notice, Remedy, readable};
 use dovetail_equations::{Defect, ErrorSize, Found, Places};
 use dovetail_report::{
     Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable,
@@ -92,6 +92,14 @@ impl Sink for Interfaces {
     }
 }
 
+/// What has to be known of a run beside its summary.
+pub(crate) struct Facts {
+    /// The tolerance that the method keeps to, where it has one.
+    pub tolerance: Option<f64>,
+    /// All equations were solved as one system.
+    pub solved_as_one: bool,
+}
+
 /// Judges a run by what its method knows of its error, else by what its interfaces left open.
 pub(crate) fn pronounce(
     summary: &mut RunSummary,
@@ -99,17 +107,17 @@ pub(crate) fn pronounce(
     everything: &Selection,
     extent: &Extent,
     interfaces: &Interfaces,
-    tolerance: Option<f64>,
+    facts: &Facts,
 ) {
-    let (verdict, reason, diverged) = if summary.method == "monolithic" {
+    let (verdict, reason, diverged) = if facts.solved_as_one {
         (
             Verdict::Good,
-            "all equations were solved as one system, to 13 digits".to_owned(),
+            "all equations were solved as one system, to 13 digits".into(),
             false,
         )
     } else if summary.quality.diverged {
         let reason = "something grows without bound, in the model or by its coupling: see where the run ended";
-        (Verdict::Unusable, reason.to_owned(), true)
+        (Verdict::Unusable, reason.into(), true)
     } else {
         let evidence = Evidence {
             quality: &summary.quality,
@@ -118,18 +126,12 @@ pub(crate) fn pronounce(
             extent,
             interfaces,
         };
-        let (verdict, reason, diverged) = evidence.verdict(tolerance);
-        let ended = || {
-            format!(
-                "until t = {} s, where it ended: {reason}",
-                readable(summary.reached)
-            )
-        };
-        (
-            verdict,
-            if summary.completed { reason } else { ended() },
-            diverged,
-        )
+        let (verdict, mut reason, diverged) = evidence.verdict(facts.tolerance);
+        if !summary.completed {
+            let time = readable(summary.reached);
+            reason.text = format!("until t = {time} s, where it ended: {reason}");
+        }
+        (verdict, reason, diverged)
     };
     let quality = &mut summary.quality;
     (quality.verdict, quality.verdict_reason, quality.diverged) = (verdict, reason, diverged);
@@ -145,14 +147,14 @@ struct Evidence<'a> {
 }
 
 impl Evidence<'_> {
-    fn verdict(&self, tolerance: Option<f64>) -> (Verdict, String, bool) {
+    fn verdict(&self, tolerance: Option<f64>) -> (Verdict, Notice, bool) {
         let source = self.source();
         let found = self.interfaces.found();
         match source {
             ErrorSource::Interfaces if self.interfaces.0.is_none() => self.by_residuals(),
             ErrorSource::Interfaces if found.is_none() => (
                 Verdict::Unusable,
-                "what its interfaces left open grows beyond all numbers".to_owned(),
+                "what its interfaces left open grows beyond all numbers".into(),
                 true,
             ),
             _ => judge(
@@ -245,26 +247,22 @@ impl Evidence<'_> {
     }
 
     /// The verdict where nothing is known but by how much inputs differ from the outputs that feed them.
-    fn by_residuals(&self) -> (Verdict, String, bool) {
+    fn by_residuals(&self) -> (Verdict, Notice, bool) {
         let (usual, input) = self.quality.usual_residual.clone().unwrap_or_default();
         if let (true, Some(variable)) = (usual > LARGE, self.grown_by(GROWN)) {
-            let reason = format!(
-                "`{variable}` grows, and `{input}` is far from what feeds it; a shorter step may help"
-            );
+            let reason = format!("`{variable}` grows, and `{input}` is far from what feeds it");
+            let reason = Notice::from(reason).with([Remedy::SmallerStep]);
             return (Verdict::Unusable, reason, true);
         }
         if usual > NOTABLE {
             let share = significant(100.0 * usual, 2);
-            let reason = format!(
-                "`{input}` is often off by up to {share} % of the range of what feeds it; --verify finds the error"
-            );
+            let reason =
+                format!("`{input}` is often off by up to {share} % of the range of what feeds it");
+            let reason = Notice::from(reason).with([Remedy::Verify]);
             return (Verdict::Doubtful, reason, false);
         }
-        (
-            Verdict::Unknown,
-            "nothing is known of its error; --verify finds out".to_owned(),
-            false,
-        )
+        let reason = Notice::from("nothing is known of its error").with([Remedy::Verify]);
+        (Verdict::Unknown, reason, false)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dovetail_core::{Ending, Error, Observer, readable};
+use dovetail_core::{Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
@@ -11,7 +11,7 @@ use dovetail_report::{
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
-use crate::evidence::{Interfaces, pronounce};
+use crate::evidence::{Facts, Interfaces, pronounce};
 use crate::verify::{Plan, Thinned, verify};
 
 /// A run that chooses its steps has so many rows at least.
@@ -81,13 +81,13 @@ struct Recorders<'a> {
 }
 
 /// What has to be known of a session when it is over.
-struct Facts {
-    tolerance: Option<f64>,
+struct SessionFacts {
+    facts: Facts,
     imposing: Option<String>,
     plan: Plan,
 }
 
-impl Facts {
+impl SessionFacts {
     fn of(session: &Session<'_>) -> Self {
         let tolerance = session.tolerance();
         let plan = match session.step() {
@@ -95,7 +95,10 @@ impl Facts {
             None => Plan::Tolerance(tolerance.unwrap_or_default()),
         };
         Self {
-            tolerance,
+            facts: Facts {
+                tolerance,
+                solved_as_one: session.method_properties().solves_as_one,
+            },
             imposing: session.imposing().map(str::to_owned),
             plan,
         }
@@ -112,7 +115,11 @@ impl Execution<'_> {
         selection: &Selection,
         interrupted: &AtomicBool,
     ) -> Executed {
-        let facts = Facts::of(&session);
+        let SessionFacts {
+            facts,
+            imposing,
+            plan,
+        } = SessionFacts::of(&session);
         let everything = Variables::of(&scenario.connections).everything();
         let mut recorders = self.recorders(scenario, &session, selection, &everything);
         let mut observers = recorders.observers();
@@ -126,17 +133,11 @@ impl Execution<'_> {
         let mut summary = summarize(scenario, end, values, &recorders.residual);
         if self.verify {
             let sampled = recorders.sampled.map(Recorder::into_sink);
+            let sampled = sampled.filter(|_| !facts.solved_as_one);
             let again = |known: &Trajectory| {
-                verify(
-                    scenario,
-                    options,
-                    &everything,
-                    known,
-                    &facts.plan,
-                    interrupted,
-                )
+                verify(scenario, options, &everything, known, &plan, interrupted)
             };
-            add_verification(&mut summary, sampled, facts.imposing, again);
+            add_verification(&mut summary, sampled, imposing, again);
         }
         let interfaces = recorders.interfaces.map(Recorder::into_sink);
         let interfaces = interfaces.unwrap_or_else(Interfaces::unseen);
@@ -146,7 +147,7 @@ impl Execution<'_> {
             &everything,
             &extent,
             &interfaces,
-            facts.tolerance,
+            &facts,
         );
         let shown = recorders.shown.and_then(|shown| shown.into_sink().0);
         let measured = recorders.measured.map(Recorder::into_sink);
@@ -166,15 +167,14 @@ impl Execution<'_> {
         let connections = &scenario.connections;
         let extent = Extent::new(scenario.start_time, scenario.stop_time);
         let last = (LastRow::default(), extent);
-        // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
-        let estimates = session.method_name() == "predictive" && session.chooses_steps();
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();
         let sampled = sampled.then(|| Thinned::new(everything));
         Recorders {
             last: Recorder::new(connections, everything, last, "final values"),
             residual: CouplingResidual::new(connections),
-            interfaces: (!estimates).then(|| interface_recorder(scenario, everything)),
+            interfaces: (!session.estimates_error())
+                .then(|| interface_recorder(scenario, everything)),
             shown: self.shown(scenario, session, selection),
             measured: measured
                 .map(|kept| Recorder::new(connections, selection, kept, "the results")),
@@ -231,21 +231,22 @@ fn add_verification(
     summary: &mut RunSummary,
     sampled: Option<Thinned>,
     imposing: Option<String>,
-    again: impl FnOnce(&Trajectory) -> Result<crate::verify::Verified, String>,
+    again: impl FnOnce(&Trajectory) -> Result<crate::verify::Verified, Notice>,
 ) {
     let quality = &mut summary.quality;
     if let Some(system) = imposing {
-        quality.warnings.push(format!(
+        let warning = format!(
             "the error could not be verified: `{system}` imposes its steps, and cannot be run with others"
-        ));
+        );
+        quality.warnings.push(warning.into());
         return;
     }
     if !summary.completed {
         let warning = "the error was not verified, since the run ended early";
-        quality.warnings.push(warning.to_owned());
+        quality.warnings.push(warning.into());
         return;
     }
-    let Some(known) = sampled.filter(|_| summary.method != "monolithic") else {
+    let Some(known) = sampled else {
         return;
     };
     match again(known.rows()) {
@@ -257,7 +258,9 @@ fn add_verification(
         }
         Err(why) => {
             let warning = format!("the error could not be verified: {why}");
-            quality.warnings.push(warning);
+            quality
+                .warnings
+                .push(Notice::from(warning).with(why.remedies));
         }
     }
 }
@@ -276,14 +279,14 @@ fn fmi_costs(costs: &[Option<Costs>]) -> Vec<Option<FmiCosts>> {
 }
 
 /// Why a run ended before its time, if it did.
-fn message(end: &RunEnd) -> Option<String> {
+fn message(end: &RunEnd) -> Option<Notice> {
     match &end.ending {
         Ok(Ending::Finished | Ending::Requested { .. }) => None,
         Ok(Ending::Interrupted) => {
             let time = readable(end.reached);
-            Some(format!("it was interrupted at t = {time} s"))
+            Some(format!("it was interrupted at t = {time} s").into())
         }
-        Err(error) => Some(error.to_string()),
+        Err(error) => Some(Notice::from(error)),
     }
 }
 
@@ -328,7 +331,7 @@ fn quality(scenario: &Scenario, end: RunEnd, residual: &CouplingResidual<'_>) ->
     Quality {
         usual_residual: usual.map(|(most, place)| (most, input(place))),
         verdict: Verdict::Unknown,
-        verdict_reason: String::new(),
+        verdict_reason: Notice::default(),
         diverged,
         residual: residual.largest(),
         residual_variable: residual.worst().map(input),

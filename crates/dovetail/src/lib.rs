@@ -65,7 +65,7 @@ pub use dovetail_methods as methods;
 pub use dovetail_report as report;
 pub use dovetail_scenario as scenario;
 
-pub use dovetail_core::{Interface, MacroStep, Observer, Response, Signal, System};
+pub use dovetail_core::{Interface, MacroStep, Notice, Observer, Remedy, Response, Signal, System};
 pub use dovetail_report::{RunSummary, Verdict};
 
 pub use comparison::Compared;

@@ -1,6 +1,6 @@
 //! The results of a run.
 
-use dovetail_core::nearest;
+use dovetail_core::{Notice, nearest};
 use dovetail_report::{RunSummary, Trajectory, Verdict};
 
 use crate::error::Error;
@@ -65,8 +65,8 @@ impl Run {
         self.summary.quality.verdict
     }
 
-    /// What the user should know.
-    pub fn warnings(&self) -> &[String] {
+    /// What the user should know, each with what to try.
+    pub fn warnings(&self) -> &[Notice] {
         &self.summary.quality.warnings
     }
 

@@ -7,9 +7,9 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail_core::{EstimatedError, Observer};
+use dovetail_core::{EstimatedError, Notice, Observer};
 use dovetail_report::{Recorder, Rows, Selection, Sink, Trajectory};
-use dovetail_scenario::{RunOptions, Scenario};
+use dovetail_scenario::{BadModel, RunOptions, Scenario};
 
 /// Orders beyond these are chance, or noise.
 const ORDERS: (f64, f64) = (0.5, 8.0);
@@ -56,8 +56,9 @@ fn sample(
     selection: &Selection,
     times: &Arc<[f64]>,
     interrupted: &AtomicBool,
-) -> Result<Trajectory, String> {
-    let session = scenario.session(options).map_err(|bad| bad.to_string())?;
+) -> Result<Trajectory, Notice> {
+    let refused = |bad: BadModel| Notice::from(bad.to_string()).with(bad.remedies());
+    let session = scenario.session(options).map_err(refused)?;
     let recorder = Recorder::new(
         &scenario.connections,
         selection,
@@ -68,8 +69,8 @@ fn sample(
     let mut observers: [&mut dyn Observer; 1] = [&mut recorder];
     let end = session.run(&mut observers, interrupted);
     match end.ending {
-        Err(error) => Err(error.to_string()),
-        Ok(_) if interrupted.load(Ordering::Relaxed) => Err("it was interrupted".to_owned()),
+        Err(error) => Err(Notice::from(&error)),
+        Ok(_) if interrupted.load(Ordering::Relaxed) => Err("it was interrupted".into()),
         Ok(_) => Ok(recorder.into_sink()),
     }
 }
@@ -82,7 +83,7 @@ pub(crate) fn verify(
     known: &Trajectory,
     plan: &Plan,
     interrupted: &AtomicBool,
-) -> Result<Verified, String> {
+) -> Result<Verified, Notice> {
     let times: Arc<[f64]> = known.times().into();
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
     match *plan {

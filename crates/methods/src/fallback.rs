@@ -5,22 +5,26 @@
 //! a run that makes no headway ends with the reason.
 
 use dovetail_core::{
-    Advice, Archive, Checkpoint, Error, Exchange, Method, MethodQuality, Outcome, Past, Workers,
-    readable, visit_fields, visit_method,
+    Advice, Archive, Checkpoint, Error, Exchange, Method, MethodQuality, Notice, Outcome, Past,
+    Workers, readable, visit_fields, visit_method,
 };
 use serde::{Deserialize, Serialize};
+
+use crate::registry::kind::Properties;
 
 /// Attempts after which the pace is looked at.
 const WINDOW: u64 = 10_000;
 /// Steps that are shorter than the usual one by this factor, all through a window, make no headway.
 const CREEPING: f64 = 1e-4;
 
-/// Makes the method of a name, or says that there is none.
-type Maker<'a> = Box<dyn Fn(&str) -> Option<Box<dyn Method + 'a>> + 'a>;
+/// Makes the method of a name, with what is true of it, or says that there is none.
+type Maker<'a> = Box<dyn Fn(&str) -> Option<(Box<dyn Method + 'a>, Properties)> + 'a>;
 
 /// A method, and the one that has taken over.
 pub struct Fallback<'a> {
     own: Box<dyn Method + 'a>,
+    /// What is true of the method that runs.
+    properties: Properties,
     make: Option<Maker<'a>>,
     other: Option<Successor<'a>>,
     /// Whether there is nobody to take over.
@@ -68,7 +72,13 @@ impl Pace {
 impl<'a> Fallback<'a> {
     /// A method whose steps are usually about `usual`, in a run to `stop`. `make` makes other
     /// methods when they are needed; without it, a run that makes no headway ends.
-    pub fn new(own: Box<dyn Method + 'a>, usual: f64, stop: f64, make: Option<Maker<'a>>) -> Self {
+    pub fn new(
+        own: Box<dyn Method + 'a>,
+        properties: Properties,
+        usual: f64,
+        stop: f64,
+        make: Option<Maker<'a>>,
+    ) -> Self {
         let nothing = vec![f64::NAN; own.signals().len()];
         let pace = Pace {
             usual,
@@ -77,6 +87,7 @@ impl<'a> Fallback<'a> {
         };
         Self {
             own,
+            properties,
             make,
             other: None,
             alone: false,
@@ -97,7 +108,8 @@ impl<'a> Fallback<'a> {
         self.alone = made.is_none();
         let since = past.reached();
         let reason = advice.reason;
-        if let Some(method) = made {
+        if let Some((method, properties)) = made {
+            self.properties = properties;
             self.other = Some(Successor {
                 method,
                 since,
@@ -111,9 +123,10 @@ impl<'a> Fallback<'a> {
     /// What to do about a pace at which the end is never reached.
     fn give_way(&mut self, moved: f64, past: &Past, workers: &dyn Workers) -> Result<(), Error> {
         let rollback = workers.capabilities().iter().all(|c| c.trial);
-        let method = match self.current() {
-            "predictive" | "missiles" if rollback => "ifosmondi",
-            _ => "jacobi",
+        let method = if self.properties.predicts_by_linearization && rollback {
+            crate::ifosmondi::NAME
+        } else {
+            crate::jacobi::NAME
         };
         let reason = format!(
             "{} made no headway: {WINDOW} attempts moved on by {moved:.1e} s",
@@ -190,7 +203,7 @@ impl Method for Fallback<'_> {
         self.own.signals()
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Notice> {
         let Some(Successor {
             method,
             since,
@@ -199,11 +212,12 @@ impl Method for Fallback<'_> {
         else {
             return self.own.warnings();
         };
-        let mut all = vec![format!(
+        let handed_over = format!(
             "from t = {} s on {} has taken over: {reason}; what is said of errors ends there",
             readable(*since),
             method.name()
-        )];
+        );
+        let mut all = vec![Notice::from(handed_over)];
         all.extend(method.warnings());
         all
     }
@@ -251,13 +265,15 @@ impl Checkpoint for Fallback<'_> {
 impl<'a> Fallback<'a> {
     /// The method that had taken over when a checkpoint was made.
     fn succeed(
-        &self,
+        &mut self,
         (name, since, reason): (String, f64, String),
     ) -> Result<Successor<'a>, Error> {
         let made = self.make.as_ref().and_then(|make| make(&name));
         let unknown = || Error::Checkpoint(format!("{name}, which had taken over, cannot be made"));
+        let (method, properties) = made.ok_or_else(unknown)?;
+        self.properties = properties;
         Ok(Successor {
-            method: made.ok_or_else(unknown)?,
+            method,
             since,
             reason,
         })

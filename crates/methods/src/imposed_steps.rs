@@ -1,6 +1,6 @@
 //! Whether the steps of a grid are made of those that systems impose.
 
-use dovetail_core::{Error, StepRule};
+use dovetail_core::{Error, Remedy, StepRule};
 
 use crate::registry::context::Context;
 use crate::registry::refusal::Refusal;
@@ -18,10 +18,11 @@ pub(crate) fn check_imposed_steps(
             let end = grid.time(grid.count());
             let need = format!("steps of {} s up to t = {end} s", grid.size());
             let instead = format!(
-                "its own step is {size} s, and step and length of the run must be multiples of it \
-                 (--step {size}, --stop-time)"
+                "its own step is {size} s, and step and length of the run must be multiples of it"
             );
-            return Err(Error::missing(method, &interface.name, need, instead).into());
+            let missing = Error::missing(method, &interface.name, need, instead);
+            let remedies = [Remedy::MultipleOfStep(size), Remedy::StopTime];
+            return Err(missing.with(remedies).into());
         }
     }
     Ok(())

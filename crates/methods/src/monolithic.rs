@@ -4,7 +4,7 @@
 //! Needs: the equations. They are whoever's who makes the systems; here the method only has its
 //! name.
 
-use dovetail_core::Method;
+use dovetail_core::{Method, Remedy};
 
 use crate::registry::context::Context;
 use crate::registry::kind::{MethodKind, Properties};
@@ -29,6 +29,7 @@ impl MethodKind for MonolithicKind {
     fn properties(&self) -> Properties {
         Properties {
             keeps_to_grid: true,
+            solves_as_one: true,
             ..Properties::default()
         }
     }
@@ -43,8 +44,11 @@ impl MethodKind for MonolithicKind {
             .whole
             .map_or_else(unknown, |whole| whole.as_one_system(context.grid()));
         whole.map_err(|error| {
-            Refusal::new(format!("monolithic is for models of equations: {error}"))
-                .help("the other methods couple whatever there is")
+            let message = format!(
+                "monolithic is for models of equations: {error}; the other methods couple whatever \
+                 there is"
+            );
+            Refusal::new(message).with([Remedy::AnotherMethod])
         })
     }
 }

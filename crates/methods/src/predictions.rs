@@ -1,12 +1,15 @@
 //! How well a method foresaw the outputs that were then integrated.
 
-use dovetail_core::readable;
+use dovetail_core::{Notice, Remedy, readable};
 use serde::{Deserialize, Serialize};
 
 use crate::range::Range;
 
 /// A prediction that missed by more than this part of the variable's range makes results doubtful.
 const DOUBTFUL: f64 = 0.05;
+
+/// The method that only believes what systems have tried.
+const ITERATING: &str = "ifosmondi";
 
 /// For each coupling variable the largest distance of what was integrated from what was predicted.
 #[derive(Serialize, Deserialize)]
@@ -65,7 +68,7 @@ impl Predictions {
     }
 
     /// What to say where a prediction was out of all proportion, and of which variable.
-    pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<String> {
+    pub fn warning(&self, name: impl Fn(usize) -> String) -> Option<Notice> {
         let shares = self
             .variables
             .iter()
@@ -74,16 +77,21 @@ impl Predictions {
             .enumerate()
             .filter(|(_, share)| *share > DOUBTFUL && share.is_finite())
             .max_by(|a, b| a.1.total_cmp(&b.1))?;
-        Some(format!(
+        let text = format!(
             "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from \
              there on are doubtful: the step is \
              too long for linearised systems, or something jumps there, or the coupling is close \
-             to singular; try a smaller \
-             --step or --tolerance, or --method ifosmondi where systems can roll back",
+             to singular; ifosmondi helps where systems can roll back",
             readable(self.variables[worst].time),
             name(worst),
             100.0 * share
-        ))
+        );
+        let remedies = [
+            Remedy::SmallerStep,
+            Remedy::SmallerTolerance,
+            Remedy::method(ITERATING),
+        ];
+        Some(Notice::from(text).with(remedies))
     }
 }
 
@@ -103,7 +111,9 @@ mod tests {
             .warning(|variable| format!("s.y{variable}"))
             .unwrap();
         assert!(
-            warning.contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"),
+            warning
+                .text
+                .contains("t = 0.2 s `s.y1` was predicted wrongly by 100 %"),
             "{warning}"
         );
         predictions.note(1, 0.4, 100.0, 100.0);

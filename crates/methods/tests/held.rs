@@ -193,7 +193,7 @@ fn asynchronous_systems_hold_the_newest_value_too() {
     assert!(
         done.warnings
             .iter()
-            .all(|warning| warning.contains("imposes its steps")),
+            .all(|warning| warning.text.contains("imposes its steps")),
         "{:?}",
         done.warnings
     );

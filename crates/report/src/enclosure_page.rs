@@ -71,7 +71,7 @@ fn bands(tubes: &Tubes) -> String {
     let note = match count.saturating_sub(MOST_PLOTS) {
         0 => String::new(),
         more => format!(
-            "<p>{more} more states are in the table below, and in the file of --output.</p>\n"
+            "<p>{more} more states are in the table below, and in the file of results.</p>\n"
         ),
     };
 

@@ -1,5 +1,7 @@
 //! A run as a page: one file, no network, light and dark.
 
+use std::fmt::Display;
+
 use crate::number::significant;
 use crate::number::{brief, count};
 use crate::plot::Curve;
@@ -78,13 +80,13 @@ fn heading(summary: &RunSummary, title: &str) -> String {
 
 /// Nothing where nobody has judged the run.
 fn verdict(quality: &Quality) -> String {
-    if quality.verdict_reason.is_empty() {
+    if quality.verdict_reason.text.is_empty() {
         return String::new();
     }
 
     let class = quality.verdict.word();
     let word = sentence(class);
-    let why = escaped(&sentence(&quality.verdict_reason));
+    let why = escaped(&sentence(&quality.verdict_reason.text));
     format!("<p class=\"verdict {class}\"><strong>{word}</strong> {why}</p>\n")
 }
 
@@ -98,11 +100,11 @@ pub(crate) fn sentence(text: &str) -> String {
 }
 
 /// Nothing where there are none.
-pub(crate) fn warnings(warnings: &[String]) -> String {
+pub(crate) fn warnings<T: Display>(warnings: &[T]) -> String {
     if warnings.is_empty() {
         return String::new();
     }
-    let item = |warning: &String| format!("<li>{}</li>\n", escaped(warning));
+    let item = |warning: &T| format!("<li>{}</li>\n", escaped(&warning.to_string()));
     let items: String = warnings.iter().map(item).collect();
     format!("<section class=\"warnings\">\n<h2>Warnings</h2>\n<ul>\n{items}</ul>\n</section>\n")
 }
@@ -233,7 +235,7 @@ fn plots(summary: &RunSummary, trajectory: &Trajectory) -> String {
     let note = match left_out.iter().map(|group| group.curves.len()).sum() {
         0_usize => String::new(),
         n => format!(
-            "<p>{n} more variables were recorded; choose with --record what is shown here.</p>\n"
+            "<p>{n} more variables were recorded; choose which variables are recorded to see others here.</p>\n"
         ),
     };
     format!("<section>\n<h2>Recorded variables</h2>\n{figures}{note}</section>\n")

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use dovetail_core::{EstimatedError, Kept, Refused};
+use dovetail_core::{EstimatedError, Kept, Notice, Refused};
 
 use crate::errors::ErrorMeasures;
 use crate::summary::{Quality, RunSummary, SystemWork};
@@ -28,7 +28,7 @@ impl RunSummary {
             "quality": quality_json(&self.quality),
             "completed": self.completed,
             "reached": self.reached,
-            "message": self.message,
+            "message": self.message.as_ref().map(|message| &message.text),
         });
 
         if let Some(comparison) = &self.comparison {
@@ -70,7 +70,7 @@ fn system_json(system: &SystemWork) -> Value {
 fn quality_json(quality: &Quality) -> Value {
     json!({
         "verdict": quality.verdict.word(),
-        "verdict_reason": quality.verdict_reason,
+        "verdict_reason": quality.verdict_reason.text,
         "residual": quality.residual,
         "residual_variable": quality.residual_variable,
         "estimated_error": quality.estimated_error.as_deref().map(estimates_json),
@@ -79,9 +79,13 @@ fn quality_json(quality: &Quality) -> Value {
         "discrepancy": map_of(&quality.discrepancy, |miss| json!(miss)),
         "kept": quality.kept.map(kept_json),
         "refused": quality.refused.map(refused_json),
-        "warnings": quality.warnings,
+        "warnings": texts(&quality.warnings),
         "remarks": quality.remarks,
     })
+}
+
+fn texts(notices: &[Notice]) -> Vec<&str> {
+    notices.iter().map(|notice| notice.text.as_str()).collect()
 }
 
 fn estimates_json(estimates: &[(String, EstimatedError)]) -> Value {

@@ -1,6 +1,6 @@
 //! What there is to say about a run.
 
-use dovetail_core::{EstimatedError, Interface, Kept, Refused, Statistics, Work};
+use dovetail_core::{EstimatedError, Interface, Kept, Notice, Refused, Statistics, Work};
 
 use crate::errors::ErrorMeasures;
 use crate::variables::{Kind, Selection};
@@ -24,7 +24,7 @@ pub struct RunSummary {
     /// Whether that is where it was to end.
     pub completed: bool,
     /// Why it ended early.
-    pub message: Option<String>,
+    pub message: Option<Notice>,
     /// Accepted steps.
     pub steps: u64,
     /// Rejected steps.
@@ -92,7 +92,7 @@ pub struct Quality {
     /// What the result is worth, and why.
     pub verdict: Verdict,
     /// In a sentence.
-    pub verdict_reason: String,
+    pub verdict_reason: Notice,
     /// Whether the run has diverged.
     pub diverged: bool,
     /// The largest coupling residual.
@@ -119,7 +119,7 @@ pub struct Quality {
     /// apart.
     pub refused: Option<Refused>,
     /// What the user should know: substitutes, reduced degrees, shortened steps.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
     /// What may interest the user: which variable was the last to converge, say.
     pub remarks: Vec<String>,
 }

@@ -1,5 +1,7 @@
 //! A run for people, on a terminal.
 
+use std::fmt::Display;
+
 use dovetail_core::{EstimatedError, Kept, Refused};
 
 use crate::number::significant;
@@ -58,7 +60,7 @@ impl RunSummary {
     /// What the result is worth; nothing of a summary that nobody has judged.
     pub(crate) fn verdict_line(&self) -> String {
         let word = self.quality.verdict.word();
-        match self.quality.verdict_reason.as_str() {
+        match self.quality.verdict_reason.text.as_str() {
             "" => String::new(),
             reason => format!("verdict: {word} ({reason})\n"),
         }
@@ -260,8 +262,8 @@ pub(crate) fn joined_parts<const N: usize>(parts: [String; N]) -> String {
 }
 
 /// A line for each text, `label` first.
-pub(crate) fn labeled_lines(label: &str, texts: &[String]) -> String {
-    let line = |text: &String| format!("{label}: {text}\n");
+pub(crate) fn labeled_lines<T: Display>(label: &str, texts: &[T]) -> String {
+    let line = |text: &T| format!("{label}: {text}\n");
     texts.iter().map(line).collect()
 }
 
@@ -313,7 +315,7 @@ warning: `spring` takes its inputs as cubics, not quintics
 
     #[test]
     fn a_run_that_ended_early_says_where_and_leaves_the_reason_to_the_outcome() {
-        let message = Some("the disk is full".to_owned());
+        let message = Some("the disk is full".into());
         let run = RunSummary {
             completed: false,
             reached: 2.5,

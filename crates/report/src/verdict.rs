@@ -2,6 +2,8 @@
 
 use std::io;
 
+use dovetail_core::{Notice, Remedy};
+
 use crate::number::significant;
 use crate::sink::Sink;
 
@@ -93,18 +95,16 @@ pub fn judge(
     source: ErrorSource,
     caveat: &Caveat,
     tolerance: Option<f64>,
-) -> (Verdict, String, bool) {
+) -> (Verdict, Notice, bool) {
     let shares = |one: &&Judged, other: &&Judged| one.share.total_cmp(&other.share);
     let Some(worst) = errors.iter().max_by(shares) else {
         let reason = "nothing was computed that could be judged";
-        return (Verdict::Unknown, reason.to_owned(), false);
+        return (Verdict::Unknown, reason.into(), false);
     };
     if let Some(diverged) = errors.iter().find(|error| error.has_diverged()) {
-        let reason = format!(
-            "`{}` grows, and most of that is error; a shorter step or another method may help",
-            diverged.name
-        );
-        return (Verdict::Unusable, reason, true);
+        let reason = format!("`{}` grows, and most of that is error", diverged.name);
+        let remedies = [Remedy::SmallerStep, Remedy::AnotherMethod];
+        return (Verdict::Unusable, Notice::from(reason).with(remedies), true);
     }
 
     let is_small = worst.share <= allowed_share(tolerance);
@@ -130,14 +130,16 @@ fn is_bearable(errors: &[Judged], worst: &Judged) -> bool {
     worst.share <= LARGEST || lasting <= LARGEST
 }
 
-fn reason(worst: &Judged, source: ErrorSource, caveat: &Caveat, is_small: bool) -> String {
+fn reason(worst: &Judged, source: ErrorSource, caveat: &Caveat, is_small: bool) -> Notice {
     let error = source.description();
     let share = significant(100.0 * worst.share, 2);
-    let but = caveat.sentence(is_small);
-    format!(
+    let but = caveat.clause(is_small);
+    let doubt = !but.is_empty();
+    let text = format!(
         "{error} of `{}` is {share} % of its range at most{but}",
         worst.name
-    )
+    );
+    Notice::from(text).with(doubt.then_some(Remedy::Verify))
 }
 
 impl Judged {
@@ -166,26 +168,26 @@ impl Caveat {
     }
 
     /// The end of a sentence about the error; nothing where a small error says enough.
-    fn sentence(&self, is_small: bool) -> String {
+    fn clause(&self, is_small: bool) -> String {
         match self {
             Self::None => String::new(),
             Self::Grows(variable) => format!(
                 ", but `{variable}` has grown by a factor of over 1e8 since the first third of the \
-                 run; is that meant? --verify finds out"
+                 run; is that meant?"
             ),
             Self::Switches(system) => format!(
                 ", but `{system}` has conditions on more than time, and when they change is not in \
-                 that; --verify finds out"
+                 that"
             ),
             Self::Coarse | Self::Corners(_) if is_small => String::new(),
             Self::Coarse => {
                 ", but steps are far longer than the fastest parts take, and that is a \
-                             rough guess; --verify finds out"
+                             rough guess"
                     .to_owned()
             }
-            Self::Corners(system) => format!(
-                ", but `{system}` has corners, which no estimate takes well; --verify finds out"
-            ),
+            Self::Corners(system) => {
+                format!(", but `{system}` has corners, which no estimate takes well")
+            }
         }
     }
 }
@@ -297,6 +299,7 @@ mod tests {
         assert!(
             judged(1e-4, 1e-4, &switches)
                 .1
+                .text
                 .contains("`relay` has conditions")
         );
         assert_eq!(judged(0.2, 0.2, &switches).0, Verdict::Unusable);

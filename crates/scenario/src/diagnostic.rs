@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use dovetail_core::Remedy;
+
 /// The text of a model file, with the name under which the user knows it.
 #[derive(Clone, Debug)]
 pub struct SourceText {
@@ -19,8 +21,31 @@ pub struct Problem {
     pub message: String,
     /// Where: a range of bytes of the file.
     pub span: Option<Range<usize>>,
-    /// What to try.
+    /// What to try, in a sentence.
     pub help: Option<String>,
+    /// What to try, as data: instead of the help, or beside it.
+    pub remedies: Vec<Remedy>,
+    /// What was chosen beside the file and is to blame, if something is.
+    pub choice: Option<Box<GivenChoice>>,
+}
+
+/// Something that was chosen beside the file, by whoever reads or runs the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GivenChoice {
+    /// A value that was set: [`Overrides::values`](crate::Overrides::values).
+    Value {
+        /// `system.name`.
+        name: String,
+        /// As it was given.
+        text: String,
+    },
+    /// An option of the run: [`Choices::set`](crate::Choices::set).
+    Option {
+        /// Its key.
+        key: String,
+        /// As it was given.
+        text: String,
+    },
 }
 
 impl Problem {
@@ -30,15 +55,52 @@ impl Problem {
             message: message.into(),
             span: Some(span),
             help: None,
+            remedies: Vec::new(),
+            choice: None,
         }
     }
 
-    /// A problem of the whole, or of the command line.
+    /// A problem of the whole, or of what was chosen beside the file.
     pub fn general(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             span: None,
             help: None,
+            remedies: Vec::new(),
+            choice: None,
+        }
+    }
+
+    /// A problem of a value that was set over the file's.
+    pub(crate) fn of_value(name: &str, text: &str, message: impl Into<String>) -> Self {
+        let name = name.to_owned();
+        let text = text.to_owned();
+        Self::general(message).of(GivenChoice::Value { name, text })
+    }
+
+    /// The same, with the choice that is to blame.
+    pub fn of(self, choice: GivenChoice) -> Self {
+        Self {
+            choice: Some(Box::new(choice)),
+            ..self
+        }
+    }
+
+    /// Adds what to try, as data.
+    pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        self.remedies.extend(remedies);
+        self
+    }
+
+    /// What is wrong, with the choice that is to blame.
+    pub fn sentence(&self) -> String {
+        let message = &self.message;
+        match self.choice.as_deref() {
+            None => message.clone(),
+            Some(GivenChoice::Value { name, text }) => format!("`{name}` = {text}: {message}"),
+            Some(GivenChoice::Option { key, text }) => {
+                format!("{message} (given as `{key}={text}`)")
+            }
         }
     }
 
@@ -72,6 +134,14 @@ pub struct BadModel {
 impl std::error::Error for BadModel {}
 
 impl BadModel {
+    /// What to try, as data: of all problems.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let problems = self.problems.iter();
+        problems
+            .flat_map(|problem| problem.remedies.iter().cloned())
+            .collect()
+    }
+
     /// A file of which there is no text to point at.
     pub(crate) fn of_file(path: &std::path::Path, problem: Problem) -> Self {
         let source = SourceText {
@@ -103,7 +173,7 @@ impl BadModel {
             f,
             "error: {}",
             problem
-                .message
+                .sentence()
                 .chars()
                 .map(printable_or_newline)
                 .collect::<String>()
@@ -126,6 +196,9 @@ impl BadModel {
         }
         if let Some(help) = &problem.help {
             write!(f, "\n help: {help}")?;
+        }
+        for remedy in &problem.remedies {
+            write!(f, "\n try: {remedy}")?;
         }
         writeln!(f)
     }

@@ -1,6 +1,6 @@
 //! A model as something to be enclosed: its equations with the boxes of its states and parameters.
 
-use dovetail_core::list_names;
+use dovetail_core::{Remedy, list_names};
 use dovetail_guaranteed::{self as guaranteed, Boxes};
 
 use crate::diagnostic::{BadModel, Problem};
@@ -44,14 +44,14 @@ impl Scenario {
             .iter()
             .position(|part| part.name() == error.system);
         let span = position.and_then(|k| self.system_places.get(k).cloned());
-        let help = "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU, \
-                    or compute single trajectories with `dovetail run`";
+        let help = "only systems given as equations can be enclosed: write `states` and `equations` in place of the FMU";
         self.bad(
             Problem {
                 span,
                 ..Problem::general(error.to_string())
             }
-            .help(help),
+            .help(help)
+            .with([Remedy::Run]),
         )
     }
 }
@@ -122,9 +122,9 @@ mod tests {
         let refused = |name: &str, value: &str| {
             let bad = read(MODEL, &[(name, value)]).unwrap_err();
             assert_eq!(bad.problems[0].span, None, "the file is not to blame");
-            bad.problems[0].message.clone()
+            bad.problems[0].sentence()
         };
-        assert!(refused("one.x", "[2, 1]").contains("--set one.x=[2, 1]: the box is empty"));
+        assert!(refused("one.x", "[2, 1]").contains("`one.x` = [2, 1]: the box is empty"));
         assert!(refused("one.x", "[1, 2, 3]").contains("[lower, upper]"));
         assert!(refused("one.x", "[1, two]").contains("`two` is not a number"));
         assert!(refused("one.x", "[1, inf]").contains("finite"));

@@ -29,7 +29,7 @@ mod times;
 
 pub use assembly::{Assembly, Feed};
 pub use catalog::Catalog;
-pub use diagnostic::{BadModel, Problem, SourceText};
+pub use diagnostic::{BadModel, GivenChoice, Problem, SourceText};
 pub use dovetail_ssp::DEFAULT_SSD;
 pub use dovetail_workers::ProcessPool;
 pub use enclosure_methods::ENCLOSURES;

@@ -39,8 +39,8 @@ impl Scenario {
     ) -> Result<Self, BadModel> {
         let format = format_of(path);
         if changes.interface.is_some() && format != Format::Fmu {
-            let problem =
-                Problem::general("--interface is for a single FMU, and this is a model of several");
+            let message = "an interface is chosen for a single FMU, and this is a model of several";
+            let problem = Problem::general(message);
             let help = "write interface = \"model-exchange\" into the table of its system";
             return Err(BadModel::of_file(path, problem.help(help)));
         }

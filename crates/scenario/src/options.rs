@@ -1,15 +1,16 @@
-//! What the user may choose for a run: the `[method]` table of a model and its twins on the command line.
+//! What the user may choose for a run: the `[method]` table of a model and what is chosen beside it.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use dovetail_core::Remedy;
 use dovetail_fmi::CallLog;
 use dovetail_methods::{
     AUTO, BadOption, INTEGRATOR_TOLERANCE, OptionSpec, Registry, STEP, Settings, TOLERANCE,
 };
 use indexmap::IndexMap;
 
-use crate::diagnostic::Problem;
+use crate::diagnostic::{GivenChoice, Problem};
 use crate::enclosure_methods::ENCLOSURES;
 use crate::file::toml_file::ModelFile;
 use crate::placement::Placement;
@@ -76,7 +77,7 @@ impl RunOptions {
 /// The key of the method itself, beside its options.
 const METHOD: &str = "method";
 
-/// Choices as text, by key: those of the file first, those of the command line over them.
+/// Choices as text, by key: those of the file first, later ones over them.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     given: IndexMap<String, Choice>,
@@ -85,7 +86,7 @@ pub struct Choices {
 #[derive(Clone, Debug)]
 struct Choice {
     text: String,
-    /// Where in the file; none for the command line.
+    /// Where in the file; none for what was chosen beside it.
     span: Option<Range<usize>>,
 }
 
@@ -93,10 +94,10 @@ impl Choice {
     fn problem(&self, key: &str, message: String) -> Problem {
         match &self.span {
             Some(span) => Problem::at(span.clone(), message),
-            None => Problem::general(format!(
-                "{message} (given on the command line as `{key}={}`)",
-                self.text
-            )),
+            None => Problem::general(message).of(GivenChoice::Option {
+                key: key.to_owned(),
+                text: self.text.clone(),
+            }),
         }
     }
 }
@@ -134,7 +135,7 @@ impl Choices {
         Ok(choices)
     }
 
-    /// A choice made on the command line.
+    /// A choice made beside the file.
     pub fn set(&mut self, key: &str, text: impl Into<String>) {
         self.given.insert(
             key.to_owned(),
@@ -175,11 +176,10 @@ impl Choices {
         };
         let name = &choice.text;
         if ENCLOSURES.iter().any(|(enclosure, _)| enclosure == name) {
-            let message = format!(
-                "`{name}` proves bounds: it is a method of `dovetail enclose`, not of a run"
-            );
-            let help = format!("dovetail enclose MODEL --method {name}");
-            return Err(choice.problem(METHOD, message).help(help));
+            let message =
+                format!("`{name}` proves bounds: it is a method of enclosures, not of runs");
+            let remedy = Remedy::Enclose(name.clone());
+            return Err(choice.problem(METHOD, message).with([remedy]));
         }
         let mut known = registry.method_names();
         known.push(AUTO);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_wins_over_the_file() {
+    fn later_choices_win_over_the_file() {
         let mut later = Choices::default();
         later.set("step", "0.5");
         let options = choices("name = \"jacobi\"\nstep = 0.1")

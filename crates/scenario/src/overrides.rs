@@ -1,4 +1,4 @@
-//! What the command line changes in a model: `--set`, `--start-time`, `--stop-time`, `--strict`.
+//! What is changed in a model before it is read: values, times, how strictly FMUs are judged.
 
 use dovetail_fmi::{Knowledge, Use};
 use dovetail_workers::ProcessPool;

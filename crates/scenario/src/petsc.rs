@@ -1,5 +1,7 @@
 //! PETSc's SNES as a solver, in programs that are built with it.
 
+#[cfg(not(feature = "petsc"))]
+use dovetail_core::Remedy;
 use dovetail_methods::{OptionSpec, Refusal, Settings, SolverKind, ValueKind};
 use dovetail_numerics::nonlinear::NonlinearSolver;
 
@@ -43,8 +45,11 @@ fn make(size: usize, options: &str) -> Result<Box<dyn NonlinearSolver>, Refusal>
 
 #[cfg(not(feature = "petsc"))]
 fn make(_size: usize, _options: &str) -> Result<Box<dyn NonlinearSolver>, Refusal> {
-    let refusal = Refusal::new("the solver petsc: this program was built without PETSc");
-    Err(refusal.help(
-        "build it with --features petsc (on Debian that needs libpetsc-real-dev), or take another solver",
-    ))
+    let message = "the solver petsc: this program was built without PETSc, which on Debian is \
+                   libpetsc-real-dev";
+    let remedies = [
+        Remedy::BuildFeature("petsc".to_owned()),
+        Remedy::AnotherSolver,
+    ];
+    Err(Refusal::new(message).with(remedies))
 }

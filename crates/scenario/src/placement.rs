@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
-use dovetail_core::{System, Workers};
+use dovetail_core::{Notice, Remedy, System, Workers};
 use dovetail_methods::MethodKind;
 use dovetail_workers::SingleThread;
 use dovetail_workers::{ProcessPool, Threads};
@@ -52,9 +52,10 @@ impl Placement {
                     .unwrap_or(NonZeroUsize::MIN);
                 let refused = |error| {
                     Problem::general(format!(
-                        "the threads of --worker-threads {threads} could not be started: {error}"
+                        "{threads} worker threads could not be started: {error}; more than there are \
+                         cores bring nothing"
                     ))
-                    .help("choose fewer; more than there are cores bring nothing")
+                    .with([Remedy::FewerWorkerThreads])
                 };
                 let workers = Threads::new(systems, threads).map_err(refused)?;
                 Ok(Box::new(workers))
@@ -63,17 +64,19 @@ impl Placement {
     }
 
     /// What of the choice had no effect on a run of so many systems by this method.
-    pub(crate) fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<String> {
+    pub(crate) fn warning(&self, kind: &dyn MethodKind, systems: usize) -> Option<Notice> {
         let one_at_a_time = kind.properties().one_at_a_time;
         match self {
-            Self::Threads(Some(threads)) if threads.get() > systems => Some(format!(
-                "--worker-threads {threads} was lowered to {systems}: there are no more systems"
-            )),
+            Self::Threads(Some(threads)) if threads.get() > systems => {
+                let text = format!(
+                    "{threads} worker threads were lowered to {systems}: there are no more systems"
+                );
+                Some(Notice::from(text).with([Remedy::FewerWorkerThreads]))
+            }
             Self::Threads(threads) if one_at_a_time && *threads != Some(NonZeroUsize::MIN) => {
                 let name = kind.name();
-                Some(format!(
-                    "{name} asks one system at a time: one thread did all the work"
-                ))
+                let text = format!("{name} asks one system at a time: one thread did all the work");
+                Some(text.into())
             }
             _ => None,
         }

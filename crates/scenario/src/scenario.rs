@@ -102,11 +102,11 @@ impl Scenario {
         Ok(parts.filter_map(|part| part.source.equations()).collect())
     }
 
-    /// The options of a run: those of the file, and over them those of the command line.
-    pub fn options(&self, command_line: &Choices) -> Result<RunOptions, BadModel> {
+    /// The options of a run: those of the file, and over them these.
+    pub fn options(&self, given: &Choices) -> Result<RunOptions, BadModel> {
         self.choices
             .clone()
-            .overridden_by(command_line)
+            .overridden_by(given)
             .resolve(self.catalog.registry())
             .map_err(|problem| self.bad(problem))
     }
@@ -184,9 +184,10 @@ impl Scenario {
                 Source::Output(output) if on_the_loop(*output) => Some(place.clone()),
                 _ => None,
             });
-        self.bad(match place {
-            Some(place) => Problem::at(place, error.to_string()),
-            None => Problem::general(error.to_string()),
+        let problem = Problem::general(error.to_string()).with(error.remedies());
+        self.bad(Problem {
+            span: place,
+            ..problem
         })
     }
 

@@ -1,9 +1,11 @@
 //! Start and end of a run.
 
+use dovetail_core::Remedy;
+
 use crate::diagnostic::Problem;
 use crate::overrides::Overrides;
 
-/// Start and end of the run, from the command line or else as the file proposes them.
+/// Start and end of the run, as they were chosen or else as the file proposes them.
 pub(crate) fn proposed_times(
     changes: &Overrides,
     start: Option<f64>,
@@ -18,7 +20,7 @@ pub(crate) fn proposed_times(
         .or(unless_given)
         .ok_or_else(|| {
             Problem::general("the file does not say when to stop: it has no default experiment")
-                .help("give --stop-time")
+                .with([Remedy::StopTime])
         })?;
     possible(start, stop)
 }

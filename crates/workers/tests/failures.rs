@@ -59,12 +59,8 @@ impl Counter {
             }
             Habit::Fails(after) => {
                 std::thread::sleep(Duration::from_millis(after));
-                let reason = "it has no more fuel".into();
-                Err(Error::System {
-                    system: self.interface.name.clone(),
-                    time: step.start,
-                    reason,
-                })
+                let reason = "it has no more fuel";
+                Err(Error::system(&self.interface.name, step.start, reason))
             }
             Habit::Panics => panic!("{} panics", self.interface.name),
         }

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use dovetail_core::{Connections, Source, components};
+use dovetail_core::{Connections, Remedy, Source, components};
 
 use crate::analysis::Dependencies;
 use crate::dual::Dual;
@@ -27,8 +27,7 @@ pub enum NotComposable {
     /// `der(input)` of an input whose source itself contains such a slope.
     #[error(
         "`der` of the input `{input}` needs the second derivative of an input, since its source \
-         `{output}` uses `der` itself; the monolithic reference does not go that far: compare with \
-         --reference FILE.csv instead"
+         `{output}` uses `der` itself; the monolithic reference does not go that far"
     )]
     SecondSlope {
         /// The input whose slope is used.
@@ -36,6 +35,15 @@ pub enum NotComposable {
         /// What feeds it.
         output: String,
     },
+}
+
+impl NotComposable {
+    /// What to try.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::SecondSlope { .. } => vec![Remedy::ReferenceFile],
+        }
+    }
 }
 
 /// The one model. Its states are those of all systems, stacked, and so are inputs and outputs.

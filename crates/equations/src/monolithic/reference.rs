@@ -459,11 +459,7 @@ fn failed(
         IntegrationError::TooManySteps { time, .. } => (time, 0),
     };
     let (system, state) = names[component].clone();
-    Error::System {
-        system,
-        time: time + elapsed,
-        reason: Box::new(Failed { state, error }),
-    }
+    Error::system(&system, time + elapsed, Failed { state, error })
 }
 
 /// Why the coupled equations could not be solved.

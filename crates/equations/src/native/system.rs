@@ -2,8 +2,8 @@
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Knot, Linearization,
-    Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Response, Signal, StepRule, System,
-    Trial, visit_fields,
+    Linearize, MAX_DEGREE, MacroStep, Precision, Presence, Remedy, Response, Signal, StepRule,
+    System, Trial, visit_fields,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Rhs, Tolerance};
 use nalgebra::DMatrix;
@@ -639,7 +639,7 @@ enum Failure {
     NotFinite { state: String },
     #[error(
         "its integrator gave up after {limit} steps within one macro-step; \
-         a looser --integrator-tolerance or a smoother right-hand side may help"
+         a smoother right-hand side may help"
     )]
     TooManySteps { limit: usize },
     #[error(
@@ -647,6 +647,15 @@ enum Failure {
          the solution has a pole or a jump there"
     )]
     StepTooSmall { step: f64, state: String },
+}
+
+impl Failure {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::TooManySteps { .. } => vec![Remedy::LooserIntegratorTolerance],
+            Self::NotFinite { .. } | Self::StepTooSmall { .. } => Vec::new(),
+        }
+    }
 }
 
 fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> Error {
@@ -666,9 +675,6 @@ fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> E
             (time, Failure::StepTooSmall { step, state })
         }
     };
-    Error::System {
-        system: interface.name.clone(),
-        time: step.start + elapsed,
-        reason: Box::new(reason),
-    }
+    let remedies = reason.remedies();
+    Error::system(&interface.name, step.start + elapsed, reason).with(remedies)
 }

@@ -235,11 +235,7 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     fn failure(&self, time: f64, error: CallError) -> Error {
-        Error::System {
-            system: self.interface.name.clone(),
-            time,
-            reason: Box::new(error),
-        }
+        Error::system(&self.interface.name, time, error)
     }
 
     /// Into initialization mode, at the start of the run.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use dovetail_core::{
-    Error, Evaluate, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Response, Signal,
-    System, Trial,
+    Error, Evaluate, Interface, Linearize, MAX_DEGREE, MacroStep, Presence, Remedy, Response,
+    Signal, System, Trial,
 };
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
@@ -40,21 +40,28 @@ enum Failure {
     Call(#[from] CallError),
     #[error(
         "more than {MOST_EVENTS} events happened within one step: it chatters. A hysteresis in \
-         the model or a shorter --step may help"
+         the model may help"
     )]
     Chatters,
     #[error("the derivative of its state `{state}` is not a finite number there")]
     NotFinite { state: String },
-    #[error(
-        "its integrator gave up after {limit} steps within one macro-step; a looser \
-         --integrator-tolerance may help"
-    )]
+    #[error("its integrator gave up after {limit} steps within one macro-step")]
     TooManySteps { limit: usize },
     #[error(
         "its integrator would need steps below {step:.1e} s, because of its state `{state}`: the \
          solution has a pole or a jump there"
     )]
     StepTooSmall { step: f64, state: String },
+}
+
+impl Failure {
+    fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Chatters => vec![Remedy::SmallerStep],
+            Self::TooManySteps { .. } => vec![Remedy::LooserIntegratorTolerance],
+            Self::Call(_) | Self::NotFinite { .. } | Self::StepTooSmall { .. } => Vec::new(),
+        }
+    }
 }
 
 /// How far an instance has come in its life.
@@ -239,11 +246,8 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn failure(&self, time: f64, reason: Failure) -> Error {
-        Error::System {
-            system: self.interface.name.clone(),
-            time,
-            reason: Box::new(reason),
-        }
+        let remedies = reason.remedies();
+        Error::system(&self.interface.name, time, reason).with(remedies)
     }
 
     fn flow<'a>(&'a mut self, start: f64, inputs: &'a [Signal], completes: bool) -> Flow<'a, I> {

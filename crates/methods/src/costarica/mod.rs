@@ -168,11 +168,8 @@ impl<S: System> Trial for Costarica<S> {
         response: &mut Response,
     ) -> Result<(), Error> {
         self.localize(step.start, response)?;
-        let meets_pole = |pole| Error::System {
-            system: self.system.interface().name.clone(),
-            time: step.start,
-            reason: Box::new(pole),
-        };
+        let name = &self.system.interface().name;
+        let meets_pole = |pole| Error::system(name, step.start, pole);
         self.estimator
             .prepare(step.size(), &self.here, &mut self.transfer)
             .map_err(meets_pole)?;

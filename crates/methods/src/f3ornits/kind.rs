@@ -1,6 +1,6 @@
 //! F3ORNITS, as it is chosen: its options, and which setting they ask for.
 
-use dovetail_core::{Error, Method, StepRule};
+use dovetail_core::{Error, Method, Remedy, StepRule};
 
 use super::calibration::Calibration;
 use super::scheduler;
@@ -165,9 +165,9 @@ impl MethodKind for F3ornitsKind {
                     "a step that fits into the run from {} to {} s",
                     context.start, context.stop
                 );
-                let instead =
-                    format!("its own step is {size} s: let the run be that long (--stop-time)");
-                return Err(Error::missing(NAME, &interface.name, need, instead).into());
+                let instead = format!("its own step is {size} s: let the run be that long");
+                let missing = Error::missing(NAME, &interface.name, need, instead);
+                return Err(missing.with([Remedy::StopTime]).into());
             }
         }
         Ok(())

@@ -24,14 +24,15 @@ mod system_state;
 mod turns;
 
 use dovetail_core::{
-    Capabilities, Checkpoint, Connections, Error, Exchange, MacroStep, Method, Outcome, Past,
-    StepRule, Task, Workers,
+    Capabilities, Checkpoint, Connections, Error, Exchange, MacroStep, Method, Notice, Outcome,
+    Past, StepRule, Task, Workers,
 };
 
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
 use crate::initialization::algebraic_loops;
 use crate::near_side::NearSide;
+use crate::notices::notices;
 use cycle::Cycle;
 use inputs::Inputs;
 use jump::Jumps;
@@ -556,12 +557,12 @@ impl Method for F3ornits<'_> {
         self.connections.interfaces().iter().flat_map(of).collect()
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Notice> {
         let systems = (0..self.states.len()).flat_map(|k| self.warnings_of(k));
-        systems
+        let all = systems
             .chain(self.warnings_of_cycles())
-            .chain(self.jumps.warnings(self.connections))
-            .collect()
+            .chain(self.jumps.warnings(self.connections));
+        notices(all)
     }
 
     fn remarks(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! IFOSMONDI, as it is chosen.
 
-use dovetail_core::{Error, Method, StepRule};
+use dovetail_core::{Error, Method, Remedy, StepRule};
 
 use super::criterion::Criterion;
 use super::{Ifosmondi, IfosmondiOptions, NAME};
@@ -90,11 +90,14 @@ impl MethodKind for IfosmondiKind {
             if !capabilities.trial {
                 let need = "rollback, or a linearisation in its place";
                 let instead = "f3ornits, jacobi and gauss-seidel work without";
-                return Err(missing(need, instead).into());
+                let remedies = ["f3ornits", "jacobi", "gauss-seidel"].map(Remedy::method);
+                return Err(missing(need, instead).with(remedies).into());
             }
             if let StepRule::Imposed(_) = capabilities.step_rule {
                 let instead = "jacobi and gauss-seidel work with an imposed step";
-                return Err(missing("steps that can be shortened", instead).into());
+                let remedies = ["jacobi", "gauss-seidel"].map(Remedy::method);
+                let missing = missing("steps that can be shortened", instead);
+                return Err(missing.with(remedies).into());
             }
         }
         Ok(())
@@ -121,12 +124,13 @@ impl MethodKind for IfosmondiKind {
             criterion: settings.choice_or_default(&CRITERION),
             chosen: chooses.then(|| context.limits().steps),
         };
-        Ok(Box::new(Ifosmondi::new(
+        let method = Ifosmondi::new(
             context.connections,
             context.grid(),
             options,
             solver.build(unknowns, settings)?,
             &context.capabilities,
-        )))
+        );
+        Ok(Box::new(method.with_advice(solver.advice())))
     }
 }

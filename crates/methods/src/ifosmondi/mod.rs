@@ -21,14 +21,16 @@ mod steps;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
-    MethodQuality, Outcome, Past, Workers, visit_fields,
+    MethodQuality, Notice, Outcome, Past, Workers, visit_fields,
 };
 use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use crate::coupling::{Coupling, coupled_outputs};
+use crate::notices::notices;
 use crate::plan::Plan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
+use crate::registry::solver::SolverAdvice;
 use crate::solver_memory::visit_solver;
 use crate::step_bounds::StepBounds;
 pub use criterion::Criterion;
@@ -38,7 +40,7 @@ use residual::Residual;
 use steps::{Chooser, InputErrors, StepSource};
 
 /// The method's name, as users write it.
-const NAME: &str = "ifosmondi";
+pub(crate) const NAME: &str = "ifosmondi";
 
 /// What can be chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +65,8 @@ pub struct Ifosmondi<'a> {
     ranges: Ranges,
     options: IfosmondiOptions,
     solver: Box<dyn NonlinearSolver + 'a>,
+    /// For a step in which the solver does not converge.
+    advice: SolverAdvice,
     extrapolation: Extrapolation,
     /// Values, then slopes, of the coupling variables at the end of the step; and by how much they
     /// disagree.
@@ -106,6 +110,7 @@ impl<'a> Ifosmondi<'a> {
             ranges,
             options,
             solver,
+            advice: SolverAdvice::default(),
             extrapolation: Extrapolation::new(count),
             unknowns: vec![0.0; 2 * count],
             residual: vec![0.0; 2 * count],
@@ -115,6 +120,11 @@ impl<'a> Ifosmondi<'a> {
             signals: [0.0; 2],
             tries_for_slopes: true,
         }
+    }
+
+    /// The same with what is to be said where its solver does not converge.
+    pub fn with_advice(self, advice: SolverAdvice) -> Self {
+        Self { advice, ..self }
     }
 
     /// The first attempt from a start: of the run, or where another method was left.
@@ -239,6 +249,7 @@ impl<'a> Ifosmondi<'a> {
             .max_by(|(_, a), (_, b)| a.total_cmp(b))
             .map_or(0, |(unknown, _)| unknown);
         let (system, variable) = self.coupling.name(worst);
+        let why = self.advice.limitation.unwrap_or(sentence(ending));
         Error::NotConverged {
             method: NAME,
             solver: self.solver.name(),
@@ -246,32 +257,21 @@ impl<'a> Ifosmondi<'a> {
             variable,
             time: step.start,
             size: step.size(),
-            why: why(ending, self.solver.name()),
+            why: Box::new(Notice::from(why).with(self.advice.remedies.clone())),
         }
     }
 }
 
-fn why(ending: Ending, solver: &str) -> String {
-    let reason = match ending {
-        _ if solver == "fixed-point" => {
-            "A fixed point is reached only where going round the loop shrinks errors, and here it \
-             does not, whatever the step"
-        }
+/// How the iterations of a step failed, in a sentence without its full stop.
+fn sentence(ending: Ending) -> &'static str {
+    match ending {
         Ending::Diverged => "Its iterations drift apart",
         Ending::IterationLimit => "Its iterations come closer too slowly",
         Ending::Stagnated => {
             "Its iterations come no closer: the equations may have no solution, or noise hides it"
         }
         _ => "A system answered with something that is no number",
-    };
-    let advice = match solver {
-        "quasi-newton" => "try --solver anderson, a smaller --step, or a looser --tolerance",
-        "newton" | "anderson" => {
-            "try --solver quasi-newton, a smaller --step, or a looser --tolerance"
-        }
-        _ => "try --solver quasi-newton",
-    };
-    format!("{reason}; {advice}")
+    }
 }
 
 impl Method for Ifosmondi<'_> {
@@ -340,8 +340,8 @@ impl Method for Ifosmondi<'_> {
         vec!["$iterations".to_owned(), "$residual".to_owned()]
     }
 
-    fn warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes(true);
+    fn warnings(&self) -> Vec<Notice> {
+        let mut all = notices(self.coupling.substitutes(true));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),

@@ -1,6 +1,6 @@
 //! What methods that solve for the whole interface need of systems.
 
-use dovetail_core::{Error, StepRule};
+use dovetail_core::{Error, Remedy, StepRule};
 
 use crate::imposed_steps::check_imposed_steps;
 use crate::registry::context::Context;
@@ -18,12 +18,14 @@ pub(crate) fn check_needs(
             |need: &str, instead: &str| Error::missing(name, &interface.name, need, instead);
         if !capabilities.linearize {
             let instead = "ifosmondi needs rollback instead, f3ornits nothing";
-            return Err(missing("a linearisation", instead).into());
+            let remedies = ["ifosmondi", "f3ornits"].map(Remedy::method);
+            return Err(missing("a linearisation", instead).with(remedies).into());
         }
         if let (StepRule::Imposed(size), true) = (capabilities.step_rule, chooses_steps) {
             let instead =
-                format!("with a fixed --step that is a multiple of {size} s it can take part");
-            return Err(missing("steps of any size, to choose them", &instead).into());
+                format!("with a fixed step that is a multiple of {size} s it can take part");
+            let missing = missing("steps of any size, to choose them", &instead);
+            return Err(missing.with([Remedy::MultipleOfStep(size)]).into());
         }
     }
     if chooses_steps {

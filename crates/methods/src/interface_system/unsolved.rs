@@ -45,18 +45,14 @@ impl Unsolved {
 
     /// What the user is told where the step cannot be shortened any more.
     pub fn into_error(self, coupling: &Coupling<'_>, time: f64) -> Error {
-        let failed = |system: usize, reason| Error::System {
-            system: coupling.connections.interfaces()[system].name.clone(),
-            time,
-            reason,
-        };
+        let name = |system: usize| &coupling.connections.interfaces()[system].name;
         match self {
-            Self::Pole { system, pole } => failed(system, Box::new(pole)),
+            Self::Pole { system, pole } => Error::system(name(system), time, pole),
             Self::Singular => {
                 let variables = looped_outputs(coupling);
                 match coupling.variables.first() {
                     Some(first) if variables.is_empty() => {
-                        failed(first.system, Box::new(Unpredictable))
+                        Error::system(name(first.system), time, Unpredictable)
                     }
                     _ => Error::SingularLoop { variables, time },
                 }

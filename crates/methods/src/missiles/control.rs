@@ -1,7 +1,7 @@
 //! Steps of the method's own choice, by what the step just solved will miss and what the step just
 //! integrated has missed.
 
-use dovetail_core::{Grid, MacroStep, readable};
+use dovetail_core::{Grid, MacroStep, Notice, Remedy, readable};
 use serde::{Deserialize, Serialize};
 
 use super::step_error::StepError;
@@ -245,7 +245,7 @@ impl Controller {
     }
 
     /// What the user should know.
-    pub fn warning(&self) -> Option<String> {
+    pub fn warning(&self) -> Option<Notice> {
         let Misses { count, worst, time } = self.misses;
         let steps = if count == 1 {
             "1 step was".to_owned()
@@ -253,12 +253,12 @@ impl Controller {
             format!("{count} steps were")
         };
         (count > 0).then(|| {
-            format!(
+            let text = format!(
                 "{steps} less accurate than asked, the worst by a factor of {worst:.1e} \
-                 at t = {} s, where shorter steps did not help or a step could not be taken back; \
-                 a smaller --tolerance or a fixed --step gives shorter steps",
+                 at t = {} s, where shorter steps did not help or a step could not be taken back",
                 readable(time)
-            )
+            );
+            Notice::from(text).with([Remedy::SmallerTolerance, Remedy::FixedStep])
         })
     }
 }

@@ -38,6 +38,7 @@ impl MethodKind for MissilesKind {
     fn properties(&self) -> Properties {
         Properties {
             limited_by_noise: true,
+            predicts_by_linearization: true,
             ..Properties::default()
         }
     }

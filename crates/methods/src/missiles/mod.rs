@@ -15,7 +15,7 @@ mod step_error;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
-    MethodQuality, Outcome, Past, StepRule, Workers, visit_fields,
+    MethodQuality, Notice, Outcome, Past, StepRule, Workers, visit_fields,
 };
 
 use crate::costarica::EstimatorOptions;
@@ -26,6 +26,7 @@ use crate::finite::finite_or_zero;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, OperatorScope, Unsolved};
 use crate::interface_vector::InterfaceVector;
+use crate::notices::notices;
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
 use control::Controller;
@@ -287,9 +288,10 @@ impl Method for Missiles<'_> {
         vec!["$discrepancy".to_owned(), "$step".to_owned()]
     }
 
-    fn warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes(false);
-        all.extend(self.interface_system.warning(self.coupling.connections));
+    fn warnings(&self) -> Vec<Notice> {
+        let mut all = notices(self.coupling.substitutes(false));
+        let of_interface = self.interface_system.warning(self.coupling.connections);
+        all.extend(notices(of_interface));
         all.extend(
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),

@@ -77,6 +77,8 @@ impl MethodKind for PredictiveKind {
     fn properties(&self) -> Properties {
         Properties {
             limited_by_noise: true,
+            predicts_by_linearization: true,
+            estimates_error: true,
             ..Properties::default()
         }
     }

@@ -36,7 +36,7 @@ mod tuning;
 
 use dovetail_core::{
     Advice, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
-    MethodQuality, Outcome, Past, StepRule, Task, Workers,
+    MethodQuality, Notice, Outcome, Past, StepRule, Task, Workers,
 };
 use serde::{Deserialize, Serialize};
 
@@ -381,7 +381,7 @@ impl Method for Predictive<'_> {
         self.signal_names()
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<Notice> {
         self.all_warnings()
     }
 

@@ -1,12 +1,25 @@
 //! What the method reports: signals with every step, and at the end how far the result can be
 //! trusted.
 
-use dovetail_core::{EstimatedError, MacroStep, MethodQuality, Nature, Refused};
+use dovetail_core::{
+    Advice, EstimatedError, MacroStep, MethodQuality, Nature, Notice, Refused, Remedy,
+};
 
 use super::controller::Controller;
 use super::tuning::{MOST_ADDED, MOST_ADDED_TOLERANCES, POOR_RESULT};
 use super::{OWN_SIGNALS, Predictive};
+use crate::automatic::AUTO;
+use crate::notices::notices;
 use crate::rounded::rounded;
+
+/// What to say of advice that was not taken.
+fn advised(advice: &Advice) -> Notice {
+    let text = format!(
+        "{}: {} should be used instead, and {AUTO} would have",
+        advice.reason, advice.method
+    );
+    Notice::from(text).with([Remedy::method(&advice.method), Remedy::method(AUTO)])
+}
 
 impl Predictive<'_> {
     pub(super) fn signal_names(&self) -> Vec<String> {
@@ -99,41 +112,39 @@ impl Predictive<'_> {
             && !self.signals[OWN_SIGNALS..].is_empty()
     }
 
-    pub(super) fn all_warnings(&self) -> Vec<String> {
-        let mut all = self.coupling.substitutes(false);
+    pub(super) fn all_warnings(&self) -> Vec<Notice> {
+        let mut all = notices(self.coupling.substitutes(false));
         all.extend(self.error_warning());
         if self.options.corrected && self.errors.knowledge.uncorrected {
             let warning = "the estimated error became too large to be believed, \
                            and was not added from there on";
-            all.push(warning.to_owned());
+            all.push(warning.into());
         }
-        all.extend(self.interface_system.warning(self.connections));
+        all.extend(notices(self.interface_system.warning(self.connections)));
         let name = |variable: usize| self.coupling.full_name(variable);
         all.extend(self.predictions.warning(name));
-        all.extend(self.advice.as_ref().map(|advice| {
-            format!(
-                "{}: --method {} should be used instead, and --method auto would have",
-                advice.reason, advice.method
-            )
-        }));
+        all.extend(self.advice.as_ref().map(advised));
         all
     }
 
     /// What to say where the error is larger than was asked for, or than is good.
-    fn error_warning(&self) -> Option<String> {
+    fn error_warning(&self) -> Option<Notice> {
         let (name, part) = self.worst_state()?;
         let share = rounded(part);
         match self.options.tolerance {
-            Some(tolerance) if part > tolerance => Some(format!(
-                "the estimated error of `{name}` is {share} of its range, \
-                 more than the tolerance of {}: trajectories may separate, \
-                 so that errors grow; a smaller --tolerance helps where it can",
-                rounded(tolerance)
-            )),
-            None if part > POOR_RESULT => Some(format!(
-                "the estimated error of `{name}` is {share} of its range: \
-                 a smaller --step is needed"
-            )),
+            Some(tolerance) if part > tolerance => {
+                let text = format!(
+                    "the estimated error of `{name}` is {share} of its range, \
+                     more than the tolerance of {}: trajectories may separate, \
+                     so that errors grow",
+                    rounded(tolerance)
+                );
+                Some(Notice::from(text).with([Remedy::SmallerTolerance]))
+            }
+            None if part > POOR_RESULT => {
+                let text = format!("the estimated error of `{name}` is {share} of its range");
+                Some(Notice::from(text).with([Remedy::SmallerStep]))
+            }
             _ => None,
         }
     }

@@ -75,6 +75,13 @@ pub struct Properties {
     pub keeps_to_grid: bool,
     /// Where it chooses its steps, it cannot judge errors below the noise of the systems.
     pub limited_by_noise: bool,
+    /// It predicts interfaces from linearized systems: where that leads nowhere, a method that tries
+    /// its steps out may get on.
+    pub predicts_by_linearization: bool,
+    /// Where it chooses its steps, it estimates the error of its results.
+    pub estimates_error: bool,
+    /// It solves all equations as one system: nothing is coupled, and no error comes of coupling.
+    pub solves_as_one: bool,
 }
 
 /// A system that may be replaced by an estimate.

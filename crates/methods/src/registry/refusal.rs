@@ -1,15 +1,17 @@
 //! Why a method or a solver is not to be had.
 
-use dovetail_core::Error;
+use dovetail_core::{Error, Remedy};
 
 /// Why a method cannot run a model.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
     /// What is in the way.
     pub message: String,
-    /// What to try.
+    /// What to try, in a sentence.
     pub help: Option<String>,
+    /// What to try, as data.
+    pub remedies: Vec<Remedy>,
 }
 
 impl Refusal {
@@ -18,10 +20,17 @@ impl Refusal {
         Self {
             message: message.into(),
             help: None,
+            remedies: Vec::new(),
         }
     }
 
-    /// Adds what to try.
+    /// Adds what to try, as data.
+    pub fn with(mut self, remedies: impl IntoIterator<Item = Remedy>) -> Self {
+        self.remedies.extend(remedies);
+        self
+    }
+
+    /// Adds what to try, in a sentence.
     pub fn help(self, help: impl Into<String>) -> Self {
         Self {
             help: Some(help.into()),
@@ -32,6 +41,9 @@ impl Refusal {
 
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
-        Self::new(error.to_string())
+        Self {
+            remedies: error.remedies(),
+            ..Self::new(error.to_string())
+        }
     }
 }

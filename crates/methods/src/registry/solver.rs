@@ -1,5 +1,6 @@
 //! The solvers of nonlinear equations that methods can be given.
 
+use dovetail_core::Remedy;
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, FixedPoint, FixedPointOptions, Newton, NewtonOptions, Ngmres,
     NgmresOptions, NonlinearSolver, QuasiNewton, QuasiNewtonOptions, Selection,
@@ -28,8 +29,56 @@ pub trait SolverKind: Sync {
         false
     }
 
+    /// What to know, and to try, where it does not converge.
+    fn advice(&self) -> SolverAdvice {
+        SolverAdvice::default()
+    }
+
     /// Makes it, for so many unknowns.
     fn build(&self, size: usize, settings: &Settings) -> Result<Box<dyn NonlinearSolver>, Refusal>;
+}
+
+/// What to know, and to try, where a solver does not converge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverAdvice {
+    /// Why it fails where it does, if that does not depend on how its iterations end.
+    pub limitation: Option<&'static str>,
+    /// What to try.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Default for SolverAdvice {
+    /// The usual solver.
+    fn default() -> Self {
+        Self {
+            limitation: None,
+            remedies: vec![Remedy::solver(QUASI_NEWTON)],
+        }
+    }
+}
+
+impl SolverAdvice {
+    /// For a solver that seldom fails: this one, or an easier task.
+    fn easier_or(solver: &str) -> Self {
+        let remedies = vec![
+            Remedy::solver(solver),
+            Remedy::SmallerStep,
+            Remedy::LooserTolerance,
+        ];
+        Self {
+            limitation: None,
+            remedies,
+        }
+    }
+
+    fn contractions_only() -> Self {
+        let limitation = "A fixed point is reached only where going round the loop shrinks errors, \
+                          and here it does not, whatever the step";
+        Self {
+            limitation: Some(limitation),
+            ..Self::default()
+        }
+    }
 }
 
 /// A solver of ours, which has no options and cannot be refused.
@@ -37,6 +86,7 @@ pub(crate) struct OwnSolver {
     name: &'static str,
     summary: &'static str,
     remembers: bool,
+    advice: fn() -> SolverAdvice,
     make: fn(usize) -> Box<dyn NonlinearSolver>,
 }
 
@@ -51,36 +101,42 @@ pub(crate) static OWN_SOLVERS: [OwnSolver; 6] = [
         summary: "remembers how the interface reacts from step to step; usually the fewest \
             integrations",
         remembers: true,
+        advice: || SolverAdvice::easier_or(ANDERSON),
         make: |size| Box::new(QuasiNewton::new(size, QuasiNewtonOptions::default())),
     },
     OwnSolver {
         name: "newton",
         summary: "Newton with matrix-free GMRES and backtracking",
         remembers: false,
+        advice: || SolverAdvice::easier_or(QUASI_NEWTON),
         make: |size| Box::new(Newton::new(size, NewtonOptions::default())),
     },
     OwnSolver {
         name: ANDERSON,
         summary: "Anderson mixing",
         remembers: false,
+        advice: || SolverAdvice::easier_or(QUASI_NEWTON),
         make: |size| Box::new(Anderson::new(size, AndersonOptions::default())),
     },
     OwnSolver {
         name: "ngmres",
         summary: "nonlinear GMRES",
         remembers: false,
+        advice: SolverAdvice::default,
         make: |size| Box::new(Ngmres::new(size, NgmresOptions::default())),
     },
     OwnSolver {
         name: "ngmres-linesearch",
         summary: "nonlinear GMRES with a line search",
         remembers: false,
+        advice: SolverAdvice::default,
         make: ngmres_with_line_search,
     },
     OwnSolver {
         name: "fixed-point",
         summary: "the classical IFOSMONDI; converges only where the loop contracts",
         remembers: false,
+        advice: SolverAdvice::contractions_only,
         make: |size| Box::new(FixedPoint::new(size, FixedPointOptions::default())),
     },
 ];
@@ -104,6 +160,10 @@ impl SolverKind for OwnSolver {
 
     fn remembers(&self) -> bool {
         self.remembers
+    }
+
+    fn advice(&self) -> SolverAdvice {
+        (self.advice)()
     }
 
     fn build(

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{
     Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization,
-    Linearize, MAX_DEGREE, MacroStep, Method, Nature, Observer, Orchestrator, Output, Response,
-    Signal, Source, Statistics, StepRule, System, Trial, Workers,
+    Linearize, MAX_DEGREE, MacroStep, Method, Nature, Notice, Observer, Orchestrator, Output,
+    Response, Signal, Source, Statistics, StepRule, System, Trial, Workers,
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
@@ -454,7 +454,7 @@ pub struct Coupled {
 /// How a run ended and what the method says of it.
 pub struct Done {
     pub statistics: Statistics,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
 }
 
 /// Runs it to `stop`.

@@ -60,7 +60,7 @@ fn entry<'a>(values: &'a mut Named<Given>, name: &str) -> Option<&'a mut Given> 
 
 /// A number or, for what is not an input, a box `[lower, upper]`.
 fn given(qualified: &str, text: &str, input: bool) -> Result<Given, Problem> {
-    let refuse = |what: String| Problem::general(format!("--set {qualified}={text}: {what}"));
+    let refuse = |what: String| Problem::of_value(qualified, text, what);
     let Some(inner) = text
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
@@ -113,10 +113,8 @@ fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {
             .any(|(key, table)| key.get_ref() == system && is_output(table.get_ref(), name))
     });
     if output {
-        let message = format!(
-            "--set {qualified}={value}: `{qualified}` is an output, which the model computes"
-        );
-        return Problem::general(message)
+        let message = format!("`{qualified}` is an output, which the model computes");
+        return Problem::of_value(qualified, value, message)
             .help("set a parameter, or the start value of a state or an input");
     }
     let all: Vec<String> = file
@@ -124,9 +122,8 @@ fn unknown(file: &ModelFile, qualified: &str, value: &str) -> Problem {
         .iter()
         .flat_map(|(system, table)| settable(system.get_ref(), table.get_ref()))
         .collect();
-    Problem::general(format!(
-        "--set {qualified}={value}: there is no such parameter, state or input"
-    ))
+    let message = "there is no such parameter, state or input";
+    Problem::of_value(qualified, value, message)
     .help("a value is set as SYSTEM.NAME=VALUE, with the name of a parameter, a state or an input")
     .suggest(qualified, all.iter().map(String::as_str))
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
+use dovetail_core::Remedy;
 use toml::Spanned;
 
 use super::connect::connect;
@@ -157,7 +158,8 @@ fn times(header: &Header, changes: &Overrides) -> Result<(f64, f64), Problem> {
         .or(header.stop_time.as_ref().map(|t| *t.get_ref()))
     else {
         return Err(Problem::general("the model does not say when to stop")
-            .help("add `stop-time = 10.0` to [model], or give --stop-time"));
+            .help("add `stop-time = 10.0` to [model]")
+            .with([Remedy::StopTime]));
     };
     let place = header
         .stop_time

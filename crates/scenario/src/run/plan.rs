@@ -1,6 +1,6 @@
 //! What a run will be, as far as that can be known before any system is made.
 
-use dovetail_core::{Capabilities, Method};
+use dovetail_core::{Capabilities, Method, Notice, Remedy};
 use dovetail_methods::{
     AUTO, Candidate, Context, INTEGRATOR_TOLERANCE, MethodKind, Refusal, StandIns, build_watched,
     choose,
@@ -26,7 +26,7 @@ pub(crate) struct Plan<'a> {
     /// Why `auto` chose the method.
     pub reason: Option<String>,
     pub systems: BuildPlan,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
 }
 
 impl Scenario {
@@ -38,8 +38,8 @@ impl Scenario {
         let stand_ins = self.stand_ins(kind, options, &found);
         let stand_ins = stand_ins.map_err(|refusal| self.refused(refusal))?;
         stand_ins.raise(&mut found);
-        let mut warnings = stand_ins.warnings;
-        warnings.extend(self.unfitting(step));
+        let mut warnings: Vec<Notice> = stand_ins.warnings.into_iter().map(Notice::from).collect();
+        warnings.extend(self.unfitting(step).into_iter().map(Notice::from));
         warnings.extend(self.noisy(kind, options, &found));
         let context = self.context(options, step, found);
         kind.check(&context)
@@ -130,6 +130,7 @@ impl Scenario {
     fn refused(&self, refusal: Refusal) -> BadModel {
         self.bad(Problem {
             help: refusal.help,
+            remedies: refusal.remedies,
             ..Problem::general(refusal.message)
         })
     }
@@ -139,6 +140,12 @@ impl Scenario {
         let names = self.catalog.registry().method_names().into_iter();
         let permits = |name: &&str| self.plan(&options.with_method(name)).is_ok();
         names.filter(permits).collect()
+    }
+
+    /// Whether the method of this name solves all equations as one system, so that nothing is coupled.
+    pub fn solves_as_one(&self, name: &str) -> bool {
+        let kind = self.catalog.registry().method(name);
+        kind.is_some_and(|kind| kind.properties().solves_as_one)
     }
 
     /// What the systems can do in a run with steps of about this size.
@@ -183,13 +190,11 @@ impl Scenario {
             return Ok(step);
         }
         let message = format!(
-            "a step of {step:e} s is too small for a run from {} to {} s",
+            "a step of {step:e} s is too small for a run from {} to {} s: times that close are the \
+             same number",
             self.start_time, self.stop_time
         );
-        Err(self.bad(
-            Problem::general(message)
-                .help("times that close are the same number: choose a larger --step"),
-        ))
+        Err(self.bad(Problem::general(message).with([Remedy::LargerStep])))
     }
 
     /// A step near the proposed one that is made of the steps inside FMUs and of those that systems impose.

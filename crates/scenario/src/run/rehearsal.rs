@@ -217,7 +217,7 @@ fn rehearse_here(
         there @ Systems::Remote(_) => {
             there
                 .place(&options.placement)
-                .map_err(|problem| problem.message)?
+                .map_err(|problem| problem.sentence())?
                 .0
         }
     };

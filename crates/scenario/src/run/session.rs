@@ -4,11 +4,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use dovetail_core::{
-    Archive, Ending, Error, LinearizeTask, Method, MethodQuality, Observer, Orchestrator,
+    Archive, Ending, Error, LinearizeTask, Method, MethodQuality, Notice, Observer, Orchestrator,
     Statistics, StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::Costs;
-use dovetail_methods::{Beforehand, MethodKind, start_values};
+use dovetail_methods::{Beforehand, MethodKind, Properties, start_values};
 use dovetail_workers::Lost;
 
 use super::fmu_report::FmuReport;
@@ -39,7 +39,7 @@ pub struct RunEnd {
     /// Elapsed time of the run, without reading the model.
     pub wall_seconds: f64,
     /// What the user should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
     /// What may interest the user.
     pub remarks: Vec<String>,
     /// What the method knows of its result.
@@ -59,7 +59,7 @@ pub struct Session<'a> {
     reason: Option<String>,
     step: Option<f64>,
     start: Vec<Task>,
-    warnings: Vec<String>,
+    warnings: Vec<Notice>,
     remarks: Vec<String>,
     reports: Vec<FmuReport>,
     /// For each system, how often it was linearised before the run.
@@ -101,6 +101,17 @@ impl Session<'_> {
     /// The macro-step, where it is fixed.
     pub fn step(&self) -> Option<f64> {
         self.step
+    }
+
+    /// What is true of the method that runs.
+    pub fn method_properties(&self) -> Properties {
+        self.kind.properties()
+    }
+
+    /// Whether the method estimates the error of this run: where it chooses its steps.
+    pub fn estimates_error(&self) -> bool {
+        // With steps of its own choice it looks at each of them; given steps may be too long for it to know.
+        self.kind.properties().estimates_error && self.chooses_steps()
     }
 
     /// Whether the method chooses its steps.
@@ -313,13 +324,14 @@ impl Scenario {
 /// A system that had to be killed because it did not hear of an interrupt has not failed.
 fn interrupted_after_all(
     ending: Result<Ending, Error>,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Notice>,
 ) -> Result<Ending, Error> {
     match ending {
         Err(Error::System { system, reason, .. })
             if matches!(reason.downcast_ref(), Some(Lost::Interrupted { .. })) =>
         {
-            warnings.push(format!("`{system}` was still in its step: {reason}"));
+            let warning = format!("`{system}` was still in its step: {reason}");
+            warnings.push(warning.into());
             Ok(Ending::Interrupted)
         }
         other => other,

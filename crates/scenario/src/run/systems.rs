@@ -1,6 +1,6 @@
 //! The systems of a run, here or in processes of their own, until they are handed to workers.
 
-use dovetail_core::{System, Workers};
+use dovetail_core::{Remedy, System, Workers};
 use dovetail_methods::{EstimatorOptions, Settings};
 use dovetail_workers::{ProcessPool, Processes, Remote};
 
@@ -106,7 +106,11 @@ fn remotes(
         let order = portable::order(part, &plan.each[k], settings);
         orders.push(order.map_err(general)?);
     }
-    Remote::make(pool, &orders).map_err(|error| general(error.to_string()))
+    let made = Remote::make(pool, &orders);
+    made.map_err(|error| {
+        let problem = Problem::general(error.to_string());
+        scenario.bad(problem.with(error.remedies()))
+    })
 }
 
 /// Systems of which only one can live in a process, and of which the model has more.
@@ -122,22 +126,20 @@ fn shared_instances(scenario: &Scenario) -> Vec<Problem> {
         let Some(first) = parts[..k].iter().find(same) else {
             continue;
         };
-        let message = format!(
-            "`{}` and `{}` are both made of {}, which can be used only once in a process",
-            first.name(),
-            part.name(),
-            single.file.display()
-        );
         let why = if single.declared {
             "its author says so (canBeInstantiatedOnlyOncePerProcess)"
         } else {
             "it was found to fail at its second instantiation"
         };
-        let help = format!("{why}; with --workers processes each has a process of its own");
-        let problem = Problem::general(message).help(help);
+        let message = format!(
+            "`{}` and `{}` are both made of {}, which can be used only once in a process: {why}",
+            first.name(),
+            part.name(),
+            single.file.display()
+        );
         problems.push(Problem {
             span: scenario.system_places.get(k).cloned(),
-            ..problem
+            ..Problem::general(message).with([Remedy::ProcessPerSystem])
         });
     }
     problems

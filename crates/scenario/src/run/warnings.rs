@@ -1,6 +1,6 @@
 //! What the user should know of a run.
 
-use dovetail_core::Capabilities;
+use dovetail_core::{Capabilities, Notice, Remedy};
 use dovetail_fmi::Notes;
 use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
@@ -12,7 +12,7 @@ const MOST_MESSAGES: usize = 5;
 
 /// What happened inside FMUs.
 pub(crate) struct InsideFmus {
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Notice>,
     pub remarks: Vec<String>,
 }
 
@@ -31,7 +31,7 @@ impl Scenario {
                     "`{name}` discarded {} steps, which were then taken in smaller parts",
                     notes.discarded
                 );
-                found.warnings.push(text);
+                found.warnings.push(text.into());
             }
             if notes.events > 0 {
                 found
@@ -48,14 +48,14 @@ impl Scenario {
                 } else {
                     String::new()
                 };
-                found
-                    .warnings
-                    .push(format!("`{name}` said: {}{times}", message.text));
+                let text = format!("`{name}` said: {}{times}", message.text);
+                found.warnings.push(text.into());
             }
             let more = notes.more_messages + messages.map(|message| message.count).sum::<u64>();
             if more > 0 {
-                let text = format!("`{name}` said more ({more} messages): see --log-fmi-calls");
-                found.warnings.push(text);
+                let text = format!("`{name}` said more ({more} messages)");
+                let notice = Notice::from(text).with([Remedy::LogFmiCalls]);
+                found.warnings.push(notice);
             }
         }
         found
@@ -67,7 +67,7 @@ impl Scenario {
         kind: &dyn MethodKind,
         options: &RunOptions,
         found: &[Capabilities],
-    ) -> Option<String> {
+    ) -> Option<Notice> {
         let limits = Limits::of(found, self.stop_time - self.start_time);
         let asked = kind.tolerance(&options.settings)?;
         let judged = kind.properties().limited_by_noise && kind.chooses_steps(&options.settings);
@@ -77,11 +77,12 @@ impl Scenario {
         let noises = found.iter().map(|c| c.precision.noise).enumerate();
         let (system, noise) = noises.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         let name = self.parts[system].name();
-        Some(format!(
+        let text = format!(
             "the answers of `{name}` have a noise of {noise:.1e} (one step against two halves): steps were chosen for a tolerance \
-             of {:.1e} instead of {asked:.1e}; a smaller integrator-tolerance may make them better",
+             of {:.1e} instead of {asked:.1e}",
             limits.tolerance
-        ))
+        );
+        Some(Notice::from(text).with([Remedy::SmallerIntegratorTolerance]))
     }
 
     /// FMUs whose own step does not fit the run, although they take any.
@@ -133,10 +134,11 @@ impl Scenario {
     }
 
     /// What the user should know before the run is looked at.
-    pub(crate) fn run_warnings(&self, kind: &dyn MethodKind, options: &RunOptions) -> Vec<String> {
-        let mut warnings = self.warnings.clone();
-        warnings.extend(self.unused_options(kind, options));
-        warnings.extend(self.flat_slopes(kind));
+    pub(crate) fn run_warnings(&self, kind: &dyn MethodKind, options: &RunOptions) -> Vec<Notice> {
+        let mut texts = self.warnings.clone();
+        texts.extend(self.unused_options(kind, options));
+        texts.extend(self.flat_slopes(kind));
+        let mut warnings: Vec<Notice> = texts.into_iter().map(Notice::from).collect();
         let systems = self.connections.systems();
         warnings.extend(options.placement.warning(kind, systems));
         warnings

@@ -115,7 +115,7 @@ impl Unpacked {
 
 type Values = Vec<(String, Vec<Value>)>;
 
-/// `--set COMPONENT.NAME=VALUE` to the components; names of components contain dots, the longest that fits counts.
+/// The values that were set, `COMPONENT.NAME`, to the components; names of components contain dots, the longest that fits counts.
 fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<Values>, Problem> {
     let mut all: Vec<Values> = vec![Vec::new(); structure.components.len()];
     for (name, text) in &changes.values {
@@ -133,10 +133,8 @@ fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<Values>, Pro
                 .iter()
                 .map(|c| c.name.clone())
                 .collect();
-            return Err(Problem::general(format!(
-                "--set {name}={text}: there is no such component"
-            ))
-            .help(format!("the components are {}", list_names(&known))));
+            let problem = Problem::of_value(name, text, "there is no such component");
+            return Err(problem.help(format!("the components are {}", list_names(&known))));
         };
         all[k].push((variable.to_owned(), texts(text)));
     }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use std::os::unix::process::ExitStatusExt;
 
+use dovetail_core::Remedy;
+
 use crate::processes::channel::Gone;
 
 /// Why the process of a system no longer answers.
@@ -13,7 +15,7 @@ pub enum Lost {
     /// A signal ended it.
     #[error(
         "its process was killed by signal {signal}{}; the last call of an FMU is the last line of \
-         --log-fmi-calls FILE",
+         a log of its calls",
         signal_name(*.signal)
     )]
     Killed {
@@ -23,7 +25,7 @@ pub enum Lost {
     /// It ended by itself.
     #[error(
         "its process exited with code {code}, in the midst of the run; the last call of an FMU is \
-         the last line of --log-fmi-calls FILE"
+         the last line of a log of its calls"
     )]
     Exited {
         /// With this code.
@@ -31,8 +33,8 @@ pub enum Lost {
     },
     /// It did not answer in time.
     #[error(
-        "it did not answer within {} s (--step-timeout), and its process was killed; where it is \
-         slow rather than stuck, give it more time; the last call of an FMU is the last line of --log-fmi-calls FILE",
+        "it did not answer within {} s, and its process was killed; the last call of an FMU is \
+         the last line of a log of its calls",
         .limit.as_secs_f64()
     )]
     Silent {
@@ -58,6 +60,15 @@ pub enum Lost {
 }
 
 impl Lost {
+    /// What to try, or to look at.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Killed { .. } | Self::Exited { .. } => vec![Remedy::LogFmiCalls],
+            Self::Silent { .. } => vec![Remedy::MoreTime, Remedy::LogFmiCalls],
+            Self::Interrupted { .. } | Self::Confused => Vec::new(),
+        }
+    }
+
     /// What happened, and nothing of what to do.
     pub fn briefly(&self) -> String {
         match self {
@@ -124,10 +135,11 @@ mod tests {
                 .contains("exited with code 3")
         );
         let limit = Duration::from_millis(500);
+        assert!(Lost::Silent { limit }.to_string().contains("within 0.5 s"));
         assert!(
             Lost::Silent { limit }
-                .to_string()
-                .contains("within 0.5 s (--step-timeout)")
+                .remedies()
+                .contains(&Remedy::MoreTime)
         );
     }
 }

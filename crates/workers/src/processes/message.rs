@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
     Capabilities, Error, Evaluation, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature,
-    Response, Signal,
+    Remedy, Response, Signal,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -255,12 +255,14 @@ pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: 
             system,
             time,
             reason,
+            remedies,
         } => {
             writer
                 .truth(false)
                 .text(system)
                 .text(&reason.to_string())
                 .float(*time);
+            write_remedies(&mut writer, remedies);
         }
         other => {
             writer
@@ -268,6 +270,7 @@ pub(crate) fn put_error(words: &[AtomicU64], error: &Error, system: &str, time: 
                 .text(system)
                 .text(&other.to_string())
                 .float(time);
+            write_remedies(&mut writer, &other.remedies());
         }
     }
     let mut put = Put::new(words);
@@ -289,12 +292,17 @@ pub(crate) fn take_error(take: &mut Take<'_>) -> Option<Error> {
             value: reader.float()?,
         }
     } else {
-        Error::System {
-            system,
-            time,
-            reason: text.into(),
-        }
+        Error::system(&system, time, text).with(read_remedies(&mut reader)?)
     })
+}
+
+fn write_remedies(writer: &mut Writer, remedies: &[Remedy]) {
+    let bytes = postcard::to_allocvec(remedies);
+    writer.bytes(&bytes.expect("BUG: remedies can be written"));
+}
+
+fn read_remedies(reader: &mut Reader<'_>) -> Option<Vec<Remedy>> {
+    postcard::from_bytes(reader.bytes()?).ok()
 }
 
 /// Texts as numbers: what a connection between systems carries is the number of a text in a table of its process.
@@ -374,15 +382,13 @@ mod tests {
     }
 
     #[test]
-    fn errors_keep_their_sentences() {
+    fn errors_keep_their_sentences_and_remedies() {
         let memory = Memory::new(1000).unwrap();
         let (system, variable) = ("a".to_owned(), "x".to_owned());
         let errors = [
-            Error::System {
-                system: system.clone(),
-                time: 0.1,
-                reason: "it broke".into(),
-            },
+            Error::system(&system, 0.1, "it broke"),
+            Error::system(&system, 0.1, "it was slow")
+                .with([Remedy::MultipleOfStep(0.25), Remedy::method("jacobi")]),
             Error::NotFinite {
                 system,
                 variable,
@@ -394,10 +400,9 @@ mod tests {
             put_error(memory.words(), &error, "other", 7.0);
             let mut take = Take::new(memory.words());
             assert_eq!(take.word(), FAILED);
-            assert_eq!(
-                take_error(&mut take).unwrap().to_string(),
-                error.to_string()
-            );
+            let taken = take_error(&mut take).unwrap();
+            assert_eq!(taken.to_string(), error.to_string());
+            assert_eq!(taken.remedies(), error.remedies());
         }
     }
 }

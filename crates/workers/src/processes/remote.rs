@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Linearization,
-    Linearize, MacroStep, Nature, Precision, Presence, Response, Signal, StepRule, System, Trial,
+    Linearize, MacroStep, Nature, Precision, Presence, Remedy, Response, Signal, StepRule, System,
+    Trial,
 };
 
 use crate::processes::lost::Lost;
@@ -55,6 +56,16 @@ pub enum StartError {
         /// How.
         lost: Lost,
     },
+}
+
+impl StartError {
+    /// What to try, or to look at.
+    pub fn remedies(&self) -> Vec<Remedy> {
+        match self {
+            Self::Lost { lost, .. } => lost.remedies(),
+            Self::NoProcess { .. } | Self::Refused(_) => Vec::new(),
+        }
+    }
 }
 
 /// A system that lives in another process.
@@ -199,11 +210,8 @@ impl Remote {
     }
 
     fn failed(&self, lost: Lost) -> Error {
-        Error::System {
-            system: self.interface.name.clone(),
-            time: self.reached,
-            reason: Box::new(lost),
-        }
+        let remedies = lost.remedies();
+        Error::system(&self.interface.name, self.reached, lost).with(remedies)
     }
 
     /// Asks for a step; [`receive_step`](Self::receive_step) waits for the answer.

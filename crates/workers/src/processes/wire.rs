@@ -27,8 +27,13 @@ impl Writer {
 
     /// A text.
     pub fn text(&mut self, text: &str) -> &mut Self {
-        self.number(text.len() as u64);
-        self.bytes.extend(text.as_bytes());
+        self.bytes(text.as_bytes())
+    }
+
+    /// Bytes.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.number(bytes.len() as u64);
+        self.bytes.extend(bytes);
         self
     }
 
@@ -89,8 +94,13 @@ impl<'a> Reader<'a> {
 
     /// A text.
     pub fn text(&mut self) -> Option<String> {
+        String::from_utf8(self.bytes()?.to_vec()).ok()
+    }
+
+    /// Bytes.
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.number()?).ok()?;
-        String::from_utf8(self.take(length)?.to_vec()).ok()
+        self.take(length)
     }
 
     /// A list, and how each of its items is read.
