@@ -9,6 +9,7 @@ pub mod archive;
 mod call_error;
 mod calls;
 mod co_simulation;
+mod component;
 pub mod description;
 mod environment;
 mod environment_registry;
@@ -39,8 +40,9 @@ mod strings;
 
 pub use abilities::{Abilities, InputMode, Slopes};
 pub use call_error::CallError;
-pub use experiment::{Course, Experiment, ExperimentFailure, Observation};
+pub use experiment::{Baseline, Course, Experiment, ExperimentFailure, Observation};
 pub use finding::{Capability, Finding, Outcome};
+pub use fmu::bench::{Attempted, InstanceChoice, TestBench};
 pub use fmu::error::{FmuError, Use};
 pub use fmu::{Conditions, Prepared, Probing, Settings, Unit};
 pub use guard::{Crash, on_fmu_exit, set_single_fmu_process};

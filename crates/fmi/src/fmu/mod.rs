@@ -1,5 +1,6 @@
 //! An FMU from its file to systems.
 
+pub mod bench;
 pub mod error;
 mod experiments;
 mod making;

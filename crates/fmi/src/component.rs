@@ -1,0 +1,143 @@
+//! The component that an FMU has made: freed with its last user, or kept to be reset.
+
+#![allow(
+    unsafe_code,
+    reason = "every function of an FMU is foreign code behind a pointer"
+)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::call_error::CallError;
+use crate::calls::{Calls, Purpose};
+use crate::environment_registry::Registered;
+use crate::ffi::{Component, PlainFunction, SharedFunctions};
+use crate::fmu_instance::FmuInstance;
+use crate::guard::guarded;
+use crate::journal::{Journal, Notes};
+
+/// What only one version of the standard has.
+pub(crate) trait FmiVersion: Copy {
+    /// What the callbacks of a component are given; the component keeps a pointer to it.
+    type CallbackData;
+
+    /// Forgets what an instance has left there.
+    fn forget(_left: &Self::CallbackData) {}
+}
+
+/// A component, with all that must live as long as it does.
+pub(crate) struct OwnedComponent<V: FmiVersion> {
+    component: Component,
+    pub callback_data: Box<V::CallbackData>,
+    pub version: V,
+    pub shared: SharedFunctions,
+    journal: Arc<Journal>,
+    registered: Registered,
+    /// What the FMU said while it was instantiated.
+    first_notes: Notes,
+    /// It crashed or returned "fatal": it must not be called again, not even to free it.
+    dead: AtomicBool,
+    /// Every call of its users did what it was asked for.
+    flawless: AtomicBool,
+}
+
+// SAFETY: the standard allows a component to be used from any thread, by one at a time. It is used
+// by the one instance that it belongs to, and by whoever keeps it when that instance is gone.
+unsafe impl<V: FmiVersion> Send for OwnedComponent<V> {}
+// SAFETY: as above; what both may touch at the same time are the two flags.
+unsafe impl<V: FmiVersion> Sync for OwnedComponent<V> {}
+
+impl<V: FmiVersion> OwnedComponent<V> {
+    pub fn new(
+        component: Component,
+        callback_data: Box<V::CallbackData>,
+        version: V,
+        shared: SharedFunctions,
+        journal: Arc<Journal>,
+        registered: Registered,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            component,
+            callback_data,
+            version,
+            shared,
+            first_notes: journal.monitor.notes(),
+            journal,
+            registered,
+            dead: AtomicBool::new(false),
+            flawless: AtomicBool::new(true),
+        })
+    }
+
+    /// Calls of it, none of which has been made yet.
+    pub fn calls(&self) -> Calls {
+        let environment = self.registered.environment();
+        Calls::new(self.journal.clone(), environment, self.component)
+    }
+
+    /// An instance is done with it, after these calls.
+    pub fn put_down(&self, calls: &Calls) {
+        self.dead.fetch_or(calls.is_dead(), Ordering::Relaxed);
+        self.flawless
+            .fetch_and(calls.is_flawless(), Ordering::Relaxed);
+    }
+}
+
+/// What the FMU answers here does not matter any more.
+impl<V: FmiVersion> Drop for OwnedComponent<V> {
+    fn drop(&mut self) {
+        let Ok(free) = self.shared.free_instance.find() else {
+            return;
+        };
+        if *self.dead.get_mut() {
+            return;
+        }
+        let component = self.component;
+        // SAFETY: the component is live and not used after this.
+        let body = || unsafe { (free.pointer)(component) };
+        let ended = match guarded(self.registered.environment(), body) {
+            Ok(()) => String::new(),
+            Err(crash) => format!(" -> crash by {crash}"),
+        };
+        self.journal
+            .log_call(format_args!("{}(){ended}", free.name));
+    }
+}
+
+/// A component that outlives its instance, so that another one can be made of it.
+pub(crate) struct KeptComponent<V: FmiVersion>(Arc<OwnedComponent<V>>);
+
+impl<V: FmiVersion> KeptComponent<V> {
+    /// Keeps the component of an instance.
+    pub fn of(instance: &FmuInstance<V>) -> Self {
+        Self(instance.owner().clone())
+    }
+
+    /// Whether its instance is gone, after nothing but calls that did what they were asked for.
+    pub fn is_fit(&self) -> bool {
+        Arc::strong_count(&self.0) == 1 && self.0.flawless.load(Ordering::Relaxed)
+    }
+
+    /// Another instance of it, reset: as it was when it had just been instantiated, if its FMU does
+    /// what the standard says.
+    pub fn reset(self) -> Result<FmuInstance<V>, CallError> {
+        let mut instance = FmuInstance::of(self.0.clone());
+        let reset = instance.shared.reset.find()?;
+        let mut status = 0;
+        // SAFETY: the component is live.
+        let body = |f: PlainFunction, component| unsafe {
+            status = f(component);
+            status
+        };
+        instance
+            .calls
+            .demand(reset, Purpose::Setup, String::new, body)?;
+        if status != 0 {
+            return Err(instance.calls.refused(reset.name, "warning"));
+        }
+        // Whatever it said as the instance that it was is not said again.
+        self.0.journal.monitor.restart(self.0.first_notes.clone());
+        V::forget(&self.0.callback_data);
+        Ok(instance)
+    }
+}
