@@ -26,7 +26,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// So long it may take to see whether an FMU can be reset, beside so many times what its first
 /// experiment took. One that hangs there is not worth waiting for: it can do without.
 const RESET_LIMIT: Duration = Duration::from_secs(5);
-const RESET_FACTOR: u32 = 20;
+const RESET_FACTOR: u32 = 10;
 
 /// What the inputs do in the steps after which an FMU is reset: some FMUs do not take others than
 /// their own.
