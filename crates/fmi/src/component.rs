@@ -1,4 +1,4 @@
-//! The component that an FMU has made: freed with its last user, or kept to be reset.
+//! The component that an FMU has made, freed with its last user.
 
 #![allow(
     unsafe_code,
@@ -8,11 +8,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::call_error::CallError;
-use crate::calls::{Calls, Purpose};
+use crate::calls::Calls;
 use crate::environment_registry::Registered;
-use crate::ffi::{Component, PlainFunction, SharedFunctions};
-use crate::fmu_instance::FmuInstance;
+use crate::ffi::{Component, SharedFunctions};
 use crate::guard::guarded;
 use crate::journal::{Journal, Notes};
 
@@ -75,6 +73,18 @@ impl<V: FmiVersion> OwnedComponent<V> {
         Calls::new(self.journal.clone(), environment, self.component)
     }
 
+    /// Whether every call of its instances did what it was asked for, up to now.
+    pub fn is_flawless(&self) -> bool {
+        self.flawless.load(Ordering::Relaxed)
+    }
+
+    /// Forgets what its last instance has left on our side: all that the FMU said since it was
+    /// instantiated, and what its callbacks are given.
+    pub fn forget_instance(&self) {
+        self.journal.monitor.restart(self.first_notes.clone());
+        V::forget(&self.callback_data);
+    }
+
     /// An instance is done with it, after these calls.
     pub fn put_down(&self, calls: &Calls) {
         self.dead.fetch_or(calls.is_dead(), Ordering::Relaxed);
@@ -101,43 +111,5 @@ impl<V: FmiVersion> Drop for OwnedComponent<V> {
         };
         self.journal
             .log_call(format_args!("{}(){ended}", free.name));
-    }
-}
-
-/// A component that outlives its instance, so that another one can be made of it.
-pub(crate) struct KeptComponent<V: FmiVersion>(Arc<OwnedComponent<V>>);
-
-impl<V: FmiVersion> KeptComponent<V> {
-    /// Keeps the component of an instance.
-    pub fn of(instance: &FmuInstance<V>) -> Self {
-        Self(instance.owner().clone())
-    }
-
-    /// Whether its instance is gone, after nothing but calls that did what they were asked for.
-    pub fn is_fit(&self) -> bool {
-        Arc::strong_count(&self.0) == 1 && self.0.flawless.load(Ordering::Relaxed)
-    }
-
-    /// Another instance of it, reset: as it was when it had just been instantiated, if its FMU does
-    /// what the standard says.
-    pub fn reset(self) -> Result<FmuInstance<V>, CallError> {
-        let mut instance = FmuInstance::of(self.0.clone());
-        let reset = instance.shared.reset.find()?;
-        let mut status = 0;
-        // SAFETY: the component is live.
-        let body = |f: PlainFunction, component| unsafe {
-            status = f(component);
-            status
-        };
-        instance
-            .calls
-            .demand(reset, Purpose::Setup, String::new, body)?;
-        if status != 0 {
-            return Err(instance.calls.refused(reset.name, "warning"));
-        }
-        // Whatever it said as the instance that it was is not said again.
-        self.0.journal.monitor.restart(self.0.first_notes.clone());
-        V::forget(&self.0.callback_data);
-        Ok(instance)
     }
 }

@@ -4,8 +4,8 @@ use dovetail_core::{
     Input, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response, Signal, StepRule, System,
 };
 
-use super::bench::InstanceSource;
 use super::error::FmuError;
+use super::instances::InstanceSource;
 use super::probing::Asked;
 use super::{Conditions, Prepared};
 use crate::abilities::{Abilities, InputMode, Slopes};

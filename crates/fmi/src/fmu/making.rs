@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
-use super::bench::{InstanceSource, InstantiationArguments};
 use super::error::{FmuError, Use};
+use super::instances::{InstanceSource, InstantiationArguments};
 use super::{Conditions, Prepared};
 use crate::abilities::{Abilities, InputMode};
 use crate::call_error::CallError;

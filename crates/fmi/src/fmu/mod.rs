@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod error;
 mod experiments;
+pub mod instances;
 mod making;
 mod preparing;
 mod probing;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use dovetail_core::StepRule;
 
-use super::bench::InstanceSource;
 use super::error::{FmuError, MOST_ELEMENTS, Use};
+use super::instances::InstanceSource;
 use super::{Conditions, Prepared, Probing, Settings, Unit};
 use crate::abilities::{Abilities, InputMode};
 use crate::description::{Causality, Kind, Value, Variable};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::Prepared;
-use super::bench::InstanceSource;
 use super::error::{FmuError, Use};
+use super::instances::InstanceSource;
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::experiment::{ExperimentFailure, Observation};
