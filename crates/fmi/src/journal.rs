@@ -94,8 +94,8 @@ pub struct CallLog {
 }
 
 impl CallLog {
-    /// Starts a file anew. Other processes may write into it as well, so that every line goes to its
-    /// end.
+    /// Starts a file anew. Other processes may write into it as well, so that every line goes to
+    /// its end.
     pub fn create(path: &Path) -> std::io::Result<Arc<Self>> {
         let log = Self::append(path)?;
         if path.is_file() {

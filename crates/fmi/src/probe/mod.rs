@@ -1,7 +1,7 @@
 //! Tries an FMU out before the run: what it declares is believed where it holds.
 //!
-//! The experiments are carried out by a [`ExperimentRunner`], in a child process where there is one; this
-//! decides what their outcomes mean.
+//! The experiments are carried out by a [`ExperimentRunner`], in a child process where there is one;
+//! this decides what their outcomes mean.
 
 mod derivatives;
 mod inputs;

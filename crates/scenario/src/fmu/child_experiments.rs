@@ -358,8 +358,8 @@ impl ChildExperiments<'_> {
         })
     }
 
-    /// Whether an instance starts as a fresh one did once it is reset, after steps under this course
-    /// of the inputs; none where it could not be tried.
+    /// Whether an instance starts as a fresh one did once it is reset, after steps under this
+    /// course of the inputs; none where it could not be tried.
     fn verify(&mut self, course: Option<Course>) -> Option<bool> {
         let (baseline, took) = self.baseline.clone()?;
         let limit = self.limit().min(RESET_LIMIT + RESET_FACTOR * took);
