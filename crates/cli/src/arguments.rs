@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -241,10 +242,12 @@ impl ChangeArguments {
         model: &Path,
         record: &[String],
         limit: Option<Duration>,
+        fmi_log: Option<PathBuf>,
     ) -> Result<Scenario, Failure> {
         self.load_with(
             model,
             Overrides {
+                fmi_log,
                 record: record.to_vec(),
                 helpers: processes::helpers(limit),
                 ..Overrides::default()
@@ -364,21 +367,33 @@ impl SharedArguments {
                 "--json and --output - both write to standard output: choose one",
             ));
         }
-        self.changes.load(model, &self.record, self.step_timeout)
+        let fmi_log = self.start_log(model)?;
+        self.changes
+            .load(model, &self.record, self.step_timeout, fmi_log)
+    }
+
+    /// Starts the log of calls, where one is wanted, before FMUs are tried out; but not over what
+    /// [`check`](Self::check) may yet find to be the model, an FMU of it or a file of results.
+    fn start_log(&self, model: &Path) -> Result<Option<PathBuf>, Failure> {
+        let Some(path) = &self.log_fmi_calls else {
+            return Ok(None);
+        };
+        let is_result = [&self.output, &self.report].contains(&&self.log_fmi_calls);
+        if is_result || is_model(model, path) || is_archive(path) {
+            return Ok(None);
+        }
+        create_log(path)?;
+        // FMUs may change the working directory.
+        let absolute = std::path::absolute(path).map_err(|error| cannot_write(path, &error))?;
+        Ok(Some(absolute))
     }
 
     /// How to run `scenario` with these choices, and where.
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = self.placement()?;
-        let fmi_log = self
-            .log_fmi_calls
-            .as_deref()
-            .map(CallLog::create)
-            .transpose()
-            .map_err(|error| {
-                let path = self.log_fmi_calls.as_deref().unwrap_or(Path::new(""));
-                Failure::misuse(format!("{} cannot be written: {error}", path.display()))
-            })?;
+        // It was started before FMUs were tried out.
+        let go_on = |path: &Path| CallLog::append(path).map_err(|error| cannot_write(path, &error));
+        let fmi_log = self.log_fmi_calls.as_deref().map(go_on).transpose()?;
         Ok(RunOptions {
             placement,
             fmi_log,
@@ -426,7 +441,10 @@ impl SharedArguments {
         if self.output.is_some() && self.output == self.report {
             return Err(Failure::misuse("--output and --report name the same file"));
         }
-        Ok(())
+        match &self.log_fmi_calls {
+            Some(path) if is_archive(path) => create_log(path),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -447,15 +465,42 @@ pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Resu
     }
 }
 
+fn create_log(path: &Path) -> Result<(), Failure> {
+    let created = CallLog::create(path);
+    created
+        .map(drop)
+        .map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+}
+
+fn is_same(path: &Path, other: &Path) -> bool {
+    matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b)
+}
+
+/// Whether `path` is the model, or what stands for it in a folder.
+fn is_model(model: &Path, path: &Path) -> bool {
+    is_same(path, model)
+        || model.is_dir() && is_same(path, &model.join(dovetail::scenario::DEFAULT_SSD))
+}
+
+/// Whether there is an archive, such as an FMU, at `path`.
+fn is_archive(path: &Path) -> bool {
+    let mut first = [0; 2];
+    let mut read = || std::fs::File::open(path)?.read_exact(&mut first);
+    path.is_file() && read().is_ok() && &first == b"PK"
+}
+
 /// Refuses to write results over `model`, from which `scenario` was read, or over one of its FMUs.
 pub(crate) fn refuse_to_replace(
     model: &Path,
     scenario: &Scenario,
     path: &Path,
 ) -> Result<(), Failure> {
-    let same = |other: &Path| matches!((path.canonicalize(), other.canonicalize()), (Ok(a), Ok(b)) if a == b);
     let shown = path.display();
-    if same(model) || model.is_dir() && same(&model.join(dovetail::scenario::DEFAULT_SSD)) {
+    if is_model(model, path) {
         return Err(Failure::misuse(format!(
             "{shown} is the model: results would replace it"
         )));
@@ -463,7 +508,7 @@ pub(crate) fn refuse_to_replace(
     if scenario
         .units()
         .iter()
-        .any(|(_, prepared)| same(prepared.unit().path()))
+        .any(|(_, prepared)| is_same(path, prepared.unit().path()))
     {
         return Err(Failure::misuse(format!(
             "{shown} is an FMU of the model: results would replace it"

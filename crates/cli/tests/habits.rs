@@ -154,6 +154,7 @@ fn habits_make_no_difference_to_the_numbers() {
         "asks-to-terminate",
         "silent-identity",
         "only-locals",
+        "reset-hangs",
     ];
     for (name, fixture) in dovetail_fixtures::habits() {
         let habit = name.split_once('-').unwrap().1;

@@ -467,6 +467,70 @@ fn calls_are_logged_from_every_process() {
     }
 }
 
+/// Also those of instances that are made in other processes, before the run; and the file is not
+/// started anew by each run of a comparison.
+#[test]
+fn calls_while_an_fmu_is_tried_out_are_logged_and_marked() {
+    let folder = Folder::new();
+    let log = folder.name("calls.log");
+    let reference = folder.name("reference.csv");
+    for (version, free) in [
+        (Version::Two, "fmi2FreeInstance()"),
+        (Version::Three, "fmi3FreeInstance()"),
+    ] {
+        let fmu = Fixture::new(Model::Prey, version).build();
+        let fmu = fmu.display().to_string();
+        let common = ["--stop-time", "1", "--log-fmi-calls", &log];
+        let logged = |arguments: &[&str]| {
+            dovetail(&[arguments, &common].concat()).exits(0);
+            let lines = folder.read("calls.log");
+            lines.lines().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let count = |lines: &[String], start: &str, what: &str| {
+            let of_these = |line: &&String| line.starts_with(start) && line.contains(what);
+            lines.iter().filter(of_these).count()
+        };
+        let run = logged(&["run", &fmu, "--output", &reference]);
+        let is_marked = |line: &String| line.starts_with("probe Prey: ");
+        let first = run.iter().position(|line| !is_marked(line)).unwrap();
+        assert!(run[first].starts_with("Prey: ") && run[first].contains("Instantiate"));
+        assert!(!run[first..].iter().any(is_marked), "the probe comes first");
+        for call in ["Instantiate", "DoStep", "Reset() -> ok", free] {
+            assert!(count(&run, "probe Prey: ", call) > 0, "{version:?}: {call}");
+        }
+        let (made, freed) = ("Instantiate", free);
+        assert_eq!(count(&run, "probe ", made), count(&run, "probe ", freed));
+        assert_eq!(count(&run, "Prey: ", made), 1);
+        assert_eq!(count(&run, "Prey: ", freed), 1);
+        let methods = ["--method", "jacobi,gauss-seidel", "--reference", &reference];
+        let compared = logged(&[&["compare", &fmu], &methods[..]].concat());
+        assert_eq!(count(&compared, "Prey: ", made), 2, "one for each run");
+        assert_eq!(
+            count(&compared, "probe ", made),
+            count(&run, "probe ", made)
+        );
+    }
+}
+
+#[test]
+fn a_log_of_calls_does_not_replace_the_model_or_its_fmus() {
+    let folder = Folder::new();
+    let fixture = Fixture::new(Model::Prey, Version::Two);
+    let model = pair_of_units(&folder, &fixture);
+    let fmu = folder.name("own.fmu");
+    std::fs::copy(fixture.build(), &fmu).unwrap();
+    let own = folder.file(
+        "own.toml",
+        format!("[model]\nstop-time = 1\n[systems.prey]\nfmu = {fmu:?}\n"),
+    );
+    for (model, log) in [(&model, &model), (&own, &fmu)] {
+        let before = std::fs::read(log).unwrap();
+        let done = dovetail(&["run", model, "--log-fmi-calls", log]).exits(2);
+        done.says(&["would replace it"]);
+        assert_eq!(std::fs::read(log).unwrap(), before);
+    }
+}
+
 #[test]
 fn a_run_that_ends_early_says_the_same_in_processes() {
     let folder = Folder::new();

@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use crate::call_error::CallError;
 use crate::environment::Environment;
-use crate::environment_registry::Registered;
 use crate::ffi::{Component, Function};
 use crate::guard::{Crash, Ended, guarded};
 use crate::journal::{Costs, Journal, Sampler};
@@ -45,11 +44,13 @@ pub(crate) struct StepFunctions {
 /// The calls of one instance.
 pub(crate) struct Calls {
     pub journal: Arc<Journal>,
-    registered: Registered,
+    environment: Environment,
     component: Component,
     sampler: Sampler,
     /// Whether the FMU can still be called.
     health: Health,
+    /// Whether every call so far did what it was asked for.
+    flawless: bool,
     /// Why it is dead.
     cause: String,
     /// This call's time stands for so many.
@@ -67,13 +68,14 @@ enum Health {
 }
 
 impl Calls {
-    pub fn new(journal: Arc<Journal>, registered: Registered, component: Component) -> Self {
+    pub fn new(journal: Arc<Journal>, environment: Environment, component: Component) -> Self {
         Self {
             journal,
-            registered,
+            environment,
             component,
             sampler: Sampler::new(),
             health: Health::Fine,
+            flawless: true,
             cause: String::new(),
             weight: None,
         }
@@ -85,7 +87,7 @@ impl Calls {
 
     /// What callbacks of this instance are given.
     pub fn environment(&self) -> Environment {
-        self.registered.environment()
+        self.environment
     }
 
     #[inline]
@@ -95,6 +97,12 @@ impl Calls {
 
     pub fn has_failed(&self) -> bool {
         self.health >= Health::Failed
+    }
+
+    /// Whether every call so far did what it was asked for: nothing was discarded, refused or
+    /// crashed.
+    pub fn is_flawless(&self) -> bool {
+        self.flawless
     }
 
     /// Calls a function that returns a status.
@@ -130,14 +138,6 @@ impl Calls {
             Status::Fine => Ok(()),
             Status::Discard => Err(self.refused(function.name, "discard")),
             Status::Pending => Err(self.refused(function.name, "pending")),
-        }
-    }
-
-    /// Frees the component, unless it must not be called any more.
-    pub fn free(&mut self, body: impl FnOnce(Component)) {
-        let component = self.component;
-        if !self.is_dead() {
-            let _ = guarded(self.environment(), || body(component));
         }
     }
 
@@ -199,8 +199,8 @@ impl Calls {
     ) -> Result<Status, CallError> {
         match ended {
             Ok(0 | 1) => Ok(Status::Fine),
-            Ok(2) => Ok(Status::Discard),
-            Ok(5) => Ok(Status::Pending),
+            Ok(2) => Ok(self.flawed(Status::Discard)),
+            Ok(5) => Ok(self.flawed(Status::Pending)),
             ended => Err(self.failure(function, ended)),
         }
     }
@@ -221,7 +221,14 @@ impl Calls {
     }
 
     #[cold]
+    fn flawed(&mut self, status: Status) -> Status {
+        self.flawless = false;
+        status
+    }
+
+    #[cold]
     fn failure(&mut self, function: &'static str, ended: Result<i32, Crash>) -> CallError {
+        self.flawless = false;
         let message = self.journal.explanation();
         let health = match ended {
             Ok(ERROR) => Health::Failed,

@@ -1,8 +1,8 @@
-//! What is done with one fresh instance of an FMU while it is tried out.
+//! What is done with one instance of an FMU while it is tried out.
 //!
-//! Every experiment makes one instance, asks it a few things and frees it: FMUs that live once in a
-//! process can be tried so, each experiment in a process of its own. What the answers mean is
-//! decided elsewhere (`probe`).
+//! Every experiment has an instance that is fresh, or as good as fresh, and asks it a few things:
+//! FMUs that live once in a process can be tried so, each experiment in a process of its own. What
+//! the answers mean is decided elsewhere (`probe`).
 
 use dovetail_core::Error;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub enum Experiment {
 
 impl Experiment {
     /// Whether inputs are set before initialization mode as well as in it.
-    pub(crate) fn sets_inputs_early(&self) -> bool {
+    pub fn sets_inputs_early(&self) -> bool {
         match self {
             Self::Start { early, .. }
             | Self::Reactions { early, .. }
@@ -141,11 +141,31 @@ impl Observation {
         }
     }
 
+    /// Whether exactly the same was read, bit for bit.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        let bits = |readings: &[Vec<f64>]| -> Vec<Vec<u64>> {
+            let of_one = |reading: &Vec<f64>| reading.iter().map(|v| v.to_bits()).collect();
+            readings.iter().map(of_one).collect()
+        };
+        self.outputs == other.outputs
+            && self.refused_early == other.refused_early
+            && bits(&self.readings) == bits(&other.readings)
+    }
+
     /// Whether outputs differ between readings, the first two of them apart.
     pub(crate) fn outputs_move_after_first_step(&self) -> bool {
         let outputs = |reading: usize| &self.readings[reading][..self.outputs];
         (2..self.readings.len()).any(|at| differ(outputs(at - 1), outputs(at)))
     }
+}
+
+/// How a fresh instance started under the start values of its inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Whether inputs were set before initialization mode as well as in it.
+    pub early: bool,
+    /// What was seen.
+    pub seen: Observation,
 }
 
 /// Why nothing was seen.

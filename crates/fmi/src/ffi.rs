@@ -54,6 +54,7 @@ macro_rules! functions {
         }
     ) => {
         $(#[$doc])*
+        #[derive(Clone, Copy)]
         pub(crate) struct $table {
             $(pub $field: Symbol<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
         }
@@ -75,6 +76,7 @@ macro_rules! functions {
         }
     ) => {
         $(#[$doc])*
+        #[derive(Clone, Copy)]
         pub(crate) struct $table {
             $(pub $field: Symbol<unsafe extern "C" fn($($argument),*) $(-> $answer)?>,)*
         }
@@ -102,6 +104,7 @@ pub(crate) type NumbersFunction = unsafe extern "C" fn(Component, *mut f64, usiz
 functions! {
     /// What both versions have, with the same arguments.
     SharedFunctions by version {
+        reset: "fmi2Reset", "fmi3Reset" = fn(Component) -> c_int;
         free_instance: "fmi2FreeInstance", "fmi3FreeInstance" = fn(Component);
         exit_initialization: "fmi2ExitInitializationMode", "fmi3ExitInitializationMode"
             = fn(Component) -> c_int;

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use crate::call_error::CallError;
 use crate::calls::{Calls, Purpose};
+use crate::component::{FmiVersion, OwnedComponent};
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::{
@@ -47,27 +48,39 @@ pub(crate) struct EventRound {
 }
 
 /// One instance; `V` is what only its version of the standard has.
-pub(crate) struct FmuInstance<V> {
+pub(crate) struct FmuInstance<V: FmiVersion> {
     pub version: V,
     pub calls: Calls,
     pub shared: SharedFunctions,
     pub scratch: Scratch,
     saved: FmuState,
+    owner: Arc<OwnedComponent<V>>,
 }
 
 // SAFETY: the standard allows an instance to be used from any thread, by one at a time; `&mut self`
 // sees to that.
-unsafe impl<V> Send for FmuInstance<V> {}
+unsafe impl<V: FmiVersion> Send for FmuInstance<V> {}
 
-impl<V> FmuInstance<V> {
-    pub fn new(version: V, calls: Calls, shared: SharedFunctions) -> Self {
+impl<V: FmiVersion> FmuInstance<V> {
+    /// The instance of a component, which no other instance uses.
+    pub fn of(owner: Arc<OwnedComponent<V>>) -> Self {
         Self {
-            version,
-            calls,
-            shared,
+            version: owner.version,
+            calls: owner.calls(),
+            shared: owner.shared,
             scratch: Scratch::default(),
             saved: null_mut(),
+            owner,
         }
+    }
+
+    pub fn owner(&self) -> &Arc<OwnedComponent<V>> {
+        &self.owner
+    }
+
+    /// What the callbacks of this instance are given.
+    pub fn callback_data(&self) -> &V::CallbackData {
+        &self.owner.callback_data
     }
 
     /// Every call of which the standard says `status f(instance)`.
@@ -153,7 +166,7 @@ impl<V> FmuInstance<V> {
     }
 }
 
-impl<V> Timing for FmuInstance<V> {
+impl<V: FmiVersion> Timing for FmuInstance<V> {
     fn begin_sample(&mut self) -> bool {
         self.calls.begin_sample()
     }
@@ -163,7 +176,7 @@ impl<V> Timing for FmuInstance<V> {
     }
 }
 
-impl<V> Checkpoint for FmuInstance<V> {
+impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
     fn save(&mut self) -> Result<(), CallError> {
         self.call_with_state(self.shared.get_state.find()?, Purpose::State)
     }
@@ -181,7 +194,7 @@ impl<V> Checkpoint for FmuInstance<V> {
     }
 }
 
-impl<V> ContinuousTime for FmuInstance<V> {
+impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
         let function = self.shared.set_time.find()?;
         let arguments = || format!("{time:?}");
@@ -222,16 +235,14 @@ impl<V> ContinuousTime for FmuInstance<V> {
     }
 }
 
-/// What the FMU answers here does not matter any more.
-impl<V> Drop for FmuInstance<V> {
+/// The component is freed with its last user. What the FMU answers to the end of its saved state
+/// does not matter any more, unless the component is kept.
+impl<V: FmiVersion> Drop for FmuInstance<V> {
     fn drop(&mut self) {
         if !self.saved.is_null() {
             let _ = self.free_state();
         }
-        if let Some(free) = self.shared.free_instance.pointer {
-            // SAFETY: the component is live and not used after this.
-            self.calls.free(|component| unsafe { free(component) });
-        }
+        self.owner.put_down(&self.calls);
     }
 }
 

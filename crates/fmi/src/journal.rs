@@ -69,6 +69,12 @@ impl Monitor {
             .clone()
     }
 
+    /// Forgets all but these notes.
+    pub(crate) fn restart(&self, notes: Notes) {
+        self.spend(|costs| *costs = Costs::default());
+        self.note(|kept| *kept = notes);
+    }
+
     pub(crate) fn spend(&self, change: impl FnOnce(&mut Costs)) {
         change(&mut self.costs.lock().unwrap_or_else(PoisonError::into_inner));
     }
@@ -82,28 +88,40 @@ impl Monitor {
 #[derive(Debug)]
 pub struct CallLog {
     path: PathBuf,
+    /// What lines begin with in place of the name of their instance.
+    mark: Option<String>,
     file: Mutex<BufWriter<File>>,
 }
 
 impl CallLog {
-    /// Starts a file anew.
+    /// Starts a file anew. Other processes may write into it as well, so that every line goes to
+    /// its end.
     pub fn create(path: &Path) -> std::io::Result<Arc<Self>> {
-        Ok(Self::of(path, File::create(path)?))
+        let log = Self::append(path)?;
+        if path.is_file() {
+            File::create(path)?;
+        }
+        Ok(log)
     }
 
     /// Goes on with a file that another process has started.
     pub fn append(path: &Path) -> std::io::Result<Arc<Self>> {
-        Ok(Self::of(
-            path,
-            File::options().append(true).create(true).open(path)?,
-        ))
+        Self::marked(path, None)
     }
 
-    fn of(path: &Path, file: File) -> Arc<Self> {
-        Arc::new(Self {
+    /// Goes on with a file, with calls that are made while the FMU of this system is tried out.
+    pub fn of_probe(path: &Path, system: &str) -> std::io::Result<Arc<Self>> {
+        Self::marked(path, Some(format!("probe {system}")))
+    }
+
+    /// Goes on with a file, in lines that begin with this mark.
+    pub fn marked(path: &Path, mark: Option<String>) -> std::io::Result<Arc<Self>> {
+        let file = File::options().append(true).create(true).open(path)?;
+        Ok(Arc::new(Self {
             path: path.to_owned(),
+            mark,
             file: Mutex::new(BufWriter::new(file)),
-        })
+        }))
     }
 
     /// The file.
@@ -111,11 +129,17 @@ impl CallLog {
         &self.path
     }
 
+    /// What its lines begin with in place of the name of their instance.
+    pub fn mark(&self) -> Option<&str> {
+        self.mark.as_deref()
+    }
+
     /// Writes a line, at once: what an FMU did last is what matters when it hangs. A full disk does
     /// not end the run.
     pub(crate) fn write(&self, instance: &str, line: std::fmt::Arguments<'_>) {
+        let mark = self.mark.as_deref().unwrap_or(instance);
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(file, "{instance}: {line}").and_then(|()| file.flush());
+        let _ = writeln!(file, "{mark}: {line}").and_then(|()| file.flush());
     }
 }
 

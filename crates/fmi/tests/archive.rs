@@ -61,7 +61,6 @@ fn an_honest_archive_becomes_a_folder() {
     assert_eq!(archive.hash().len(), 64);
 }
 
-#[cfg(unix)]
 #[test]
 fn programs_stay_programs() {
     use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,7 @@
 //! What is changed in a model before it is read: values, times, how strictly FMUs are judged.
 
+use std::path::PathBuf;
+
 use dovetail_fmi::{Knowledge, Use};
 use dovetail_workers::ProcessPool;
 use serde::{Deserialize, Serialize};
@@ -26,6 +28,9 @@ pub struct Overrides {
     /// Processes in which FMUs are tried out; none: that happens in this process.
     #[serde(skip)]
     pub helpers: Option<ProcessPool>,
+    /// The file in which the calls of FMUs are written down while they are tried out in other processes.
+    #[serde(skip)]
+    pub fmi_log: Option<PathBuf>,
     /// An FMU that cannot be run is described all the same.
     pub inspecting: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.

@@ -91,9 +91,7 @@ fn remove(cache: &Cache, folder: &Path) -> bool {
         return false;
     }
     // Whoever waits for the lock sees that its file is gone, and begins anew.
-    #[cfg(unix)]
     let _ = std::fs::remove_file(&lock_path);
-    #[cfg(unix)]
     let _ = std::fs::remove_file(folder.with_extension("make"));
     let _ = std::fs::remove_dir_all(&away);
     true

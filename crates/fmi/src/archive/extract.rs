@@ -132,10 +132,7 @@ fn unpack<R: Read + Seek>(
 fn create(path: &Path, executable: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { 0o755 } else { 0o644 });
-    #[cfg(not(unix))]
-    let _ = executable;
     options.open(path)
 }
 

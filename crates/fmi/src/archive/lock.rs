@@ -77,16 +77,10 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Whether the file that was locked is still the one at its path: it is removed together with what
 /// it protects.
-#[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     match (file.metadata(), std::fs::metadata(path)) {
         (Ok(ours), Ok(theirs)) => (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()),
         _ => false,
     }
-}
-
-#[cfg(not(unix))]
-fn is_still(_: &File, _: &Path) -> bool {
-    true
 }

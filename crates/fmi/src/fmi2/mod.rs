@@ -13,7 +13,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 use std::sync::{Arc, Once};
 
 use crate::call_error::CallError;
-use crate::calls::{Calls, Purpose, made_component};
+use crate::calls::{Purpose, made_component};
+use crate::component::{FmiVersion, OwnedComponent};
 use crate::description::Version;
 use crate::environment::Environment;
 use crate::environment_registry::Registered;
@@ -33,10 +34,13 @@ unsafe extern "C" {
 }
 
 /// What only an instance of 2.0 has.
+#[derive(Clone, Copy)]
 pub(crate) struct Fmi2 {
     functions: Functions2,
-    /// Lives as long as the component, which keeps a pointer to it.
-    _callbacks: Box<Callbacks2>,
+}
+
+impl FmiVersion for Fmi2 {
+    type CallbackData = Callbacks2;
 }
 
 /// An instance of 2.0.
@@ -104,15 +108,14 @@ impl Instance2 {
             "fmi2Instantiate({name:?}, {kind}, {token:?}, {resources:?})"
         ));
         let component = made_component(instantiate.name, made, &journal)?;
-        let version = Fmi2 {
-            functions,
-            _callbacks: callbacks,
-        };
-        Ok(Self::new(
-            version,
-            Calls::new(journal, registered, component),
+        Ok(Self::of(OwnedComponent::new(
+            component,
+            callbacks,
+            Fmi2 { functions },
             SharedFunctions::of(from.library, Version::Two),
-        ))
+            journal,
+            registered,
+        )))
     }
 
     fn set_up_experiment(

@@ -16,7 +16,7 @@ type Set = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize)
 
 /// What the callbacks of an instance need. It never moves while the instance lives, and its address
 /// is what they are given.
-pub(super) struct CallbackData {
+pub(crate) struct CallbackData {
     component: Cell<Component>,
     set: Option<Set>,
     /// Inputs as functions of time, for the step under way.
@@ -43,6 +43,13 @@ impl CallbackData {
 
     pub fn set_component(&self, component: Component) {
         self.component.set(component);
+    }
+
+    /// No inputs are functions of time any more.
+    pub fn follow_nothing(&self) {
+        self.references.set((null(), 0));
+        self.signals.set((null(), 0));
+        self.status.set(0);
     }
 
     /// The status of a call that did not set inputs as it must, once.
@@ -96,7 +103,7 @@ pub(super) unsafe extern "C" fn intermediate_update(
 
 impl IntermediateInputs for Instance3 {
     fn follow(&mut self, references: &[u32], signals: &[Signal], start: f64) {
-        let data = &self.version.callback_data;
+        let data = self.callback_data();
         let first = if signals.is_empty() {
             null()
         } else {

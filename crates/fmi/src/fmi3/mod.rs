@@ -14,7 +14,8 @@ use std::ffi::{CString, c_char, c_int, c_void};
 
 use self::intermediate::{CallbackData, intermediate_update};
 use crate::call_error::CallError;
-use crate::calls::{Calls, Purpose, made_component};
+use crate::calls::{Purpose, made_component};
+use crate::component::{FmiVersion, OwnedComponent};
 use crate::description::Version;
 use crate::environment::Environment;
 use crate::environment_registry::Registered;
@@ -34,10 +35,18 @@ pub(crate) struct CoSimulationOptions<'a> {
 }
 
 /// What only an instance of 3.0 has.
+#[derive(Clone, Copy)]
 pub(crate) struct Fmi3 {
     functions: Functions3,
     co_simulation: bool,
-    callback_data: Box<CallbackData>,
+}
+
+impl FmiVersion for Fmi3 {
+    type CallbackData = CallbackData;
+
+    fn forget(left: &CallbackData) {
+        left.follow_nothing();
+    }
 }
 
 /// An instance of 3.0.
@@ -144,13 +153,15 @@ impl Instance3 {
         let version = Fmi3 {
             functions,
             co_simulation: from.co_simulation,
-            callback_data,
         };
-        Ok(Self::new(
+        Ok(Self::of(OwnedComponent::new(
+            component,
+            callback_data,
             version,
-            Calls::new(journal, registered, component),
             SharedFunctions::of(from.library, Version::Three),
-        ))
+            journal,
+            registered,
+        )))
     }
 }
 

@@ -89,7 +89,7 @@ impl Instance3 {
 
     /// An error where inputs could not be set during the step.
     fn check_intermediate_inputs(&mut self) -> Result<(), CallError> {
-        match self.version.callback_data.take_failure() {
+        match self.callback_data().take_failure() {
             Some(status) => Err(self
                 .calls
                 .not_done("fmi3SetFloat64 during the step", status)),

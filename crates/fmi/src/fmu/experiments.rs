@@ -1,10 +1,11 @@
-//! Experiments on an FMU that was laid out, each with an instance of its own.
+//! Experiments on an FMU that was laid out.
 
 use dovetail_core::{
     Input, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response, Signal, StepRule, System,
 };
 
 use super::error::FmuError;
+use super::instances::InstanceSource;
 use super::probing::Asked;
 use super::{Conditions, Prepared};
 use crate::abilities::{Abilities, InputMode, Slopes};
@@ -22,10 +23,12 @@ impl Prepared {
         &self,
         experiment: &Experiment,
         conditions: &Conditions,
+        instances: &InstanceSource,
     ) -> Result<Observation, ExperimentFailure> {
         let attempt = Attempt {
             prepared: self,
             conditions,
+            instances,
             early: experiment.sets_inputs_early(),
         };
         match *experiment {
@@ -34,13 +37,13 @@ impl Prepared {
                 early,
                 directional,
                 comparable,
-            } => self.react(
-                early,
-                Asked {
+            } => {
+                let asked = Asked {
                     directional,
                     comparable,
-                },
-            ),
+                };
+                self.react(early, asked, conditions.log.clone(), instances)
+            }
             Experiment::Steps {
                 course, ref sizes, ..
             } => attempt.steps(course, sizes),
@@ -75,6 +78,7 @@ impl Prepared {
 struct Attempt<'a> {
     prepared: &'a Prepared,
     conditions: &'a Conditions,
+    instances: &'a InstanceSource,
     early: bool,
 }
 
@@ -91,13 +95,28 @@ impl Attempt<'_> {
         }
     }
 
+    fn made(
+        &self,
+        abilities: &Abilities,
+        conditions: &Conditions,
+        derivatives: usize,
+    ) -> Result<TestSystem, FmuError> {
+        TestSystem::new(
+            self.prepared,
+            abilities,
+            conditions,
+            derivatives,
+            self.instances,
+        )
+    }
+
     /// A system with these abilities at the beginning of the run.
     fn begun(
         &self,
         abilities: &Abilities,
         derivatives: usize,
     ) -> Result<TestSystem, ExperimentFailure> {
-        let mut system = TestSystem::new(self.prepared, abilities, self.conditions, derivatives)?;
+        let mut system = self.made(abilities, self.conditions, derivatives)?;
         system.begin()?;
         Ok(system)
     }
@@ -108,7 +127,7 @@ impl Attempt<'_> {
             inputs: Some(inputs.clone()),
             ..self.conditions.clone()
         };
-        let mut system = match TestSystem::new(self.prepared, &self.plain(), &known, 0) {
+        let mut system = match self.made(&self.plain(), &known, 0) {
             Err(FmuError::EarlyInputs(_)) => return Ok(Observation::refusal_of_early_inputs()),
             made => made?,
         };
@@ -285,8 +304,9 @@ impl TestSystem {
         abilities: &Abilities,
         conditions: &Conditions,
         derivatives: usize,
+        instances: &InstanceSource,
     ) -> Result<Self, FmuError> {
-        let (system, _) = prepared.system_with("probe", abilities, conditions)?;
+        let (system, _) = prepared.system_with("probe", abilities, conditions, instances)?;
         let interface = system.interface();
         let start = |input: &Input| Signal::constant(input.start);
         Ok(Self {

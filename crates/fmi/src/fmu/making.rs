@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
 use super::error::{FmuError, Use};
+use super::instances::{InstanceSource, InstantiationArguments};
 use super::{Conditions, Prepared};
 use crate::abilities::{Abilities, InputMode};
 use crate::call_error::CallError;
@@ -35,11 +36,12 @@ impl Prepared {
     ) -> Result<(Box<dyn System>, Arc<Monitor>), FmuError> {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
-        match self.system_with(name, &abilities, conditions) {
+        let fresh = InstanceSource::fresh();
+        match self.system_with(name, &abilities, conditions, &fresh) {
             // An FMU that nobody has tried: once more, in a fresh instance and without asking.
             Err(FmuError::EarlyInputs(_)) if !self.only_once() => {
                 abilities.early_inputs = false;
-                self.system_with(name, &abilities, conditions)
+                self.system_with(name, &abilities, conditions, &fresh)
             }
             made => made,
         }
@@ -103,22 +105,23 @@ impl Prepared {
         self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
     }
 
-    pub(crate) fn system_with(
+    pub(super) fn system_with(
         &self,
         name: &str,
         abilities: &Abilities,
         conditions: &Conditions,
+        instances: &InstanceSource,
     ) -> Result<MonitoredSystem, FmuError> {
         let journal = Journal::new(name, conditions.log.clone());
         let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
         let early = abilities.early_inputs.then_some(&starts[..]);
         match self.unit.description.version {
             Version::Two => {
-                let instance = self.instance2(journal, early)?;
+                let instance = self.instance2(journal, early, instances)?;
                 Ok(self.system_of(name, instance, abilities, conditions))
             }
             Version::Three => {
-                let instance = self.instance3(journal, early)?;
+                let instance = self.instance3(journal, early, instances)?;
                 Ok(self.system_of(name, instance, abilities, conditions))
             }
         }
@@ -181,11 +184,13 @@ impl Prepared {
         &self,
         journal: Arc<Journal>,
         early: Option<&[f64]>,
+        instances: &InstanceSource,
     ) -> Result<Instance2, FmuError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         let resources = file_uri(&self.resources());
         let from = self.instantiation(&library, &resources, journal);
-        let mut instance = Instance2::instantiate(from)?;
+        let instantiate = || Instance2::instantiate(from);
+        let mut instance = instances.instance2(self.arguments(), instantiate)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
         Ok(instance)
@@ -195,15 +200,28 @@ impl Prepared {
         &self,
         journal: Arc<Journal>,
         early: Option<&[f64]>,
+        instances: &InstanceSource,
     ) -> Result<Instance3, FmuError> {
         let library = self.unit.library(&self.kind().model_identifier)?;
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
         let from = self.instantiation(&library, &resources, journal);
-        let mut instance = Instance3::instantiate(from, &self.co_simulation_options())?;
+        let instantiate = || Instance3::instantiate(from, &self.co_simulation_options());
+        let mut instance = instances.instance3(self.arguments(), instantiate)?;
         self.set_values(&mut instance)?;
         self.set_inputs(&mut instance, early)?;
         Ok(instance)
+    }
+
+    /// What tells its instances from others of the same FMU.
+    fn arguments(&self) -> InstantiationArguments {
+        let options = self.co_simulation_options();
+        InstantiationArguments {
+            used: self.used,
+            event_mode: options.event_mode,
+            early_return: options.early_return,
+            intermediate: options.intermediate.to_vec(),
+        }
     }
 
     fn resources(&self) -> PathBuf {

@@ -1,7 +1,9 @@
 //! An FMU from its file to systems.
 
+pub mod bench;
 pub mod error;
 mod experiments;
+pub mod instances;
 mod making;
 mod preparing;
 mod probing;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use dovetail_core::StepRule;
 
 use super::error::{FmuError, MOST_ELEMENTS, Use};
+use super::instances::InstanceSource;
 use super::{Conditions, Prepared, Probing, Settings, Unit};
 use crate::abilities::{Abilities, InputMode};
 use crate::description::{Causality, Kind, Value, Variable};
@@ -76,17 +77,6 @@ impl Unit {
         prepared.warnings.push(warning);
         prepared.unusable = Some(why.to_owned());
         Ok(prepared)
-    }
-
-    /// Tries `experiment` on an instance of this process.
-    pub fn experiment(
-        self: &Arc<Self>,
-        settings: Settings,
-        step: f64,
-        experiment: &Experiment,
-    ) -> Result<Observation, ExperimentFailure> {
-        let prepared = self.lay_out(settings, step)?;
-        prepared.try_here(experiment, step)
     }
 
     /// The FMU as it declares itself, before it is loaded.
@@ -221,7 +211,7 @@ impl Prepared {
     ) -> Result<Observation, ExperimentFailure> {
         self.check_library()?;
         let conditions = Conditions::of_the_probe(step, &self.settings);
-        self.experiment(experiment, &conditions)
+        self.experiment(experiment, &conditions, &InstanceSource::fresh())
     }
 }
 

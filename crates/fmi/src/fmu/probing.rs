@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::Prepared;
 use super::error::{FmuError, Use};
+use super::instances::InstanceSource;
 use crate::call_error::CallError;
 use crate::description::Version;
 use crate::experiment::{ExperimentFailure, Observation};
 use crate::finding::Finding;
 use crate::instance::Instance;
-use crate::journal::Journal;
+use crate::journal::{CallLog, Journal};
 use crate::probe::{self, ExperimentRunner, Subject};
 use crate::reactions::{Mode, Reactions, reactions};
 
@@ -36,7 +37,7 @@ impl Prepared {
             smooth: self.layout.smooth_output_positions.clone(),
             step,
         };
-        let tried = probe::probe(experiments, self.abilities.clone(), subject);
+        let tried = probe::probe(experiments, &self.abilities, &subject);
         let verdict = tried.map_err(FmuError::NotTried)?;
         if self.abilities.event_mode && !verdict.abilities.event_mode {
             self.settings.without_event_mode = true;
@@ -68,13 +69,21 @@ impl Prepared {
         &self,
         early: bool,
         asked: Asked,
+        log: Option<Arc<CallLog>>,
+        instances: &InstanceSource,
     ) -> Result<Observation, ExperimentFailure> {
         let starts = self.starts();
         let early = early.then_some(&starts[..]);
-        let journal = Journal::new("probe", None);
+        let journal = Journal::new("probe", log);
         let seen = match self.unit.description.version {
-            Version::Two => self.reactions_of(self.instance2(journal, early)?, asked)?,
-            Version::Three => self.reactions_of(self.instance3(journal, early)?, asked)?,
+            Version::Two => {
+                let instance = self.instance2(journal, early, instances)?;
+                self.reactions_of(instance, asked)?
+            }
+            Version::Three => {
+                let instance = self.instance3(journal, early, instances)?;
+                self.reactions_of(instance, asked)?
+            }
         };
         Ok(Observation {
             reactions: Some(seen),

@@ -1,7 +1,7 @@
 //! Tries an FMU out before the run: what it declares is believed where it holds.
 //!
-//! The experiments are carried out by a [`ExperimentRunner`], in a child process where there is one; this
-//! decides what their outcomes mean.
+//! The experiments are carried out by a [`ExperimentRunner`], in a child process where there is one;
+//! this decides what their outcomes mean.
 
 mod derivatives;
 mod inputs;
@@ -24,13 +24,19 @@ const OFFSETS: [f64; 2] = [0.5, 0.13];
 /// How far inputs are moved so that an FMU at rest moves.
 const MOVING: f64 = 0.5;
 
-/// Carries experiments out, each on an instance of its own.
+/// Carries experiments out, each on an instance that is fresh or as good as fresh.
 pub trait ExperimentRunner {
     /// What came of it.
     fn carry_out(&mut self, experiment: &Experiment) -> Result<Observation, ExperimentFailure>;
 
     /// From now on instances are made without event mode.
     fn avoid_event_mode(&mut self);
+
+    /// Whether all experiments so far were carried out on instances as good as fresh. If they were
+    /// not, every one from now on has a fresh instance, as if none had been tried before.
+    fn confirm(&mut self) -> bool {
+        true
+    }
 
     /// Whether the FMU was found to be fit for one instance in a process only.
     fn found_single(&self) -> bool {
@@ -65,7 +71,7 @@ pub(crate) struct Subject {
 /// The FMU while it is tried.
 struct Probe<'a> {
     experiments: &'a mut dyn ExperimentRunner,
-    subject: Subject,
+    subject: &'a Subject,
     abilities: Abilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
@@ -78,23 +84,36 @@ struct Probe<'a> {
 /// Tries an FMU that declares these abilities.
 pub(crate) fn probe(
     experiments: &mut dyn ExperimentRunner,
-    abilities: Abilities,
-    subject: Subject,
+    abilities: &Abilities,
+    subject: &Subject,
 ) -> Result<Verdict, ExperimentFailure> {
-    let size = match abilities.step {
-        StepRule::Imposed(size) => size,
-        StepRule::Free => subject.step,
-    };
-    let probe = Probe {
-        experiments,
-        subject,
-        abilities,
-        findings: Vec::new(),
-        warnings: Vec::new(),
-        size,
-        moving: 0.0,
-    };
-    probe.run()
+    let verdict = Probe::new(experiments, abilities, subject).run();
+    if verdict.is_ok() && !experiments.confirm() {
+        return Probe::new(experiments, abilities, subject).run();
+    }
+    verdict
+}
+
+impl<'a> Probe<'a> {
+    fn new(
+        experiments: &'a mut dyn ExperimentRunner,
+        abilities: &Abilities,
+        subject: &'a Subject,
+    ) -> Self {
+        let size = match abilities.step {
+            StepRule::Imposed(size) => size,
+            StepRule::Free => subject.step,
+        };
+        Self {
+            experiments,
+            subject,
+            abilities: abilities.clone(),
+            findings: Vec::new(),
+            warnings: Vec::new(),
+            size,
+            moving: 0.0,
+        }
+    }
 }
 
 impl Probe<'_> {

@@ -29,6 +29,8 @@ pub(crate) struct FmuStore {
     known: VecDeque<Knowledge>,
     /// Processes in which units are tried out.
     helpers: Option<ProcessPool>,
+    /// The file in which calls are written down.
+    fmi_log: Option<PathBuf>,
     /// What is to be recorded.
     record: Vec<String>,
     /// What the solvers of units are asked for while they are tried.
@@ -65,6 +67,7 @@ impl FmuStore {
             prepared: HashMap::new(),
             known,
             helpers,
+            fmi_log: changes.fmi_log.clone(),
             record: changes.record.clone(),
             tolerance: changes.probe_tolerance.unwrap_or(PROBE_TOLERANCE),
             inspecting: changes.inspecting,
@@ -106,7 +109,7 @@ impl FmuStore {
             return Ok(FmuSource::new(name, prepared.clone(), origin.clone()));
         }
         let origin = self.origin(&unit, path, &usage);
-        let prepared = Arc::new(self.tried(&unit, &origin, usage.unprobed, known)?);
+        let prepared = Arc::new(self.tried(name, &unit, &origin, usage.unprobed, known)?);
         self.prepared
             .insert(key, (prepared.clone(), origin.clone()));
         Ok(FmuSource::new(name, prepared, origin))
@@ -141,6 +144,7 @@ impl FmuStore {
     /// The FMU, tried out unless everything is known of it or nobody wants to know.
     fn tried(
         &self,
+        name: &str,
         unit: &Arc<Unit>,
         origin: &FmuOrigin,
         unprobed: bool,
@@ -154,11 +158,12 @@ impl FmuStore {
         if unprobed {
             return unit.prepare(settings, step, Probing::Declared);
         }
-        let Some(fleet) = &self.helpers else {
+        let Some(pool) = &self.helpers else {
             return unit.prepare(settings, step, Probing::Here);
         };
         let single = unit.choose(settings.interface)?.1.only_once_per_process;
-        let mut experiments = ChildExperiments::new(fleet, origin, single);
+        let log = self.fmi_log.clone().map(|path| (path, name.to_owned()));
+        let mut experiments = ChildExperiments::new(pool, origin, single, log);
         match unit.prepare(settings.clone(), step, Probing::There(&mut experiments)) {
             Err(FmuError::NotTried(why)) if self.inspecting => {
                 unit.describe(settings, step, &why.to_string())

@@ -53,7 +53,8 @@ pub(crate) struct RemoteBuild {
     step: f64,
     integrator_tolerance: f64,
     fmu_tolerance: Option<f64>,
-    log: Option<PathBuf>,
+    /// The file in which calls are written down, and the mark of its lines.
+    log: Option<(PathBuf, Option<String>)>,
     inputs: Option<Vec<f64>>,
 }
 
@@ -64,15 +65,15 @@ impl RemoteBuild {
             step: options.step,
             integrator_tolerance: options.integrator_tolerance,
             fmu_tolerance: options.fmu_tolerance,
-            log: log.map(|log| log.path().to_owned()),
+            log: log.map(|log| (log.path().to_owned(), log.mark().map(str::to_owned))),
             inputs: options.inputs.clone(),
         }
     }
 
     /// The same here; the log goes on where the other process has begun it.
     pub fn here(self) -> Result<BuildOptions, String> {
-        let open = |path: PathBuf| {
-            let log = CallLog::append(&path);
+        let open = |(path, mark): (PathBuf, Option<String>)| {
+            let log = CallLog::marked(&path, mark);
             log.map_err(|error| format!("{} cannot be written: {error}", path.display()))
         };
         Ok(BuildOptions {

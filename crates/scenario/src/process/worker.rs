@@ -12,7 +12,7 @@ use super::portable::{FinalReport, PortablePart, WantedSystem};
 use super::texts::TEXTS;
 use crate::bytes::{from_bytes, to_bytes};
 use crate::catalog::Catalog;
-use crate::fmu::child_experiments::ProbeTask;
+use crate::fmu::child_experiments::{FreeTask, ProbeTask, ResetTask};
 use crate::run::rehearsal::RehearsalTask;
 use crate::source::part::Part;
 use crate::stand_in::estimated_by;
@@ -28,6 +28,8 @@ fn carry_out(bytes: &[u8]) -> Result<Vec<u8>, String> {
     let request: Request = from_bytes(bytes)?;
     match request.name.as_str() {
         ProbeTask::NAME => perform::<ProbeTask>(&request),
+        ResetTask::NAME => perform::<ResetTask>(&request),
+        FreeTask::NAME => perform::<FreeTask>(&request),
         RehearsalTask::NAME => perform::<RehearsalTask>(&request),
         name => Err(format!("BUG: there is no task `{name}`")),
     }

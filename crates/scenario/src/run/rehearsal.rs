@@ -3,7 +3,10 @@
 //! Some FMUs start from the inputs that they know before initialization mode; others show their outputs only when they have left
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
+use std::sync::Arc;
+
 use dovetail_core::{Source, Workers, readable};
+use dovetail_fmi::CallLog;
 use dovetail_methods::{Beforehand, Settings, start_values};
 use dovetail_workers::Refusal;
 use dovetail_workers::SingleThread;
@@ -155,11 +158,9 @@ fn try_start(
     plan: &BuildPlan,
     known: &Known,
 ) -> Result<Rehearsal, String> {
-    let quiet = |options: BuildOptions| BuildOptions {
-        log: None,
-        ..options
-    };
-    let each: Vec<BuildOptions> = with_inputs(plan, known).into_iter().map(quiet).collect();
+    let each = with_inputs(plan, known);
+    let each = each.into_iter().zip(&scenario.parts);
+    let each: Vec<BuildOptions> = each.map(|(own, part)| of_probe(own, part.name())).collect();
     if let Placement::Processes(_) = options.placement {
         return rehearse_here(scenario, options, each, &known.assumed);
     }
@@ -182,6 +183,15 @@ fn try_start(
         Refusal::Said(why) => why,
         Refusal::Lost(lost) => lost.briefly(),
     })?
+}
+
+/// The same, with calls that are marked as those of a system that is tried out.
+fn of_probe(options: BuildOptions, system: &str) -> BuildOptions {
+    let marked = |log: &Arc<CallLog>| CallLog::of_probe(log.path(), system).ok();
+    BuildOptions {
+        log: options.log.as_ref().and_then(marked),
+        ..options
+    }
 }
 
 /// How systems are made that know their inputs.
