@@ -11,14 +11,14 @@ pub struct CouplingResidual<'a> {
     /// The newest of each output, stacked.
     answers: Vec<Answer>,
     /// For each input, stacked, how often its residual was how large.
-    counts: Vec<Counts>,
+    counts: Vec<ResidualCounts>,
     largest: f64,
     input: usize,
 }
 
 /// Residuals of one input relative to how far its source has moved, counted by powers of two.
 #[derive(Clone, Copy)]
-struct Counts {
+struct ResidualCounts {
     low: f64,
     high: f64,
     /// The power of two that the range of the source has reached.
@@ -30,7 +30,7 @@ struct Counts {
 const SMALLEST: i32 = -40;
 const BINS: usize = 48;
 
-impl Counts {
+impl ResidualCounts {
     const NONE: Self = Self {
         low: f64::INFINITY,
         high: f64::NEG_INFINITY,
@@ -93,7 +93,7 @@ impl<'a> CouplingResidual<'a> {
             };
             connections.outputs()
         ];
-        let counts = vec![Counts::NONE; connections.inputs()];
+        let counts = vec![ResidualCounts::NONE; connections.inputs()];
         Self {
             connections,
             answers,
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_quantile_leaves_out_the_few_that_are_large() {
-        let mut counts = Counts::NONE;
+        let mut counts = ResidualCounts::NONE;
         counts.add(0.0, 0.0);
         for n in 0..100 {
             counts.add(if n == 50 { 0.9 } else { 0.01 }, f64::from(n % 2));

@@ -24,10 +24,10 @@ const OVER: u8 = 3;
 pub(crate) struct Handoff {
     state: AtomicU8,
     spins: u32,
-    shared: Mutex<Shared>,
+    shared: Mutex<HandoffState>,
 }
 
-struct Shared {
+struct HandoffState {
     partition: Partition,
     /// Whom to wake when the tasks are carried out.
     caller: Thread,
@@ -39,7 +39,7 @@ impl Handoff {
         Self {
             state: AtomicU8::new(TAKEN),
             spins,
-            shared: Mutex::new(Shared {
+            shared: Mutex::new(HandoffState {
                 partition,
                 caller: current(),
             }),
@@ -93,14 +93,14 @@ impl Handoff {
         }
     }
 
-    fn finish(&self, shared: MutexGuard<'_, Shared>) {
+    fn finish(&self, shared: MutexGuard<'_, HandoffState>) {
         let caller = shared.caller.clone();
         drop(shared);
         self.transition(TAKEN, IDLE); // unless it is over
         caller.unpark();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shared> {
+    fn lock(&self) -> MutexGuard<'_, HandoffState> {
         self.shared
             .lock()
             .expect("BUG: the panics of systems are caught before they reach the lock")

@@ -27,8 +27,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::error::ArchiveError;
 use super::extract::{extract, inner_folder, write_error};
-use super::lock::{Lock, Mode};
-use super::manifest::{Manifest, State};
+use super::lock::{Lock, LockMode};
+use super::manifest::{Manifest, UnpackState};
 use super::plan::Limits;
 use super::{Archive, clean, hash};
 
@@ -160,7 +160,7 @@ impl Entry<'_> {
         // One makes it, the others wait; whoever comes next finds it made.
         let make = self.cache.root.join(format!("{hash}.make"));
         let _making =
-            Lock::wait(&make, Mode::Exclusive).map_err(|source| write_error(&make, source))?;
+            Lock::wait(&make, LockMode::Exclusive).map_err(|source| write_error(&make, source))?;
         if let Some(lock) = self.usable()? {
             return Ok(Some((lock, false)));
         }
@@ -171,7 +171,7 @@ impl Entry<'_> {
                 // Somebody works with the damaged entry. If files have but changed, that is what
                 // they do.
                 return Ok(self
-                    .usable_if(|state| state != State::Broken)?
+                    .usable_if(|state| state != UnpackState::Broken)?
                     .map(|lock| (lock, false)));
             }
             self.remove()?;
@@ -187,20 +187,23 @@ impl Entry<'_> {
     }
 
     fn usable(&self) -> Result<Option<Lock>, ArchiveError> {
-        self.usable_if(|state| state == State::Whole)
+        self.usable_if(|state| state == UnpackState::Whole)
     }
 
     /// The lock of the entry if it is there in a state that will do.
-    fn usable_if(&self, will_do: impl Fn(State) -> bool) -> Result<Option<Lock>, ArchiveError> {
+    fn usable_if(
+        &self,
+        will_do: impl Fn(UnpackState) -> bool,
+    ) -> Result<Option<Lock>, ArchiveError> {
         let folder = self.folder();
         if !folder.exists() {
             return Ok(None);
         }
         let lock_path = self.lock_path();
-        let lock = Lock::wait(&lock_path, Mode::Shared)
+        let lock = Lock::wait(&lock_path, LockMode::Shared)
             .map_err(|source| write_error(&lock_path, source))?;
         let manifest = Manifest::read(&folder.join("manifest"));
-        let state = manifest.map_or(State::Broken, |manifest| {
+        let state = manifest.map_or(UnpackState::Broken, |manifest| {
             manifest.check(&folder.join("content"))
         });
         if !will_do(state) {

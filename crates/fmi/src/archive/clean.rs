@@ -38,7 +38,7 @@ fn remove_leftovers(cache: &Cache) {
 }
 
 /// An entry, when it was last used and how much it holds.
-struct Entry {
+struct CachedArchive {
     folder: PathBuf,
     unused: Duration,
     size: u64,
@@ -58,7 +58,7 @@ fn remove_entries(cache: &Cache) {
     }
 }
 
-fn entries(cache: &Cache) -> Vec<Entry> {
+fn entries(cache: &Cache) -> Vec<CachedArchive> {
     let Ok(found) = std::fs::read_dir(cache.root()) else {
         return Vec::new();
     };
@@ -71,7 +71,7 @@ fn entries(cache: &Cache) -> Vec<Entry> {
             .or_else(|| age(&folder))
             .unwrap_or_default();
         let size = Manifest::read(&folder.join("manifest")).map_or(0, |manifest| manifest.total());
-        Entry {
+        CachedArchive {
             folder,
             unused,
             size,

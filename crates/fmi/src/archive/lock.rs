@@ -13,7 +13,7 @@ pub(super) struct Lock {
 
 /// How to lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Mode {
+pub(super) enum LockMode {
     /// Together with others.
     Shared,
     /// Alone.
@@ -22,12 +22,12 @@ pub(super) enum Mode {
 
 impl Lock {
     /// Waits for the lock.
-    pub(super) fn wait(path: &Path, mode: Mode) -> io::Result<Self> {
+    pub(super) fn wait(path: &Path, mode: LockMode) -> io::Result<Self> {
         loop {
             let file = open(path)?;
             let locked = match mode {
-                Mode::Shared => file.lock_shared(),
-                Mode::Exclusive => file.lock(),
+                LockMode::Shared => file.lock_shared(),
+                LockMode::Exclusive => file.lock(),
             };
             match locked {
                 Ok(()) => {}

@@ -17,7 +17,7 @@ pub(super) struct Manifest {
 
 /// How an entry of the cache compares with its manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum UnpackState {
     /// All files are there, as long as they should be.
     Whole,
     /// All files are there, but some have other sizes: units write into their own files.
@@ -77,13 +77,13 @@ impl Manifest {
     }
 
     /// Compares a folder with what it should hold.
-    pub(super) fn check(&self, folder: &Path) -> State {
-        let mut state = State::Whole;
+    pub(super) fn check(&self, folder: &Path) -> UnpackState {
+        let mut state = UnpackState::Whole;
         for (path, size) in &self.files {
             match std::fs::symlink_metadata(folder.join(path)) {
                 Ok(found) if found.is_file() && found.len() == *size => {}
-                Ok(found) if found.is_file() => state = State::Altered,
-                _ => return State::Broken,
+                Ok(found) if found.is_file() => state = UnpackState::Altered,
+                _ => return UnpackState::Broken,
             }
         }
         state

@@ -66,7 +66,7 @@ enum Position {
 }
 
 /// A step that was tried, whose end the instance stands at.
-struct Tried {
+struct TriedStep {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
     response: Response,
@@ -74,7 +74,7 @@ struct Tried {
     events: EventOutlook,
 }
 
-impl Tried {
+impl TriedStep {
     fn nothing(interface: &Interface) -> Self {
         Self {
             step: None,
@@ -106,7 +106,7 @@ impl Tried {
 }
 
 /// Scratch for values on their way.
-struct Buffers {
+struct StepBuffers {
     /// All inputs, as they are being set.
     all: Vec<f64>,
     inputs: Vec<f64>,
@@ -119,7 +119,7 @@ struct Buffers {
     followed: Vec<Signal>,
 }
 
-impl Buffers {
+impl StepBuffers {
     fn new(layout: &Layout) -> Self {
         let inputs = layout.inputs.len();
         let states = layout.states.len();
@@ -191,12 +191,12 @@ pub(crate) struct CoSimulation<I: Instance> {
     fast_path: FastSteps,
     /// The FMU has asked for the end of the run.
     over: bool,
-    tried: Tried,
+    tried: TriedStep,
     /// Input derivatives that are in force (2.0) and must be cleared before a constant.
     polynomial: bool,
     /// The inputs last applied, and their slopes.
     applied: AppliedInputs,
-    buffers: Buffers,
+    buffers: StepBuffers,
 }
 
 impl<I: Instance> CoSimulation<I> {
@@ -213,11 +213,11 @@ impl<I: Instance> CoSimulation<I> {
         let inputs = interface.inputs.len();
         Self {
             fast_path: FastSteps::new(&instance, &layout, &abilities, version),
-            tried: Tried::nothing(&interface),
+            tried: TriedStep::nothing(&interface),
             applied: AppliedInputs::at_start(&interface.inputs),
             past: Past::none(inputs),
             saved_past: Past::none(inputs),
-            buffers: Buffers::new(&layout),
+            buffers: StepBuffers::new(&layout),
             interface,
             instance,
             layout,
@@ -317,7 +317,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Input values after `elapsed`, into the buffers.
     #[inline]
     fn take_inputs(&mut self, inputs: &[Signal], elapsed: f64) {
-        let Buffers {
+        let StepBuffers {
             all,
             inputs: smooth,
             ..
@@ -332,7 +332,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Sets the inputs that are not double-precision numbers.
     fn apply_others(&mut self) -> Result<(), CallError> {
-        let Buffers { all, others, .. } = &mut self.buffers;
+        let StepBuffers { all, others, .. } = &mut self.buffers;
         set_other_inputs(&mut self.instance, &self.layout, others, |position| {
             all[position]
         })

@@ -17,14 +17,14 @@ pub(super) const LIMITS: &[&str] = &[
 
 /// The typical size of a number and its bounds, as far as given.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Limits {
+pub(super) struct DescriptionLimits {
     pub(super) nominal: Option<f64>,
     pub(super) min: Option<f64>,
     pub(super) max: Option<f64>,
 }
 
 /// Reads `nominal`, `min` and `max`; those that make no sense are left out with a warning.
-pub(super) fn read(element: Element<'_>) -> Result<Limits, DescriptionError> {
+pub(super) fn read(element: Element<'_>) -> Result<DescriptionLimits, DescriptionError> {
     let nominal = nominal(element)?;
     let min = element.float("min")?;
     let max = element.float("max")?;
@@ -34,13 +34,13 @@ pub(super) fn read(element: Element<'_>) -> Result<Limits, DescriptionError> {
         element.departure(format!(
             "`min` is `{low}` and `max` is `{high}`, which no value satisfies; both are ignored"
         ))?;
-        return Ok(Limits {
+        return Ok(DescriptionLimits {
             nominal,
             min: None,
             max: None,
         });
     }
-    Ok(Limits { nominal, min, max })
+    Ok(DescriptionLimits { nominal, min, max })
 }
 
 fn nominal(element: Element<'_>) -> Result<Option<f64>, DescriptionError> {

@@ -55,7 +55,7 @@ pub struct Description {
     /// Outputs, states and indicators.
     pub structure: Structure,
     /// When and how finely it would like to be run.
-    pub experiment: Experiment,
+    pub experiment: DefaultExperiment,
     /// Names of the categories of log messages.
     pub log_categories: Vec<String>,
 }
@@ -270,7 +270,7 @@ pub struct Unknown {
 /// `DefaultExperiment`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names are those of the standard")]
-pub struct Experiment {
+pub struct DefaultExperiment {
     pub start_time: Option<f64>,
     pub stop_time: Option<f64>,
     pub tolerance: Option<f64>,

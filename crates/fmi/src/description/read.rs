@@ -8,8 +8,8 @@ use super::units::Type;
 use super::variables::{Listed, variables};
 use super::xml::{Document, Element};
 use super::{
-    Description, Dimension, Experiment, Kind, UnitDefinition, Variable, Version, encoding, kind,
-    units,
+    DefaultExperiment, Description, Dimension, Kind, UnitDefinition, Variable, Version, encoding,
+    kind, units,
 };
 
 /// The largest file that is read.
@@ -344,7 +344,7 @@ fn connect(
     Ok((variables, positions))
 }
 
-fn experiment(element: Element<'_>) -> Result<Experiment, DescriptionError> {
+fn experiment(element: Element<'_>) -> Result<DefaultExperiment, DescriptionError> {
     element.only(&[&["startTime", "stopTime", "tolerance", "stepSize"]])?;
     let finite = |name: &str| {
         let value = element.float(name)?;
@@ -364,7 +364,7 @@ fn experiment(element: Element<'_>) -> Result<Experiment, DescriptionError> {
         }
         Ok::<_, DescriptionError>(value.filter(|value| *value > 0.0))
     };
-    Ok(Experiment {
+    Ok(DefaultExperiment {
         start_time: finite("startTime")?,
         stop_time: finite("stopTime")?,
         tolerance: positive("tolerance")?,

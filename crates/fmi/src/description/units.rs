@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::findings::{DescriptionError, quoted};
-use super::limits::{self, LIMITS, Limits};
+use super::limits::{self, DescriptionLimits, LIMITS};
 use super::typed_elements::{typed_child, value_type};
 use super::xml::Element;
 use super::{UnitDefinition, ValueType, Version};
@@ -93,7 +93,7 @@ pub(super) struct Type {
     pub(super) value_type: Option<ValueType>,
     pub(super) unit: Option<String>,
     pub(super) relative: Option<bool>,
-    pub(super) limits: Limits,
+    pub(super) limits: DescriptionLimits,
     pub(super) items: Vec<(String, i64)>,
 }
 
@@ -160,7 +160,7 @@ fn read_type(element: Element<'_>, version: Version) -> Result<Type, Description
         limits: if numbers {
             limits::read(element)?
         } else {
-            Limits::default()
+            DescriptionLimits::default()
         },
         items: if value_type == Some(ValueType::Enumeration) {
             items(element)?

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::dimensions::dimensions;
 use super::findings::{DescriptionError, quoted};
-use super::limits::{self, LIMITS, Limits};
+use super::limits::{self, DescriptionLimits, LIMITS};
 use super::start;
 use super::typed_elements::{typed_child, value_type};
 use super::units::Type;
@@ -143,11 +143,11 @@ impl VariableReader<'_, '_> {
         })
     }
 
-    fn limits(&self, value_type: ValueType) -> Result<Limits, DescriptionError> {
+    fn limits(&self, value_type: ValueType) -> Result<DescriptionLimits, DescriptionError> {
         if value_type.is_number() {
             limits::read(self.typed)
         } else {
-            Ok(Limits::default())
+            Ok(DescriptionLimits::default())
         }
     }
 

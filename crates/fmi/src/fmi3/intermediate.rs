@@ -12,13 +12,13 @@ use crate::environment_registry;
 use crate::ffi::Component;
 use crate::instance::IntermediateInputs;
 
-type Set = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
+type SetInputs = unsafe extern "C" fn(Component, *const u32, usize, *const f64, usize) -> c_int;
 
 /// What the callbacks of an instance need. It never moves while the instance lives, and its address
 /// is what they are given.
 pub(crate) struct CallbackData {
     component: Cell<Component>,
-    set: Option<Set>,
+    set: Option<SetInputs>,
     /// Inputs as functions of time, for the step under way.
     references: Cell<(*const u32, usize)>,
     signals: Cell<(*const Signal, usize)>,
@@ -29,7 +29,7 @@ pub(crate) struct CallbackData {
 }
 
 impl CallbackData {
-    pub fn new(set: Option<Set>, inputs: usize) -> Self {
+    pub fn new(set: Option<SetInputs>, inputs: usize) -> Self {
         Self {
             component: Cell::new(null_mut()),
             set,

@@ -4,7 +4,7 @@
 use dovetail_core::{Knot, Nature, Response, Signal};
 
 use super::stencil::Stencil;
-use super::{Buffers, DIFFERENCE, ModelExchange, Phase};
+use super::{DIFFERENCE, ExchangePhase, FlowScratch, ModelExchange};
 use crate::call_error::CallError;
 use crate::exchange::{fill, read_other_outputs};
 use crate::instance::Instance;
@@ -32,7 +32,7 @@ impl<I: Instance> ModelExchange<I> {
             .place(elapsed, state)?;
         self.instance.set_time(time)?;
         self.read()?;
-        let Buffers {
+        let FlowScratch {
             read,
             others,
             outputs,
@@ -123,7 +123,7 @@ impl<I: Instance> ModelExchange<I> {
     }
 
     fn has_slopes(&self) -> bool {
-        self.phase == Phase::Running && !self.layout.smooth_output_positions.is_empty()
+        self.phase == ExchangePhase::Running && !self.layout.smooth_output_positions.is_empty()
     }
 
     /// Slopes of the outputs: C f + D u' + ∂g/∂t, exactly where the FMU has directional
@@ -238,10 +238,10 @@ impl<I: Instance> ModelExchange<I> {
         response: &mut Response,
     ) -> Result<(), CallError> {
         self.tried.step = None;
-        if self.phase == Phase::Made {
+        if self.phase == ExchangePhase::Made {
             self.initialize(time)?;
         }
-        if self.phase == Phase::Initializing {
+        if self.phase == ExchangePhase::Initializing {
             return self.ask_before_the_run(time, inputs, response);
         }
         if self.ends {
@@ -298,7 +298,7 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        if self.phase != Phase::Running {
+        if self.phase != ExchangePhase::Running {
             self.ask(time, inputs, response)?;
             self.begin_running(time)?;
         }

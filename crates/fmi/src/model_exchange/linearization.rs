@@ -18,7 +18,7 @@ struct Point<'a> {
 /// What a difference moves.
 #[derive(Clone, Copy)]
 enum Moved {
-    State(usize),
+    MotionState(usize),
     Input(usize),
     Time,
 }
@@ -52,7 +52,7 @@ impl<I: Instance> ModelExchange<I> {
         g: &mut [f64],
     ) -> Result<(), CallError> {
         let (gap, stencil) = match moved {
-            Moved::State(k) => (gap_at(point.state[k]), Stencil::CENTRAL),
+            Moved::MotionState(k) => (gap_at(point.state[k]), Stencil::CENTRAL),
             Moved::Input(k) => (gap_at(self.now.inputs.values[k]), Stencil::CENTRAL),
             Moved::Time => (point.gap, self.stencil(point.time, point.gap)),
         };
@@ -83,7 +83,7 @@ impl<I: Instance> ModelExchange<I> {
         state.copy_from_slice(point.state);
         let mut time = point.time;
         match moved {
-            Moved::State(k) => state[k] += distance,
+            Moved::MotionState(k) => state[k] += distance,
             Moved::Input(k) => inputs[k] = Signal::constant(self.now.inputs.values[k] + distance),
             Moved::Time => time += distance,
         }
@@ -196,7 +196,12 @@ impl<I: Instance> ModelExchange<I> {
         for k in 0..point.state.len() {
             let mut a = into.a.column_mut(k);
             let mut c = into.c.column_mut(k);
-            self.difference(point, Moved::State(k), a.as_mut_slice(), c.as_mut_slice())?;
+            self.difference(
+                point,
+                Moved::MotionState(k),
+                a.as_mut_slice(),
+                c.as_mut_slice(),
+            )?;
         }
         let layout = self.layout.clone();
         for &k in &layout.smooth_input_positions {

@@ -66,7 +66,7 @@ impl Failure {
 
 /// How far an instance has come in its life.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ExchangePhase {
     Made,
     Initializing,
     Running,
@@ -74,14 +74,14 @@ enum Phase {
 
 /// Where the system stands, or would.
 #[derive(Clone)]
-struct State {
+struct MotionState {
     time: f64,
     values: Vec<f64>,
     hint: Hint,
     inputs: AppliedInputs,
 }
 
-impl State {
+impl MotionState {
     /// Before the run.
     fn of_start(interface: &Interface) -> Self {
         Self {
@@ -94,14 +94,14 @@ impl State {
 }
 
 /// The last step that was tried.
-struct Tried {
+struct TriedMotion {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
     /// There is an event at its end.
     event: bool,
 }
 
-impl Tried {
+impl TriedMotion {
     fn nothing(inputs: usize) -> Self {
         Self {
             step: None,
@@ -116,7 +116,7 @@ impl Tried {
 }
 
 /// Scratch for values on their way.
-struct Buffers {
+struct FlowScratch {
     others: Vec<f64>,
     read: Vec<f64>,
     /// Here, and at two places near by.
@@ -128,7 +128,7 @@ struct Buffers {
     column: Vec<f64>,
 }
 
-impl Buffers {
+impl FlowScratch {
     fn new(layout: &Layout) -> Self {
         let inputs = layout.inputs.len();
         let outputs = layout.outputs.len();
@@ -178,21 +178,21 @@ pub(crate) struct ModelExchange<I: Instance> {
     completes: bool,
     /// The size of the last step, for the scale of time.
     stride: f64,
-    phase: Phase,
+    phase: ExchangePhase,
     integrator: Integrator,
     flow: FlowBuffers,
     next_event: f64,
     /// An event that the FMU asked for waits to be handled at `now`.
     event_pending: bool,
-    now: State,
+    now: MotionState,
     /// The end of the step last taken or tried, until it becomes `now`.
-    end: State,
-    tried: Tried,
+    end: MotionState,
+    tried: TriedMotion,
     /// The FMU has asked for the end of the run.
     ends: bool,
     /// Discrete inputs as the FMU knows them.
     discrete: Vec<f64>,
-    buffers: Buffers,
+    buffers: FlowScratch,
 }
 
 /// What is special about Model Exchange, for the making of a system.
@@ -229,15 +229,15 @@ impl<I: Instance> ModelExchange<I> {
             start: f64::NEG_INFINITY,
             completes: terms.completes,
             stride: terms.stride,
-            phase: Phase::Made,
+            phase: ExchangePhase::Made,
             next_event: f64::INFINITY,
             event_pending: false,
-            now: State::of_start(&interface),
-            end: State::of_start(&interface),
-            tried: Tried::nothing(inputs),
+            now: MotionState::of_start(&interface),
+            end: MotionState::of_start(&interface),
+            tried: TriedMotion::nothing(inputs),
             ends: false,
             discrete: vec![f64::NAN; inputs],
-            buffers: Buffers::new(&layout),
+            buffers: FlowScratch::new(&layout),
             interface,
             instance,
             layout,
@@ -270,7 +270,7 @@ impl<I: Instance> ModelExchange<I> {
     fn initialize(&mut self, start: f64) -> Result<(), CallError> {
         self.instance
             .enter_initialization(start, self.span.stop, self.span.tolerance)?;
-        self.phase = Phase::Initializing;
+        self.phase = ExchangePhase::Initializing;
         self.now.time = start;
         self.start = start;
         Ok(())
@@ -278,14 +278,14 @@ impl<I: Instance> ModelExchange<I> {
 
     /// Out of initialization mode and through the first event, if that has not happened yet.
     fn begin_running(&mut self, start: f64) -> Result<(), CallError> {
-        if self.phase == Phase::Running {
+        if self.phase == ExchangePhase::Running {
             return Ok(());
         }
-        if self.phase == Phase::Made {
+        if self.phase == ExchangePhase::Made {
             self.initialize(start)?;
         }
         self.instance.exit_initialization()?;
-        self.phase = Phase::Running;
+        self.phase = ExchangePhase::Running;
         self.settle(true)?;
         self.discrete.copy_from_slice(&self.now.inputs.values);
         self.hold_inputs();
@@ -581,7 +581,7 @@ impl<I: Instance> Trial for ModelExchange<I> {
 
 impl<I: Instance> Drop for ModelExchange<I> {
     fn drop(&mut self) {
-        if self.phase == Phase::Running {
+        if self.phase == ExchangePhase::Running {
             // the run is over: what it answers does not matter any more
             let _ = self.instance.terminate();
         }

@@ -13,13 +13,13 @@ use super::rounding::{above, below};
 const RANGE: Interval = Interval { lo: -1.0, hi: 1.0 };
 
 /// The sine and cosine of a double, and the quadrant they are in: 0 to 3.
-struct Angle {
+struct QuarterTurns {
     sine: Interval,
     cosine: Interval,
     quadrant: u8,
 }
 
-impl Angle {
+impl QuarterTurns {
     fn of(x: f64) -> Self {
         let (sine, cosine) = core_math::sincos(x);
         // Neither is ever zero but the sine of zero, which begins the quadrant 0.
@@ -61,7 +61,7 @@ struct Passed {
 
 impl Passed {
     /// On the way from `first` to `last`, which takes at most `width`.
-    fn between(first: &Angle, last: &Angle, width: f64) -> Self {
+    fn between(first: &QuarterTurns, last: &QuarterTurns, width: f64) -> Self {
         let number = match (last.quadrant + 4 - first.quadrant) % 4 {
             // To pass four beginnings takes more than three right angles; to pass none, less than
             // one.
@@ -101,13 +101,13 @@ impl Interval {
 
     /// A sine or cosine that is greatest where the quadrant `top` begins, least half a turn later,
     /// and monotone between.
-    fn wave(self, of: fn(&Angle) -> Self, top: u8) -> Self {
+    fn wave(self, of: fn(&QuarterTurns) -> Self, top: u8) -> Self {
         let width = self.width();
         if width > TAU {
             return RANGE; // TAU, as a double, is less than 2π
         }
-        let first = Angle::of(self.lo);
-        let last = Angle::of(self.hi);
+        let first = QuarterTurns::of(self.lo);
+        let last = QuarterTurns::of(self.hi);
         let passed = Passed::between(&first, &last, width);
         let ends = of(&first).hull(of(&last)).clamped(-1.0, 1.0);
         Self {

@@ -9,7 +9,7 @@ use dovetail_numerics::nonlinear::{
     Ending, Equations, NonlinearSolver, QuasiNewton, QuasiNewtonOptions,
 };
 
-use super::inputs::Inputs;
+use super::inputs::InputPolynomials;
 use crate::solver_memory::visit_solver;
 
 /// More unknowns than this are passed on late: every question goes to all of them.
@@ -66,7 +66,7 @@ impl Cycle {
     pub fn agree(
         &mut self,
         connections: &Connections,
-        inputs: &mut Inputs<'_>,
+        inputs: &mut InputPolynomials<'_>,
         tasks: &mut [Task],
         workers: &mut dyn Workers,
         tolerance: impl Fn(usize, f64) -> f64,
@@ -117,7 +117,7 @@ struct Present<'p, 'a> {
     connections: &'p Connections,
     outputs: &'p [usize],
     tolerances: &'p [f64],
-    inputs: &'p mut Inputs<'a>,
+    inputs: &'p mut InputPolynomials<'a>,
     tasks: &'p mut [Task],
     workers: &'p mut dyn Workers,
     error: Option<Error>,

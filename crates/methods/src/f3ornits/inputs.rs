@@ -14,19 +14,19 @@ use crate::coupling::Variable;
 pub(super) const CUBIC: usize = 3;
 
 /// What is remembered of the inputs of all systems, stacked.
-pub(crate) struct Inputs<'a> {
+pub(crate) struct InputPolynomials<'a> {
     connections: &'a Connections,
     smooth: bool,
     /// The degree that each system takes.
     accepted: Vec<usize>,
     /// For each system the highest degree that had to be reduced.
     pub reduced: Vec<usize>,
-    memories: Vec<Memory>,
+    memories: Vec<InputMemory>,
 }
 
 /// One input.
 #[derive(Clone, Copy, Serialize, Deserialize)]
-struct Memory {
+struct InputMemory {
     /// What it is on the step under way, before it is reduced.
     signal: Signal,
     /// Of which epoch the estimate is; none for a constant.
@@ -38,9 +38,9 @@ struct Memory {
     crossed: bool,
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> InputPolynomials<'a> {
     pub fn new(connections: &'a Connections, smooth: bool, capabilities: &[Capabilities]) -> Self {
-        let nothing = Memory {
+        let nothing = InputMemory {
             signal: Signal::constant(0.0),
             epoch: None,
             end: Knot::value_only(f64::NAN),
@@ -191,7 +191,7 @@ fn chosen(state: &SystemState, step: MacroStep) -> &Estimate {
     &state.estimates[choice]
 }
 
-impl Checkpoint for Inputs<'_> {
+impl Checkpoint for InputPolynomials<'_> {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         archive.slice(&mut self.reduced)?;
         archive.slice(&mut self.memories)

@@ -34,7 +34,7 @@ use crate::initialization::algebraic_loops;
 use crate::near_side::NearSide;
 use crate::notices::notices;
 use cycle::Cycle;
-use inputs::Inputs;
+use inputs::InputPolynomials;
 use jump::Jumps;
 use scheduler::{Scheduler, Standing};
 use system_state::{Role, SystemState};
@@ -165,7 +165,7 @@ pub struct F3ornits<'a> {
     /// Systems around algebraic loops that are passed on late.
     late: Vec<Vec<usize>>,
     states: Vec<SystemState>,
-    inputs: Inputs<'a>,
+    inputs: InputPolynomials<'a>,
     tasks: Vec<Task>,
     /// What is planned for each system.
     steps: Vec<Option<MacroStep>>,
@@ -215,7 +215,7 @@ impl<'a> F3ornits<'a> {
             late,
             cycles,
             states,
-            inputs: Inputs::new(connections, options.smooth, capabilities),
+            inputs: InputPolynomials::new(connections, options.smooth, capabilities),
             tasks: connections.tasks(0),
             steps: vec![None; systems],
             standings: vec![Standing::at(start); systems],

@@ -44,7 +44,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// How a system steps.
 #[derive(Clone, Copy, Debug)]
-enum Pace {
+enum StepPace {
     Free,
     Imposed(Grid),
 }
@@ -88,7 +88,7 @@ pub(crate) struct Scheduler {
     stop: f64,
     /// The longest step of a free system.
     longest: f64,
-    paces: Vec<Pace>,
+    paces: Vec<StepPace>,
     feeders: Vec<Vec<usize>>,
     consumers: Vec<Vec<usize>>,
     /// Loops of systems, what they depend on before them.
@@ -134,13 +134,13 @@ impl Scheduler {
         longest: f64,
     ) -> Self {
         let pace = |rule: &StepRule| match rule {
-            StepRule::Free => Pace::Free,
-            StepRule::Imposed(size) => Pace::Imposed(whole_steps(start, stop, *size)),
+            StepRule::Free => StepPace::Free,
+            StepRule::Imposed(size) => StepPace::Imposed(whole_steps(start, stop, *size)),
         };
-        let paces: Vec<Pace> = rules.iter().map(pace).collect();
-        let end = |pace: &Pace| match pace {
-            Pace::Free => stop,
-            Pace::Imposed(grid) => grid.time(grid.count()),
+        let paces: Vec<StepPace> = rules.iter().map(pace).collect();
+        let end = |pace: &StepPace| match pace {
+            StepPace::Free => stop,
+            StepPace::Imposed(grid) => grid.time(grid.count()),
         };
         let mut tied = feeders.clone();
         pairs.for_each(|(feeder, k)| tied[feeder].push(k));
@@ -195,8 +195,8 @@ impl Scheduler {
         }
         for (k, end) in self.ends.iter().enumerate() {
             steps[k] = end.map(|end| match self.paces[k] {
-                Pace::Imposed(grid) => grid.step(now, end), // equal sizes to the last bit
-                Pace::Free => MacroStep::new(now, end),
+                StepPace::Imposed(grid) => grid.step(now, end), // equal sizes to the last bit
+                StepPace::Free => MacroStep::new(now, end),
             });
         }
         true
@@ -209,13 +209,13 @@ impl Scheduler {
             |k: usize, last: &[f64]| round.standings[k].reached == round.now && round.now < last[k];
         let mut all_free = true;
         for &k in &members {
-            if let Pace::Imposed(grid) = self.paces[k] {
+            if let StepPace::Imposed(grid) = self.paces[k] {
                 all_free = false;
                 self.ends[k] = goes(k, &self.last).then(|| self.grid_time(k, &grid, round));
             }
         }
         for &k in &members {
-            if matches!(self.paces[k], Pace::Free) && goes(k, &self.last) {
+            if matches!(self.paces[k], StepPace::Free) && goes(k, &self.last) {
                 self.ends[k] = Some(self.free_end(k, round));
             }
         }
@@ -240,7 +240,7 @@ impl Scheduler {
         let mut moved = false;
         for &k in members
             .iter()
-            .filter(|&&k| matches!(self.paces[k], Pace::Free))
+            .filter(|&&k| matches!(self.paces[k], StepPace::Free))
         {
             let Some(end) = self.ends[k] else { continue };
             let horizon = self.feeders[k]
@@ -258,7 +258,7 @@ impl Scheduler {
     /// How far a free system goes, but for the wishes of the free systems of its own loop.
     fn free_end(&self, k: usize, round: Round<'_>) -> f64 {
         let horizon = |&l: &usize| match self.ends[l] {
-            _ if matches!(self.paces[l], Pace::Free)
+            _ if matches!(self.paces[l], StepPace::Free)
                 && self.member_of[l] == self.member_of[k]
                 && round.standings[l].reached <= round.now =>
             {
@@ -308,11 +308,11 @@ impl Scheduler {
     /// The first time at which a consumer listens, where all of them impose their steps.
     fn first_listening(&self, k: usize, round: Round<'_>) -> Option<f64> {
         let next = |l: &usize| match self.paces[*l] {
-            Pace::Imposed(grid) if round.now < self.last[*l] => {
+            StepPace::Imposed(grid) if round.now < self.last[*l] => {
                 Some(self.grid_time(*l, &grid, round))
             }
-            Pace::Imposed(_) => Some(self.stop), // it will not listen again
-            Pace::Free => None,
+            StepPace::Imposed(_) => Some(self.stop), // it will not listen again
+            StepPace::Free => None,
         };
         let mut times = self.consumers[k].iter().map(next);
         times.try_fold(self.stop, |first, time| Some(first.min(time?)))
@@ -323,8 +323,8 @@ impl Scheduler {
     fn pace_of_feeders(&self, k: usize, round: Round<'_>) -> f64 {
         let outside = |l: &&usize| self.member_of[**l] != self.member_of[k];
         let pace = |&l: &usize| match self.paces[l] {
-            Pace::Free => round.standings[l].shortening * round.standings[l].pace,
-            Pace::Imposed(grid) => grid.size(),
+            StepPace::Free => round.standings[l].shortening * round.standings[l].pace,
+            StepPace::Imposed(grid) => grid.size(),
         };
         let feeders = self.feeders[k].iter().filter(outside);
         feeders.map(pace).fold(f64::INFINITY, f64::min)
@@ -346,10 +346,10 @@ impl Scheduler {
             .find(|&event| near(event));
         let listed_first = || {
             self.paces[..k].iter().find_map(|pace| match pace {
-                Pace::Imposed(grid) => {
+                StepPace::Imposed(grid) => {
                     Some(grid.time(grid.nearest(time))).filter(|&other| near(other))
                 }
-                Pace::Free => None,
+                StepPace::Free => None,
             })
         };
         let same = event.or_else(listed_first).unwrap_or(time);

@@ -31,7 +31,7 @@ const WHOLE: f64 = 0.9;
 
 /// The chooser of steps.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Controller {
+pub(super) struct SignalErrorController {
     limits: StepLimits,
     error: StepError,
     rates: Rates,
@@ -63,7 +63,7 @@ struct Misses {
     time: f64,
 }
 
-impl Controller {
+impl SignalErrorController {
     /// Steps over the span of `grid`, within bounds, for these coupling variables.
     pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, coupling: &Coupling<'_>) -> Self {
         let limits = StepLimits::new(grid, tolerance, bounds);

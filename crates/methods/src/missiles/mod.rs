@@ -29,7 +29,7 @@ use crate::interface_vector::InterfaceVector;
 use crate::notices::notices;
 use crate::predictions::Predictions;
 use crate::step_bounds::StepBounds;
-use control::Controller;
+use control::SignalErrorController;
 
 /// The method's name, as users write it.
 const NAME: &str = "missiles";
@@ -50,7 +50,7 @@ pub struct MissilesOptions {
 pub struct Missiles<'a> {
     coupling: Coupling<'a>,
     interface_system: InterfaceSystem,
-    steps: Steps<Controller>,
+    steps: Steps<SignalErrorController>,
     /// Whether steps can be of any size.
     free: bool,
     /// Whether a step can be tried before it is taken, and is worth it.
@@ -93,7 +93,7 @@ impl<'a> Missiles<'a> {
         );
         let count = coupling.variables.len();
         let steps = Steps::new(grid, options.tolerance, |tolerance| {
-            Controller::new(grid, tolerance, options.bounds, &coupling)
+            SignalErrorController::new(grid, tolerance, options.bounds, &coupling)
         });
         let zeros = || InterfaceVector::zeros(2, count);
         Self {
@@ -296,12 +296,19 @@ impl Method for Missiles<'_> {
             self.predictions
                 .warning(|variable| self.coupling.full_name(variable)),
         );
-        all.extend(self.steps.controller().and_then(Controller::warning));
+        all.extend(
+            self.steps
+                .controller()
+                .and_then(SignalErrorController::warning),
+        );
         all
     }
 
     fn remarks(&self) -> Vec<String> {
-        let remark = self.steps.controller().and_then(Controller::remark);
+        let remark = self
+            .steps
+            .controller()
+            .and_then(SignalErrorController::remark);
         remark.into_iter().collect()
     }
 

@@ -24,7 +24,7 @@ type Coefficients = [f64; MOST_ORDERS];
 
 /// The memory of all coupling variables.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Memory {
+pub(super) struct MissMemory {
     /// Starts of the remembered steps, newest first.
     times: [f64; DEPTH],
     kept: usize,
@@ -50,7 +50,7 @@ struct Remembered {
     impulse: Coefficients,
 }
 
-impl Memory {
+impl MissMemory {
     /// For so many variables; whether impulses that have remained are returned. Where steps are
     /// chosen by the size of what they miss they are not: a returned impulse looks like a miss.
     pub fn new(variables: usize, returns: bool) -> Self {
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn what_grows_linearly_in_time_is_continued_over_steps_of_any_size() {
         let rho = |t: f64| [0.3 - 0.1 * t, 1.0 + 0.5 * t, -0.2 * t];
-        let mut memory = Memory::new(1, false);
+        let mut memory = MissMemory::new(1, false);
         let mut time = 0.0;
         let mut foreseen = [0.0; 3];
         for size in [0.1, 0.15, 0.08, 0.2] {
@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_was_missed_is_returned_and_then_forgotten() {
-        let mut memory = Memory::new(1, true);
+        let mut memory = MissMemory::new(1, true);
         memory.learn(0.0, 0.1, &[1.0, 3.0], &[0.5, 1.0], None);
         // With half the step by twice as much; slopes count times the step.
         let returned = memory.return_impulse(0, 0.05);

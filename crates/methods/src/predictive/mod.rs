@@ -54,7 +54,7 @@ use controller::Controller;
 use global_error::GlobalError;
 use local_error::LocalError;
 use look_ahead::LookAhead;
-use memory::Memory;
+use memory::MissMemory;
 pub use options::{Inputs, PredictiveOptions, Relinearize};
 use restart::Restart;
 use run_state::{ErrorKnowledge, RunCounts, StepState};
@@ -73,7 +73,7 @@ pub struct Predictive<'a> {
     coupling: Coupling<'a>,
     interface_system: InterfaceSystem,
     restart: Restart,
-    memory: Memory,
+    memory: MissMemory,
     look_ahead: LookAhead,
     errors: ErrorEstimates,
     scales: Scales,
@@ -237,7 +237,7 @@ impl<'a> Predictive<'a> {
             connections,
             options,
             restart: Restart::new(&coupling, &interface_system, quintics),
-            memory: Memory::new(count, options.tolerance.is_none()),
+            memory: MissMemory::new(count, options.tolerance.is_none()),
             look_ahead: LookAhead::new(connections, count),
             errors: ErrorEstimates {
                 local: LocalError::new(count, states),

@@ -87,10 +87,10 @@ fn system_name(model: &str, path: &Path) -> String {
     }
 }
 
-type Values = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
+type GivenValues = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
 
 /// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
-fn own_values(system: &str, changes: &Overrides) -> Result<Values, Problem> {
+fn own_values(system: &str, changes: &Overrides) -> Result<GivenValues, Problem> {
     let value = |(name, text): &(String, String)| {
         let variable = name
             .strip_prefix(system)

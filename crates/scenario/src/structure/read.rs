@@ -113,11 +113,11 @@ impl Unpacked {
     }
 }
 
-type Values = Vec<(String, Vec<Value>)>;
+type ComponentValues = Vec<(String, Vec<Value>)>;
 
 /// The values that were set, `COMPONENT.NAME`, to the components; names of components contain dots, the longest that fits counts.
-fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<Values>, Problem> {
-    let mut all: Vec<Values> = vec![Vec::new(); structure.components.len()];
+fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<ComponentValues>, Problem> {
+    let mut all: Vec<ComponentValues> = vec![Vec::new(); structure.components.len()];
     for (name, text) in &changes.values {
         let fitting = structure
             .components
@@ -143,7 +143,7 @@ fn assign(structure: &Structure, changes: &Overrides) -> Result<Vec<Values>, Pro
 
 fn part(
     component: &Component,
-    set: Values,
+    set: ComponentValues,
     fmus: &mut FmuStore,
     odd: &mut Vec<String>,
 ) -> Result<Part, Problem> {
@@ -165,7 +165,7 @@ fn part(
     let unit = fmus
         .open(&component.source)
         .map_err(|error| bad(error.to_string()))?;
-    let mut values = Values::new();
+    let mut values = ComponentValues::new();
     for parameter in &component.parameters {
         let variable = unit
             .description()

@@ -33,10 +33,10 @@ const GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// are kept for the next run.
 #[derive(Clone)]
 pub struct ProcessPool {
-    shared: Arc<Shared>,
+    shared: Arc<PoolState>,
 }
 
-struct Shared {
+struct PoolState {
     program: PathBuf,
     arguments: Vec<OsString>,
     texts: Texts,
@@ -48,7 +48,7 @@ struct Shared {
 
 impl fmt::Debug for ProcessPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared {
+        let PoolState {
             program,
             arguments,
             limit,
@@ -69,7 +69,7 @@ impl ProcessPool {
         let arguments = arguments.iter().map(OsString::from).collect();
         let program = program.into();
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(PoolState {
                 program,
                 arguments,
                 texts,
@@ -88,7 +88,7 @@ impl ProcessPool {
         interrupted: Option<&'static AtomicBool>,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(PoolState {
                 program: self.shared.program.clone(),
                 arguments: self.shared.arguments.clone(),
                 texts: self.shared.texts,
@@ -146,7 +146,7 @@ impl ProcessPool {
 
     /// Watches a process that is waited for since `began`.
     pub(crate) fn watch(&self, began: Instant) -> Watch {
-        let Shared {
+        let PoolState {
             limit, interrupted, ..
         } = &*self.shared;
         Watch {
@@ -242,14 +242,14 @@ impl From<Lost> for Refusal {
 }
 
 impl Process {
-    fn start(shared: &Shared, job: &[u8]) -> IoResult<Self> {
+    fn start(shared: &PoolState, job: &[u8]) -> IoResult<Self> {
         let process = Self::spawn(shared, job.to_owned())?;
         // A process that is gone already is found out by whoever waits for its answer.
         let _ = channel::send_frame(&process.socket, OPEN, job);
         Ok(process)
     }
 
-    fn spawn(shared: &Shared, job: Vec<u8>) -> IoResult<Self> {
+    fn spawn(shared: &PoolState, job: Vec<u8>) -> IoResult<Self> {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(POLL_INTERVAL))?;
         let mut command = Command::new(&shared.program);
