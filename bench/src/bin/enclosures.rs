@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use dovetail_cases::{ROOMS, SPRING, chain, connections, model};
 use dovetail_guaranteed::{
-    Boxes, Integrator, Interval, Method, Options, Outcome, Problem, Watcher, enclose,
+    Boxes, EnclosureOutcome, Integrator, Interval, Method, Options, Problem, Watcher, enclose,
 };
 use dovetail_report::{Alignment, Table, significant};
 use dovetail_scenario::Scenario;
@@ -50,7 +50,7 @@ fn shared() -> Options {
 }
 
 /// An enclosure and the least time it took, in seconds.
-fn timed(problem: &Problem, options: &Options) -> (Outcome, f64) {
+fn timed(problem: &Problem, options: &Options) -> (EnclosureOutcome, f64) {
     let clock = Instant::now();
     let mut least = f64::INFINITY;
     loop {
@@ -63,11 +63,11 @@ fn timed(problem: &Problem, options: &Options) -> (Outcome, f64) {
     }
 }
 
-fn widest(outcome: &Outcome) -> f64 {
+fn widest(outcome: &EnclosureOutcome) -> f64 {
     outcome.states.iter().map(|x| x.width()).fold(0.0, f64::max)
 }
 
-fn volume(outcome: &Outcome) -> f64 {
+fn volume(outcome: &EnclosureOutcome) -> f64 {
     outcome.states.iter().map(|x| x.width()).product()
 }
 
@@ -139,7 +139,7 @@ fn against_boxes() {
     ];
     for (name, problem, span) in models {
         let (ours, own) = timed(&problem, &shared());
-        let row = |method: String, outcome: &Outcome, seconds: f64| {
+        let row = |method: String, outcome: &EnclosureOutcome, seconds: f64| {
             let numbers = [1e3 * seconds, seconds / own].map(|x| significant(x, 3));
             let sizes = [
                 significant(widest(outcome), 4),

@@ -4,7 +4,7 @@
 use dovetail_cases::{ALL, LOTKA_VOLTERRA, PUMP_AND_TANK, ROOMS, SPRING, connections, model};
 use dovetail_equations::Monolithic;
 use dovetail_guaranteed::{
-    Integrator, Interval, Method, Options, Outcome, Stopped, Watcher, enclose,
+    EnclosureOutcome, Integrator, Interval, Method, Options, Stopped, Watcher, enclose,
 };
 use dovetail_scenario::Scenario;
 
@@ -64,7 +64,7 @@ fn options(integrator: Integrator, extrapolation: Option<usize>, step: f64) -> O
     }
 }
 
-fn run(scenario: &Scenario, options: &Options) -> (Outcome, Recording) {
+fn run(scenario: &Scenario, options: &Options) -> (EnclosureOutcome, Recording) {
     let mut recording = Recording::default();
     let outcome = enclose(&scenario.to_enclose().unwrap(), options, &mut recording);
     (outcome, recording)

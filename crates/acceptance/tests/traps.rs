@@ -4,7 +4,7 @@
 
 mod recording;
 
-use dovetail_guaranteed::{Outcome, Problem, Stopped, enclose};
+use dovetail_guaranteed::{EnclosureOutcome, Problem, Stopped, enclose};
 use dovetail_scenario::{Overrides, Scenario, SourceText};
 
 use recording::{Recording, shared};
@@ -43,7 +43,7 @@ fn problem(text: &str) -> Problem {
         .unwrap_or_else(|bad| panic!("{bad}"))
 }
 
-fn run(text: &str) -> (Outcome, Recording) {
+fn run(text: &str) -> (EnclosureOutcome, Recording) {
     let mut recording = Recording::default();
     let outcome = enclose(&problem(text), &shared(None, None), &mut recording);
     (outcome, recording)

@@ -1,7 +1,7 @@
 //! Counts allocations, for the tests that nothing is allocated while a run is under way.
 #![allow(
     unsafe_code,
-    reason = "a global allocator that counts is an unsafe trait by nature; it only adds to a number"
+    reason = "a global allocator that counts is an unsafe trait by kind; it only adds to a number"
 )]
 
 use std::alloc::{GlobalAlloc, Layout, System as Heap};

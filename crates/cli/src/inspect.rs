@@ -4,9 +4,11 @@ mod json;
 
 use std::fmt::Write;
 
-use dovetail::core::{Capabilities, Interface, Nature, StepRule};
+use dovetail::core::{Capabilities, Interface, SignalKind, StepRule};
 use dovetail::fmi::description::{Causality, Description, Variable};
-use dovetail::fmi::{Abilities, Capability, InputMode, Prepared, Slopes, Use};
+use dovetail::fmi::{
+    Capability, FmuCapabilities, InputMode, InterfaceUse, OutputSlopes, PreparedFmu,
+};
 use dovetail::report::{Alignment, Table};
 use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
 use serde_json::{Value, json};
@@ -108,7 +110,7 @@ fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
 /// One FMU, as it was found.
 struct Found<'a> {
     name: &'a str,
-    prepared: &'a Prepared,
+    prepared: &'a PreparedFmu,
     capabilities: Capabilities,
     /// Whether all variables are shown.
     all: bool,
@@ -153,8 +155,12 @@ impl Found<'_> {
     fn heading(&self) -> String {
         let (description, used) = (self.description(), self.prepared.used());
         let also = match used {
-            Use::CoSimulation if description.model_exchange.is_some() => " (also Model Exchange)",
-            Use::ModelExchange if description.co_simulation.is_some() => " (also Co-Simulation)",
+            InterfaceUse::CoSimulation if description.model_exchange.is_some() => {
+                " (also Model Exchange)"
+            }
+            InterfaceUse::ModelExchange if description.co_simulation.is_some() => {
+                " (also Co-Simulation)"
+            }
             _ => "",
         };
         let tool = description
@@ -206,7 +212,7 @@ impl Found<'_> {
             ("found", Alignment::Left),
         ]);
         let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
-        let mut row = |name: &str, of: &dyn Fn(&Abilities) -> String| {
+        let mut row = |name: &str, of: &dyn Fn(&FmuCapabilities) -> String| {
             table.row(vec![name.to_owned(), of(declared), of(found)]);
         };
         row("rollback", &|a| yes(a.rollback));
@@ -223,7 +229,7 @@ impl Found<'_> {
     }
 }
 
-fn inputs(abilities: &Abilities) -> String {
+fn inputs(abilities: &FmuCapabilities) -> String {
     match abilities.inputs {
         _ if abilities.sub_steps > 1 => format!("means over {} sub-steps", abilities.sub_steps),
         InputMode::Held => "held".to_owned(),
@@ -232,22 +238,22 @@ fn inputs(abilities: &Abilities) -> String {
     }
 }
 
-fn slopes(abilities: &Abilities) -> String {
+fn slopes(abilities: &FmuCapabilities) -> String {
     match abilities.slopes {
-        Slopes::Unknown => "no".to_owned(),
-        Slopes::Told(orders) => format!("order {orders}"),
-        Slopes::Chained if abilities.directional => {
+        OutputSlopes::Unknown => "no".to_owned(),
+        OutputSlopes::Reported(orders) => format!("order {orders}"),
+        OutputSlopes::Chained if abilities.directional => {
             "order 1, from directional derivatives".to_owned()
         }
-        Slopes::Chained => "order 1, by differences".to_owned(),
+        OutputSlopes::Chained => "order 1, by differences".to_owned(),
     }
 }
 
-fn nature(nature: Nature) -> &'static str {
+fn nature(nature: SignalKind) -> &'static str {
     match nature {
-        Nature::Continuous => "continuous",
-        Nature::Discrete => "discrete",
-        Nature::Text => "text",
+        SignalKind::Continuous => "continuous",
+        SignalKind::Discrete => "discrete",
+        SignalKind::Text => "text",
     }
 }
 
@@ -338,10 +344,10 @@ fn depends_on(interface: &Interface, variable: &Variable) -> String {
 
 impl InterfaceArgument {
     /// As FMUs name it.
-    pub fn named(self) -> Use {
+    pub fn named(self) -> InterfaceUse {
         match self {
-            Self::CoSimulation => Use::CoSimulation,
-            Self::ModelExchange => Use::ModelExchange,
+            Self::CoSimulation => InterfaceUse::CoSimulation,
+            Self::ModelExchange => InterfaceUse::ModelExchange,
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use dovetail::core::{MacroStep, Response, Signal, System};
-use dovetail::fmi::{number_of_text, text_of_number};
+use dovetail::fmi::{number_to_text, text_to_number};
 use dovetail::scenario::{Choices, Overrides, Placement, RunOptions, Scenario};
 use dovetail_conformance::{Expectations, conformance};
 use dovetail_fixtures::{Fault, Fixture, Kind, Model, Version};
@@ -286,20 +286,20 @@ fn texts_cross_processes_by_what_they_say() {
     let mut response = Response::new(&interface, 0);
     // Texts that only this process knows: its numbers are not those of the other.
     for number in 0..100 {
-        number_of_text(&format!("text {number}"));
+        text_to_number(&format!("text {number}"));
     }
     for text in [
         "one and",
         "another",
         "",
         "one and",
-        &*text_of_number(interface.inputs[input].start),
+        &*number_to_text(interface.inputs[input].start),
     ] {
-        inputs[input] = Signal::constant(number_of_text(text));
+        inputs[input] = Signal::constant(text_to_number(text));
         system
             .advance(MacroStep::instant(0.0), &inputs, &mut response)
             .unwrap();
-        assert_eq!(&*text_of_number(response.outputs[output].value), text);
+        assert_eq!(&*number_to_text(response.outputs[output].value), text);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use dovetail_core::{
     Archive, Capabilities, Evaluation, Input, Interface, Knot, Linearization, MAX_DEGREE,
-    MacroStep, Nature, Response, Signal, StepRule, System, visit_system,
+    MacroStep, Response, Signal, SignalKind, StepRule, System, visit_system,
 };
 
 /// What the suite may expect.
@@ -138,16 +138,16 @@ impl<'a> Suite<'a> {
                 .collect();
             Signal::new(&coefficients)
         };
-        let one = |(i, input): (usize, &Input)| match input.nature {
-            Nature::Continuous => signal(i, input.start),
+        let one = |(i, input): (usize, &Input)| match input.kind {
+            SignalKind::Continuous => signal(i, input.start),
             _ => Signal::constant(input.start),
         };
         self.interface.inputs.iter().enumerate().map(one).collect()
     }
 
     fn constants(&self, offset: f64) -> Vec<Signal> {
-        let one = |input: &Input| match input.nature {
-            Nature::Continuous => {
+        let one = |input: &Input| match input.kind {
+            SignalKind::Continuous => {
                 Signal::constant(input.start + offset * (1.0 + input.start.abs()))
             }
             _ => Signal::constant(input.start),
@@ -159,7 +159,7 @@ impl<'a> Suite<'a> {
     fn smooth<'r>(&'r self, response: &'r Response) -> impl Iterator<Item = &'r Knot> {
         let outputs = self.interface.outputs.iter().zip(&response.outputs);
         outputs
-            .filter(|(output, _)| output.nature == Nature::Continuous)
+            .filter(|(output, _)| output.kind == SignalKind::Continuous)
             .map(|(_, knot)| knot)
     }
 
@@ -564,7 +564,7 @@ impl<'a> Suite<'a> {
     /// B and D, a column at a time, by instants with one input moved.
     fn input_columns_match_differences(&mut self) -> Result<(), String> {
         let gap = 1e-5;
-        let smooth = |i: &usize| self.interface.inputs[*i].nature == Nature::Continuous;
+        let smooth = |i: &usize| self.interface.inputs[*i].kind == SignalKind::Continuous;
         let inputs: Vec<usize> = (0..self.interface.inputs.len()).filter(smooth).collect();
         for i in inputs {
             let mut answers = Vec::new();

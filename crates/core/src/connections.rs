@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::interface::{Input, Interface, Nature, Output};
+use crate::interface::{Input, Interface, Output, SignalKind};
 use crate::task::Task;
 
 /// What feeds an input.
@@ -89,8 +89,8 @@ impl Connections {
             .iter()
             .flat_map(|interface| &interface.inputs);
         let held = |(input, source): (&Input, &Source)| {
-            let fed = matches!(source, Source::Output(output) if self.output(*output).nature != Nature::Continuous);
-            fed || input.nature != Nature::Continuous
+            let fed = matches!(source, Source::Output(output) if self.output(*output).kind != SignalKind::Continuous);
+            fed || input.kind != SignalKind::Continuous
         };
         inputs.zip(&self.sources).map(held).collect()
     }
@@ -247,9 +247,9 @@ mod tests {
     #[test]
     fn what_jumps_is_held_on_either_side_of_a_connection() {
         let (mut a, mut b) = (interface("a", 0, 3), interface("b", 4, 0));
-        a.outputs[1].nature = Nature::Discrete;
-        a.outputs[2].nature = Nature::Text;
-        b.inputs[3].nature = Nature::Discrete;
+        a.outputs[1].kind = SignalKind::Discrete;
+        a.outputs[2].kind = SignalKind::Text;
+        b.inputs[3].kind = SignalKind::Discrete;
         let sources = vec![
             Source::Output(0),
             Source::Output(1),

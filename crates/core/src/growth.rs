@@ -2,7 +2,7 @@
 
 use crate::connections::Connections;
 use crate::error::Error;
-use crate::interface::Nature;
+use crate::interface::SignalKind;
 use crate::past::Past;
 
 /// A variable that is so many times what it was half a run ago, or longer, is growing without bound.
@@ -57,7 +57,7 @@ impl Growth {
         }
         let grown = |(output, knot): (usize, &crate::Knot)| {
             let before = self.marks[0].values[output].abs();
-            (before > 0.0 && connections.output(output).nature == Nature::Continuous)
+            (before > 0.0 && connections.output(output).kind == SignalKind::Continuous)
                 .then(|| (knot.value.abs() / before, output))
         };
         let most = past

@@ -25,7 +25,7 @@ pub struct Input {
     /// Whether the system uses its slope, and not its value alone.
     pub uses_slope: bool,
     /// What its values are.
-    pub nature: Nature,
+    pub kind: SignalKind,
 }
 
 /// One output.
@@ -42,12 +42,12 @@ pub struct Output {
     /// Its unit, where the model gives one.
     pub unit: Option<String>,
     /// What its values are.
-    pub nature: Nature,
+    pub kind: SignalKind,
 }
 
 /// What the values of a variable are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Nature {
+pub enum SignalKind {
     /// A quantity that changes in the course of time: it has slopes and may be predicted.
     #[default]
     Continuous,

@@ -36,7 +36,7 @@ pub use checkpoint::{Archive, Checkpoint};
 pub use components::components;
 pub use connections::{Connections, Source};
 pub use error::{Error, list_names, readable};
-pub use interface::{Input, Interface, Nature, Output};
+pub use interface::{Input, Interface, Output, SignalKind};
 pub use linearization::{Evaluation, Linearization};
 pub use macro_step::{Grid, GridWalk, MacroStep};
 pub use mapped::{Mapped, Mapping};

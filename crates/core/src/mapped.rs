@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::forward_to_system;
-use crate::interface::{Interface, Nature};
+use crate::interface::{Interface, SignalKind};
 use crate::linearization::{Evaluation, Linearization};
 use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
@@ -115,7 +115,7 @@ impl<S: System> Mapped<S> {
                 (input.start, input.unit) = (mapping.inverse(input.start), None);
             }
             if let Mapping::Table(_) = mapping {
-                input.nature = Nature::Discrete;
+                input.kind = SignalKind::Discrete;
             }
         }
         face

@@ -6,7 +6,7 @@ use crate::checkpoint::{Archive, Checkpoint};
 use crate::connections::Connections;
 use crate::error::Error;
 use crate::growth::Growth;
-use crate::interface::{Interface, Nature};
+use crate::interface::{Interface, SignalKind};
 use crate::method::{Exchange, Method, Outcome, visit_method};
 use crate::observer::Observer;
 use crate::past::Past;
@@ -180,7 +180,7 @@ impl<'a, 'o> Orchestrator<'a, 'o> {
 /// A NaN must not travel on to the next system, where nobody would find its origin: an error that names it. The numbers of texts
 /// are nobody's business, and other values that jump may be as large as they like.
 pub fn check_finite(connections: &Connections, tasks: &[Task]) -> Result<(), Error> {
-    // Names and natures are looked at only where a value is out of the ordinary.
+    // Names and kinds are looked at only where a value is out of the ordinary.
     for task in tasks {
         if task.due && !is_ordinary(&task.response) {
             check_sound(&connections.interfaces()[task.system], &task.response)?;
@@ -201,10 +201,10 @@ fn ordinary(value: f64) -> bool {
 
 #[cold]
 fn check_sound(interface: &Interface, response: &Response) -> Result<(), Error> {
-    let sound = |value: f64, nature: Nature| match nature {
-        Nature::Continuous => ordinary(value),
-        Nature::Discrete => !value.is_nan(),
-        Nature::Text => true,
+    let sound = |value: f64, kind: SignalKind| match kind {
+        SignalKind::Continuous => ordinary(value),
+        SignalKind::Discrete => !value.is_nan(),
+        SignalKind::Text => true,
     };
     let outputs = response
         .outputs
@@ -213,7 +213,7 @@ fn check_sound(interface: &Interface, response: &Response) -> Result<(), Error> 
         .zip(&interface.outputs);
     let states = response.states.iter().copied().zip(&interface.states);
     let unsound = outputs
-        .filter(|(value, output)| !sound(*value, output.nature))
+        .filter(|(value, output)| !sound(*value, output.kind))
         .map(|(value, o)| (value, &o.name));
     match unsound
         .chain(states.filter(|(value, _)| !ordinary(*value)))

@@ -1,6 +1,6 @@
 //! Bounds that are proved to hold every trajectory.
 
-use dovetail_guaranteed::{Interval, Method, Options, Outcome, Watcher, enclose as prove};
+use dovetail_guaranteed::{EnclosureOutcome, Interval, Method, Options, Watcher, enclose as prove};
 use dovetail_scenario::Scenario;
 
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub struct Bounds {
 pub struct Enclosure {
     names: Vec<String>,
     bounds: Vec<Bounds>,
-    outcome: Outcome,
+    outcome: EnclosureOutcome,
 }
 
 impl Enclosure {
@@ -36,7 +36,7 @@ impl Enclosure {
     }
 
     /// Up to when they are proved, and why they end there if that is early.
-    pub fn outcome(&self) -> &Outcome {
+    pub fn outcome(&self) -> &EnclosureOutcome {
         &self.outcome
     }
 

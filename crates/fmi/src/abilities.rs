@@ -3,7 +3,7 @@
 use dovetail_core::{MAX_DEGREE, Precision, StepRule};
 use serde::{Deserialize, Serialize};
 
-use crate::description::{Description, Kind, Version};
+use crate::description::{Description, InterfaceDescription, Version};
 use crate::layout::Layout;
 
 /// How inputs reach an FMU during a communication step.
@@ -19,18 +19,18 @@ pub enum InputMode {
 
 /// How the derivatives of outputs are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Slopes {
+pub enum OutputSlopes {
     /// They are not.
     Unknown,
     /// The FMU reports so many.
-    Told(usize),
+    Reported(usize),
     /// From directional derivatives and the derivatives of the states.
     Chained,
 }
 
 /// What an FMU can do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Abilities {
+pub struct FmuCapabilities {
     /// Its state can be saved and restored.
     pub rollback: bool,
     /// It can be linearized.
@@ -38,7 +38,7 @@ pub struct Abilities {
     /// How it takes inputs.
     pub inputs: InputMode,
     /// How the derivatives of its outputs are known.
-    pub slopes: Slopes,
+    pub slopes: OutputSlopes,
     /// Whether they are also before the first step.
     pub slopes_at_start: bool,
     /// The communication steps it takes.
@@ -70,7 +70,7 @@ pub struct Abilities {
     pub(crate) unknowns: Vec<u32>,
 }
 
-impl Abilities {
+impl FmuCapabilities {
     /// The degree of the input polynomials that a system of the FMU follows.
     pub(crate) fn input_degree(&self) -> usize {
         match self.inputs {
@@ -84,16 +84,16 @@ impl Abilities {
     /// How many derivatives of its outputs it knows.
     pub(crate) fn output_derivatives(&self) -> usize {
         match self.slopes {
-            Slopes::Unknown => 0,
-            Slopes::Told(orders) => orders.min(2),
-            Slopes::Chained => 1,
+            OutputSlopes::Unknown => 0,
+            OutputSlopes::Reported(orders) => orders.min(2),
+            OutputSlopes::Chained => 1,
         }
     }
 
     /// What a Co-Simulation FMU declares.
     pub(crate) fn declared(
         description: &Description,
-        kind: &Kind,
+        kind: &InterfaceDescription,
         layout: &Layout,
         default_step: f64,
     ) -> Self {
@@ -110,9 +110,9 @@ impl Abilities {
             linearizes: directional && (has_states || stateless && orders > 0),
             inputs: declared_inputs(description.version, kind, layout),
             slopes: match orders {
-                0 if directional && (has_states || stateless) => Slopes::Chained,
-                0 => Slopes::Unknown,
-                orders => Slopes::Told(orders),
+                0 if directional && (has_states || stateless) => OutputSlopes::Chained,
+                0 => OutputSlopes::Unknown,
+                orders => OutputSlopes::Reported(orders),
             },
             step: imposed.map_or(StepRule::Free, StepRule::Imposed),
             event_mode: three && kind.event_mode,
@@ -124,7 +124,7 @@ impl Abilities {
     }
 
     /// What is left of an FMU that is used without event mode.
-    pub(crate) fn without_event_mode(self, kind: &Kind) -> Self {
+    pub(crate) fn without_event_mode(self, kind: &InterfaceDescription) -> Self {
         Self {
             event_mode: false,
             returns_early: kind.might_return_early,
@@ -146,18 +146,18 @@ impl Abilities {
             rollback: false,
             linearizes: false,
             inputs: InputMode::Held,
-            slopes: Slopes::Unknown,
+            slopes: OutputSlopes::Unknown,
             ..declared
         }
     }
 
     /// What a Model Exchange FMU offers through our integrator.
-    pub(crate) fn of_model_exchange(kind: &Kind, layout: &Layout) -> Self {
+    pub(crate) fn of_model_exchange(kind: &InterfaceDescription, layout: &Layout) -> Self {
         Self {
             rollback: true,
             linearizes: true,
             inputs: InputMode::Intermediate,
-            slopes: Slopes::Chained,
+            slopes: OutputSlopes::Chained,
             step: StepRule::Free,
             event_mode: true,
             returns_early: false,
@@ -181,7 +181,7 @@ impl Abilities {
 }
 
 /// How a Co-Simulation FMU declares to take inputs.
-fn declared_inputs(version: Version, kind: &Kind, layout: &Layout) -> InputMode {
+fn declared_inputs(version: Version, kind: &InterfaceDescription, layout: &Layout) -> InputMode {
     match version {
         Version::Two if kind.interpolates_inputs && !layout.smooth_inputs.is_empty() => {
             InputMode::Derivatives(MAX_DEGREE)

@@ -7,7 +7,7 @@
 use dovetail_core::Error;
 use serde::{Deserialize, Serialize};
 
-use crate::abilities::Slopes;
+use crate::abilities::OutputSlopes;
 use crate::call_error::CallError;
 use crate::measures::differ;
 use crate::reactions::Reactions;
@@ -38,7 +38,7 @@ pub enum Experiment {
         /// As above.
         early: bool,
         /// What the inputs do meanwhile.
-        course: Course,
+        course: InputCourse,
         /// The steps.
         sizes: Vec<f64>,
     },
@@ -49,7 +49,7 @@ pub enum Experiment {
         early: bool,
         /// Whether each is tried from the end of the first step, rather than taken.
         tried: bool,
-        /// How far inputs are away, as in [`Course::Moved`].
+        /// How far inputs are away, as in [`InputCourse::Moved`].
         offset: f64,
         /// The steps, the first one included.
         sizes: Vec<f64>,
@@ -58,7 +58,7 @@ pub enum Experiment {
     Linearization {
         /// As above.
         early: bool,
-        /// How far inputs are away, as in [`Course::Moved`].
+        /// How far inputs are away, as in [`InputCourse::Moved`].
         offset: f64,
     },
     /// A step is tried, also under other inputs, and tried again; then taken, and the next one
@@ -73,10 +73,10 @@ pub enum Experiment {
         /// As above.
         early: bool,
         /// Who knows them: the FMU itself, or its directional derivatives.
-        by: Slopes,
+        by: OutputSlopes,
         /// Whether they are asked for before the first step too.
         at_start: bool,
-        /// How far inputs are away, as in [`Course::Moved`].
+        /// How far inputs are away, as in [`InputCourse::Moved`].
         offset: f64,
     },
 }
@@ -98,7 +98,7 @@ impl Experiment {
 
 /// What inputs do over a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Course {
+pub enum InputCourse {
     /// They keep their start values.
     Held,
     /// They keep other values: so far away, in units of their size.

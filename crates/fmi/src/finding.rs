@@ -36,18 +36,18 @@ impl Capability {
     }
 
     pub(crate) fn holds(self, what: impl Into<String>) -> Finding {
-        self.finding(Outcome::Holds, what)
+        self.finding(FindingOutcome::Holds, what)
     }
 
     pub(crate) fn believed(self, what: impl Into<String>) -> Finding {
-        self.finding(Outcome::Believed, what)
+        self.finding(FindingOutcome::Believed, what)
     }
 
     pub(crate) fn fails(self, what: impl Into<String>) -> Finding {
-        self.finding(Outcome::Fails, what)
+        self.finding(FindingOutcome::Fails, what)
     }
 
-    fn finding(self, outcome: Outcome, what: impl Into<String>) -> Finding {
+    fn finding(self, outcome: FindingOutcome, what: impl Into<String>) -> Finding {
         Finding {
             capability: self,
             outcome,
@@ -64,7 +64,7 @@ impl std::fmt::Display for Capability {
 
 /// What came of trying a capability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Outcome {
+pub enum FindingOutcome {
     /// It is used: it was seen to hold.
     Holds,
     /// It is used: the FMU is believed, because nothing could be compared.
@@ -79,7 +79,7 @@ pub struct Finding {
     /// Which capability.
     pub capability: Capability,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: FindingOutcome,
     /// What was seen.
     pub what: String,
 }
@@ -87,11 +87,11 @@ pub struct Finding {
 impl Finding {
     /// Whether the capability is used.
     pub fn holds(&self) -> bool {
-        self.outcome != Outcome::Fails
+        self.outcome != FindingOutcome::Fails
     }
 
     /// Whether that was seen, rather than believed.
     pub fn confirmed(&self) -> bool {
-        self.outcome != Outcome::Believed
+        self.outcome != FindingOutcome::Believed
     }
 }

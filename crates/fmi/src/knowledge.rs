@@ -5,19 +5,19 @@ use std::sync::Arc;
 use dovetail_core::Precision;
 use serde::{Deserialize, Serialize};
 
-use crate::abilities::{Abilities, InputMode, Slopes};
+use crate::abilities::{FmuCapabilities, InputMode, OutputSlopes};
 use crate::fmu::error::FmuError;
-use crate::fmu::{Prepared, Settings, Unit};
+use crate::fmu::{Fmu, PreparedFmu, Settings};
 
 /// What the probe of an FMU found: enough to prepare it elsewhere in the same way, without trying
 /// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Knowledge {
+pub struct ProbeResult {
     rollback: bool,
     linearizes: bool,
     directional: bool,
     inputs: InputMode,
-    slopes: Slopes,
+    slopes: OutputSlopes,
     slopes_at_start: bool,
     derivatives_leave_traces: bool,
     early_inputs: bool,
@@ -32,9 +32,9 @@ pub struct Knowledge {
     depends_on: Vec<Vec<usize>>,
 }
 
-impl Knowledge {
-    fn of(abilities: &Abilities, depends_on: Vec<Vec<usize>>) -> Self {
-        let Abilities {
+impl ProbeResult {
+    fn of(abilities: &FmuCapabilities, depends_on: Vec<Vec<usize>>) -> Self {
+        let FmuCapabilities {
             rollback,
             linearizes,
             directional,
@@ -42,7 +42,7 @@ impl Knowledge {
             slopes,
             ..
         } = *abilities;
-        let Abilities {
+        let FmuCapabilities {
             slopes_at_start,
             early_inputs,
             enters_with_inputs,
@@ -73,8 +73,8 @@ impl Knowledge {
     }
 
     /// What is left of these abilities, as declared.
-    fn apply(&self, declared: &Abilities) -> Abilities {
-        Abilities {
+    fn apply(&self, declared: &FmuCapabilities) -> FmuCapabilities {
+        FmuCapabilities {
             rollback: self.rollback,
             linearizes: self.linearizes,
             directional: self.directional,
@@ -97,16 +97,16 @@ impl Knowledge {
     }
 }
 
-impl Prepared {
+impl PreparedFmu {
     /// What was found out about the FMU.
-    pub fn knowledge(&self) -> Knowledge {
+    pub fn knowledge(&self) -> ProbeResult {
         let depends_on = self
             .layout
             .outputs
             .iter()
             .map(|output| output.depends_on.clone())
             .collect();
-        let knowledge = Knowledge::of(&self.abilities, depends_on);
+        let knowledge = ProbeResult::of(&self.abilities, depends_on);
         debug_assert_eq!(
             knowledge.apply(&self.declared),
             self.abilities,
@@ -116,14 +116,14 @@ impl Prepared {
     }
 }
 
-impl Unit {
+impl Fmu {
     /// Lays the FMU out as where it was tried; neither is it loaded nor does it run.
     pub fn prepare_known(
         self: &Arc<Self>,
         settings: Settings,
         step: f64,
-        knowledge: &Knowledge,
-    ) -> Result<Prepared, FmuError> {
+        knowledge: &ProbeResult,
+    ) -> Result<PreparedFmu, FmuError> {
         let mut prepared = self.lay_out(settings, step)?;
         prepared.settings.without_event_mode |=
             prepared.declared.event_mode && !knowledge.event_mode;

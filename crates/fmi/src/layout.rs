@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use dovetail_core::{Input, Interface, Linearization, Nature, Output, list_names};
+use dovetail_core::{Input, Interface, Linearization, Output, SignalKind, list_names};
 
 use crate::description::{
     Causality, Description, Dimension, Value, ValueType, Variability, Variable, Version,
@@ -328,9 +328,9 @@ impl<'a> Builder<'a> {
             if !self.is_usable(variable) {
                 continue;
             }
-            let nature = self.nature(variable);
-            let positions = self.add_inputs(variable, nature);
-            if nature == Nature::Continuous {
+            let kind = self.kind(variable);
+            let positions = self.add_inputs(variable, kind);
+            if kind == SignalKind::Continuous {
                 self.layout.smooth_inputs.push(variable.reference);
                 self.layout.smooth_input_positions.extend(&positions);
                 intermediate &= variable.intermediate_update;
@@ -343,7 +343,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The elements of a variable as inputs; their positions.
-    fn add_inputs(&mut self, variable: &Variable, nature: Nature) -> Vec<usize> {
+    fn add_inputs(&mut self, variable: &Variable, kind: SignalKind) -> Vec<usize> {
         let first = self.layout.inputs.len();
         for (element, name) in self.elements(variable).into_iter().enumerate() {
             let start = variable.start.get(element).or(variable.start.first());
@@ -351,7 +351,7 @@ impl<'a> Builder<'a> {
                 name,
                 start: start.map_or(0.0, as_number),
                 unit: variable.unit.clone(),
-                nature,
+                kind,
                 ..Input::default()
             });
         }
@@ -363,14 +363,14 @@ impl<'a> Builder<'a> {
         for index in self.with_causality(Causality::Output) {
             let variable = &description.variables[index];
             if self.is_usable(variable) {
-                self.output(variable, self.nature(variable));
+                self.output(variable, self.kind(variable));
             }
         }
     }
 
     /// One more output.
-    fn output(&mut self, variable: &Variable, nature: Nature) {
-        let positions = self.add_outputs(variable, nature);
+    fn output(&mut self, variable: &Variable, kind: SignalKind) {
+        let positions = self.add_outputs(variable, kind);
         if variable.value_type != ValueType::Float64 {
             return add(&mut self.layout.other_outputs, variable, &positions);
         }
@@ -378,20 +378,20 @@ impl<'a> Builder<'a> {
         let places = place..;
         let pairs = places.zip(positions.iter().copied());
         self.layout.read_output.extend(pairs);
-        if nature == Nature::Continuous {
+        if kind == SignalKind::Continuous {
             self.layout.smooth_outputs.push(variable.reference);
             self.layout.smooth_output_positions.extend(&positions);
         }
     }
 
     /// The elements of a variable as outputs; their positions.
-    fn add_outputs(&mut self, variable: &Variable, nature: Nature) -> Vec<usize> {
+    fn add_outputs(&mut self, variable: &Variable, kind: SignalKind) -> Vec<usize> {
         let first = self.layout.outputs.len();
         for name in self.elements(variable) {
             self.layout.outputs.push(Output {
                 name,
                 unit: variable.unit.clone(),
-                nature,
+                kind,
                 // The standard's default says nothing.
                 nominal: variable.nominal.filter(|nominal| *nominal != 1.0),
                 ..Output::default()
@@ -407,11 +407,11 @@ impl<'a> Builder<'a> {
             if let Some(variable) = self.recordable(name)
                 && self.is_usable(variable)
             {
-                let nature = match variable.value_type {
-                    ValueType::String => Nature::Text,
-                    _ => Nature::Discrete,
+                let kind = match variable.value_type {
+                    ValueType::String => SignalKind::Text,
+                    _ => SignalKind::Discrete,
                 };
-                self.output(variable, nature);
+                self.output(variable, kind);
             }
         }
     }
@@ -423,15 +423,17 @@ impl<'a> Builder<'a> {
     }
 
     /// What the values of a variable are, by its type and variability.
-    fn nature(&self, variable: &Variable) -> Nature {
+    fn kind(&self, variable: &Variable) -> SignalKind {
         match variable.value_type {
-            ValueType::String => Nature::Text,
-            ValueType::Float64 if self.continuous.contains(&variable.name) => Nature::Continuous,
+            ValueType::String => SignalKind::Text,
+            ValueType::Float64 if self.continuous.contains(&variable.name) => {
+                SignalKind::Continuous
+            }
             // Single precision is held: it has no derivatives in the standard.
             ValueType::Float64 if variable.variability == Variability::Continuous => {
-                Nature::Continuous
+                SignalKind::Continuous
             }
-            _ => Nature::Discrete,
+            _ => SignalKind::Discrete,
         }
     }
 

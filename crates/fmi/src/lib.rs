@@ -1,6 +1,6 @@
 //! FMI 2.0 and 3.0 units, for Co-Simulation and Model Exchange, as systems of a co-simulation.
 //!
-//! [`Unit::open`] unpacks and reads a file, [`Unit::prepare`] tries it out, [`Prepared::system`]
+//! [`Fmu::open`] unpacks and reads a file, [`Fmu::prepare`] tries it out, [`PreparedFmu::system`]
 //! makes systems of it. This is the only crate that calls foreign libraries.
 
 mod abilities;
@@ -39,19 +39,19 @@ mod reactions;
 mod settings;
 mod strings;
 
-pub use abilities::{Abilities, InputMode, Slopes};
+pub use abilities::{FmuCapabilities, InputMode, OutputSlopes};
 pub use call_error::CallError;
-pub use experiment::{Baseline, Course, Experiment, ExperimentFailure, Observation};
-pub use finding::{Capability, Finding, Outcome};
+pub use experiment::{Baseline, Experiment, ExperimentFailure, InputCourse, Observation};
+pub use finding::{Capability, Finding, FindingOutcome};
 pub use fmu::bench::{Attempted, TestBench};
-pub use fmu::error::{FmuError, Use};
+pub use fmu::error::{FmuError, InterfaceUse};
 pub use fmu::instances::InstanceChoice;
-pub use fmu::{Conditions, Prepared, Probing, Settings, Unit};
+pub use fmu::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
 pub use guard::{Crash, on_fmu_exit, set_single_fmu_process};
 pub use journal::{CallLog, Costs, Message, Monitor, Notes};
-pub use knowledge::Knowledge;
+pub use knowledge::ProbeResult;
 pub use library::{LibraryError, MissingSymbol};
 pub use probe::ExperimentRunner;
 pub use reactions::Reactions;
 pub use settings::SettingError;
-pub use strings::{number as number_of_text, text as text_of_number};
+pub use strings::{number as text_to_number, text as number_to_text};

@@ -2,7 +2,7 @@
 
 use dovetail_core::Linearization;
 
-use crate::abilities::Abilities;
+use crate::abilities::FmuCapabilities;
 use crate::call_error::CallError;
 use crate::instance::Derivatives;
 use crate::layout::Layout;
@@ -27,7 +27,7 @@ pub(crate) fn clear_matrices(into: &mut Linearization) {
 pub(crate) fn fill_directional_columns(
     instance: &mut impl Derivatives,
     layout: &Layout,
-    abilities: &Abilities,
+    abilities: &FmuCapabilities,
     seed: &mut [f64],
     column: &mut [f64],
     into: &mut Linearization,

@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::abilities::Abilities;
+use crate::abilities::FmuCapabilities;
 use crate::call_error::CallError;
 use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
@@ -51,7 +51,7 @@ pub(crate) enum Mode {
 pub(crate) fn reactions<I: Instance>(
     instance: &mut I,
     layout: &Layout,
-    abilities: &Abilities,
+    abilities: &FmuCapabilities,
     mode: Mode,
     directional: bool,
 ) -> Result<Reactions, CallError> {
@@ -139,7 +139,7 @@ impl<'a, I: Instance> Look<'a, I> {
     fn move_inputs(
         &mut self,
         seen: &mut Reactions,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
         directional: bool,
     ) -> Result<(), CallError> {
         let layout = self.layout;
@@ -166,7 +166,7 @@ impl<'a, I: Instance> Look<'a, I> {
     fn move_states(
         &mut self,
         seen: &mut Reactions,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
     ) -> Result<(), CallError> {
         let states = &self.layout.states;
         for (known, name) in states.iter().enumerate().take(MOST_MOVED) {
@@ -301,7 +301,7 @@ impl<'a, I: Instance> Look<'a, I> {
     fn compare(
         &mut self,
         seen: &mut Reactions,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
         known: usize,
         name: &str,
         column: Option<Column>,
@@ -320,8 +320,12 @@ impl<'a, I: Instance> Look<'a, I> {
     }
 
     /// The derivatives by a known, as the FMU gives them.
-    fn directional(&mut self, abilities: &Abilities, known: usize) -> Result<Vec<f64>, CallError> {
-        let Abilities {
+    fn directional(
+        &mut self,
+        abilities: &FmuCapabilities,
+        known: usize,
+    ) -> Result<Vec<f64>, CallError> {
+        let FmuCapabilities {
             knowns, unknowns, ..
         } = abilities;
         let mut given = vec![f64::NAN; unknowns.len()];

@@ -6,10 +6,10 @@ use dovetail_conformance::{Expectations, conformance};
 use dovetail_core::{Capabilities, System};
 use dovetail_fixtures::{Fixture, Kind, Model, Version};
 use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Conditions, Prepared, Probing, Settings, Unit, Use};
+use dovetail_fmi::{Fmu, InterfaceUse, PreparedFmu, Probing, RunConditions, Settings};
 
-fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
-    let unit: Arc<Unit> = Unit::open(&fixture.build(), Strictness::Strict).unwrap();
+fn prepare(fixture: &Fixture, interface: InterfaceUse) -> PreparedFmu {
+    let unit: Arc<Fmu> = Fmu::open(&fixture.build(), Strictness::Strict).unwrap();
     let settings = Settings {
         interface: Some(interface),
         values: Vec::new(),
@@ -25,8 +25,8 @@ fn prepare(fixture: &Fixture, interface: Use) -> Prepared {
     unit.prepare(settings, 0.01, Probing::Here).unwrap()
 }
 
-fn system(prepared: &Prepared) -> Box<dyn System> {
-    let conditions = Conditions {
+fn system(prepared: &PreparedFmu) -> Box<dyn System> {
+    let conditions = RunConditions {
         step: 0.01,
         tolerance: 1e-12,
         asked_tolerance: None,
@@ -36,7 +36,7 @@ fn system(prepared: &Prepared) -> Box<dyn System> {
     prepared.system("unit", &conditions).unwrap().0
 }
 
-fn conforms(fixture: &Fixture, interface: Use) {
+fn conforms(fixture: &Fixture, interface: InterfaceUse) {
     let prepared = prepare(fixture, interface);
     let mut make = || -> Box<dyn System> { system(&prepared) };
     let expect = Expectations {
@@ -70,8 +70,8 @@ const MODELS: [Model; 9] = [
 fn co_simulation_conforms() {
     for model in MODELS {
         for version in [Version::Two, Version::Three] {
-            conforms(&Fixture::new(model, version), Use::CoSimulation);
-            conforms(&Fixture::poor(model, version), Use::CoSimulation);
+            conforms(&Fixture::new(model, version), InterfaceUse::CoSimulation);
+            conforms(&Fixture::poor(model, version), InterfaceUse::CoSimulation);
         }
     }
 }
@@ -80,10 +80,10 @@ fn co_simulation_conforms() {
 fn model_exchange_conforms() {
     for model in MODELS {
         for version in [Version::Two, Version::Three] {
-            conforms(&Fixture::new(model, version), Use::ModelExchange);
+            conforms(&Fixture::new(model, version), InterfaceUse::ModelExchange);
             conforms(
                 &Fixture::poor(model, version).kind(Kind::Both),
-                Use::ModelExchange,
+                InterfaceUse::ModelExchange,
             );
         }
     }
@@ -92,7 +92,10 @@ fn model_exchange_conforms() {
 #[test]
 fn capabilities_are_found() {
     for version in [Version::Two, Version::Three] {
-        let rich = prepare(&Fixture::new(Model::Prey, version), Use::CoSimulation);
+        let rich = prepare(
+            &Fixture::new(Model::Prey, version),
+            InterfaceUse::CoSimulation,
+        );
         let found = Capabilities::of(system(&rich).as_mut());
         assert!(
             found.trial
@@ -106,7 +109,10 @@ fn capabilities_are_found() {
             "{:?}",
             rich.findings()
         );
-        let poor = prepare(&Fixture::poor(Model::Prey, version), Use::CoSimulation);
+        let poor = prepare(
+            &Fixture::poor(Model::Prey, version),
+            InterfaceUse::CoSimulation,
+        );
         let poor = Capabilities::of(system(&poor).as_mut());
         assert!(
             !poor.trial

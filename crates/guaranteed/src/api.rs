@@ -62,7 +62,7 @@ pub trait Watcher {
 
 /// How an enclosure ended and what it cost.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct EnclosureOutcome {
     /// Up to when the bounds are proved.
     pub reached: f64,
     /// Accepted macro-steps.

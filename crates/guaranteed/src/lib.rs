@@ -14,13 +14,17 @@ mod rounding;
 mod series;
 mod shared;
 
-pub use api::{Integrator, Method, Options, Outcome, Stopped, Watcher};
+pub use api::{EnclosureOutcome, Integrator, Method, Options, Stopped, Watcher};
 pub use interval::Interval;
 pub use problem::{Boxes, Problem};
 pub use refusal::Refusal;
 
 /// Encloses every trajectory of `problem`, reporting each box to `watcher` as it is proved.
-pub fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
+pub fn enclose(
+    problem: &Problem,
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> EnclosureOutcome {
     match options.method {
         Method::SharedSymbols => shared::enclose(problem, options, watcher),
         Method::Boxes {

@@ -2,8 +2,8 @@
 //! arrive at a guess of the end, and the outputs they cause.
 
 use dovetail_core::{
-    Archive, Capabilities, Checkpoint, Connections, Error, Knot, MacroStep, Nature, Past, Signal,
-    Source, Task, Workers, visit_fields,
+    Archive, Capabilities, Checkpoint, Connections, Error, Knot, MacroStep, Past, Signal,
+    SignalKind, Source, Task, Workers, visit_fields,
 };
 
 use crate::early_stops::EarlyStops;
@@ -165,12 +165,12 @@ impl<'a> Coupling<'a> {
     }
 
     /// What is held has the values that systems have just answered; true if a value that jumps by
-    /// its nature is another one.
+    /// its kind is another one.
     fn hold_newest(&mut self) -> bool {
         let mut changed = false;
         for held in &self.held {
             let newest = held.answer(&self.tasks).value;
-            let jumps = self.connections.output(held.stacked).nature != Nature::Continuous;
+            let jumps = self.connections.output(held.stacked).kind != SignalKind::Continuous;
             changed |= jumps && self.present[held.stacked] != newest;
             self.present[held.stacked] = newest;
         }
@@ -478,8 +478,8 @@ impl<'a> Coupling<'a> {
                      their means kept"
                 ));
             }
-            let mut natures = interface.outputs.iter().map(|output| output.nature);
-            let smooth = natures.any(|nature| nature == Nature::Continuous);
+            let mut kinds = interface.outputs.iter().map(|output| output.kind);
+            let smooth = kinds.any(|kind| kind == SignalKind::Continuous);
             if differences && capabilities.output_derivatives == 0 && smooth {
                 all.push(format!(
                     "`{name}` does not know the slopes of its outputs: differences were used"

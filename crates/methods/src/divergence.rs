@@ -6,7 +6,7 @@
 //! but not in ten steps and again in the next ten, six times over. Only outputs on such a loop are
 //! watched; what grows elsewhere does so by its own dynamics.
 
-use dovetail_core::{Connections, Error, Nature, Task};
+use dovetail_core::{Connections, Error, SignalKind, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::initialization::algebraic_loops;
@@ -50,7 +50,7 @@ impl Growth {
 impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
         let mut watched = algebraic_loops(connections).concat();
-        watched.retain(|&output| connections.output(output).nature == Nature::Continuous);
+        watched.retain(|&output| connections.output(output).kind == SignalKind::Continuous);
         let watched = watched
             .into_iter()
             .map(|output| Growth {

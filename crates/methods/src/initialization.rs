@@ -15,8 +15,8 @@
 use nalgebra::{DMatrix, DVector};
 
 use dovetail_core::{
-    Connections, Error, Interface, Knot, LinearizeTask, MacroStep, Nature, Signal, Source, Task,
-    Workers, components,
+    Connections, Error, Interface, Knot, LinearizeTask, MacroStep, Signal, SignalKind, Source,
+    Task, Workers, components,
 };
 use dovetail_numerics::nonlinear::{Anderson, AndersonOptions, Equations, NonlinearSolver};
 
@@ -394,9 +394,11 @@ impl<'a> Start<'a> {
     fn disagreement(&self, output: usize) -> f64 {
         let known = self.held[output];
         let now = self.outputs[output];
-        match self.connections.output(output).nature {
-            Nature::Continuous if (known - now).abs() <= 1e-9 * known.abs().max(now.abs()) => 0.0,
-            Nature::Text => f64::from(u8::from(known != now)),
+        match self.connections.output(output).kind {
+            SignalKind::Continuous if (known - now).abs() <= 1e-9 * known.abs().max(now.abs()) => {
+                0.0
+            }
+            SignalKind::Text => f64::from(u8::from(known != now)),
             _ if known == now || !self.connections.feeds_held(output) => 0.0,
             _ => (known - now).abs(),
         }
@@ -429,7 +431,7 @@ impl<'a> Start<'a> {
         let smooth = |i: &Interface| {
             i.outputs
                 .iter()
-                .any(|output| output.nature == Nature::Continuous)
+                .any(|output| output.kind == SignalKind::Continuous)
         };
         let systems = self
             .connections
@@ -751,7 +753,7 @@ impl Equations for SlopeEquations<'_, '_> {
             .zip(slopes.iter().zip(answered.zip(outputs)))
         {
             // What jumps from value to value is flat in between.
-            *r = if output.nature == Nature::Continuous {
+            *r = if output.kind == SignalKind::Continuous {
                 asked - given
             } else {
                 *asked

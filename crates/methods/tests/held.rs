@@ -5,8 +5,8 @@ mod mock;
 
 use dovetail_conformance::{Expectations, conformance};
 use dovetail_core::{
-    Connections, Error, Exchange, Interface, Knot, MacroStep, Nature, Observer, Response, Signal,
-    Source, System, Trial, Workers,
+    Connections, Error, Exchange, Interface, Knot, MacroStep, Observer, Response, Signal,
+    SignalKind, Source, System, Trial, Workers,
 };
 use dovetail_methods::CouplingResidual;
 use dovetail_methods::{Costarica, EstimatorOptions, Ifosmondi, algebraic_loops, initialize};
@@ -263,20 +263,20 @@ struct Function {
 impl Function {
     fn new(
         name: &str,
-        inputs: &[Nature],
-        outputs: &[Nature],
+        inputs: &[SignalKind],
+        outputs: &[SignalKind],
         function: fn(&[f64]) -> Vec<f64>,
     ) -> Self {
         let positions: Vec<usize> = (0..inputs.len()).collect();
         let inputs = inputs
             .iter()
             .enumerate()
-            .map(|(i, nature)| input(&format!("u{i}"), 0.0, *nature))
+            .map(|(i, kind)| input(&format!("u{i}"), 0.0, *kind))
             .collect();
         let outputs = outputs
             .iter()
             .enumerate()
-            .map(|(i, nature)| output(&format!("y{i}"), &positions, *nature))
+            .map(|(i, kind)| output(&format!("y{i}"), &positions, *kind))
             .collect();
         Self {
             interface: Interface {
@@ -329,8 +329,8 @@ fn start(systems: Vec<Box<dyn System>>, sources: Vec<Source>) -> (Result<Vec<f64
     (tasks.map(values), algebraic_loops(&connections).len())
 }
 
-const NUMBER: Nature = Nature::Continuous;
-const JUMPS: Nature = Nature::Discrete;
+const NUMBER: SignalKind = SignalKind::Continuous;
+const JUMPS: SignalKind = SignalKind::Discrete;
 
 #[test]
 fn a_loop_through_a_truth_value_is_settled_and_not_solved_for() {

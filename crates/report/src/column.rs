@@ -1,6 +1,6 @@
 //! Columns of a row, and where their values are found in what a system answers.
 
-use dovetail_core::{Connections, Knot, Nature, Task};
+use dovetail_core::{Connections, Knot, SignalKind, Task};
 
 use crate::variables::{Kind, Variable};
 
@@ -56,7 +56,7 @@ impl Column {
 fn jumps(variable: &Variable, connections: &Connections) -> bool {
     let interface = || &connections.interfaces()[variable.system];
     variable.kind == Kind::Output
-        && interface().outputs[variable.position].nature != Nature::Continuous
+        && interface().outputs[variable.position].kind != SignalKind::Continuous
 }
 
 /// The time since the step began. The size of the step, not the difference of its ends, which may

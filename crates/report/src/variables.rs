@@ -1,6 +1,6 @@
 //! The variables of a model, under the names by which users know them.
 
-use dovetail_core::{Connections, Interface, Nature, glob, nearest};
+use dovetail_core::{Connections, Interface, SignalKind, glob, nearest};
 
 /// What a variable is to its system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl Variables {
 /// The inputs of a system, but for texts: their numbers say nothing to anybody.
 fn inputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
     let inputs = interface.inputs.iter().enumerate();
-    let numbers = inputs.filter(|(_, input)| input.nature != Nature::Text);
+    let numbers = inputs.filter(|(_, input)| input.kind != SignalKind::Text);
     numbers.map(move |(position, input)| Variable {
         name: interface.qualified(&input.name),
         system,
@@ -183,7 +183,7 @@ fn states(system: usize, interface: &Interface) -> impl Iterator<Item = Variable
 /// The outputs of a system, but for texts.
 fn outputs(system: usize, interface: &Interface) -> impl Iterator<Item = Variable> {
     let outputs = interface.outputs.iter().enumerate();
-    let numbers = outputs.filter(|(_, output)| output.nature != Nature::Text);
+    let numbers = outputs.filter(|(_, output)| output.kind != SignalKind::Text);
     numbers.map(move |(position, output)| Variable {
         name: interface.qualified(&output.name),
         system,

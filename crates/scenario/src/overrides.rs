@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use dovetail_fmi::{Knowledge, Use};
+use dovetail_fmi::{InterfaceUse, ProbeResult};
 use dovetail_workers::ProcessPool;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct Overrides {
     /// What the standard of FMUs forbids is an error.
     pub strict: bool,
     /// Which interface of a single FMU.
-    pub interface: Option<Use>,
+    pub interface: Option<InterfaceUse>,
     /// End of the run where neither the file nor the user says.
     pub stop_time_unless_given: Option<f64>,
     /// Variables that are to be recorded (patterns): of FMUs also those that are neither inputs, outputs nor states.
@@ -34,5 +34,5 @@ pub struct Overrides {
     /// An FMU that cannot be run is described all the same.
     pub inspecting: bool,
     /// What is known of the FMUs, in their order, from where they were tried; empty: they are to be tried.
-    pub known: Vec<Knowledge>,
+    pub known: Vec<ProbeResult>,
 }

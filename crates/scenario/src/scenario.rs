@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use dovetail_core::{Connections, Error, Source, list_names};
 use dovetail_equations::Definition;
-use dovetail_fmi::Prepared;
+use dovetail_fmi::PreparedFmu;
 
 use crate::catalog::Catalog;
 use crate::connected::Connected;
@@ -112,7 +112,7 @@ impl Scenario {
     }
 
     /// The FMUs among the systems, with the names of their systems.
-    pub fn units(&self) -> Vec<(&str, &Prepared)> {
+    pub fn units(&self) -> Vec<(&str, &PreparedFmu)> {
         self.parts
             .iter()
             .filter_map(|part| Some((part.name(), part.source.fmu()?)))

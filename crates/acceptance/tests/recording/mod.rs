@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
-use dovetail_guaranteed::{Interval, Method, Options, Outcome, Problem, Watcher, enclose};
+use dovetail_guaranteed::{EnclosureOutcome, Interval, Method, Options, Problem, Watcher, enclose};
 
 /// What was reported.
 #[derive(Clone, Debug, Default)]
@@ -86,7 +86,7 @@ pub fn shared(step: Option<f64>, output_interval: Option<f64>) -> Options {
 }
 
 /// Encloses to the end.
-pub fn enclosed(problem: &Problem, options: &Options) -> (Outcome, Recording) {
+pub fn enclosed(problem: &Problem, options: &Options) -> (EnclosureOutcome, Recording) {
     let mut recording = Recording::default();
     let outcome = enclose(problem, options, &mut recording);
     assert_eq!(outcome.stopped, None);

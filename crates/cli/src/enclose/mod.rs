@@ -6,7 +6,7 @@ mod watch;
 
 use std::time::Instant;
 
-use dovetail::guaranteed::{Method, Options, Outcome, Problem};
+use dovetail::guaranteed::{EnclosureOutcome, Method, Options, Problem};
 use dovetail::report::{EnclosureSummary, enclosure_page};
 use dovetail::scenario::Scenario;
 
@@ -68,7 +68,7 @@ fn summarize(
     scenario: &Scenario,
     problem: &Problem,
     options: &Options,
-    outcome: Outcome,
+    outcome: EnclosureOutcome,
     trouble: Option<String>,
 ) -> EnclosureSummary {
     let mut warnings = scenario.warnings.clone();

@@ -2,7 +2,7 @@
 
 use dovetail::core::{Input, Interface, Output, StepRule};
 use dovetail::fmi::description::Variable;
-use dovetail::fmi::{Abilities, Finding, Use};
+use dovetail::fmi::{Finding, FmuCapabilities, InterfaceUse};
 use serde_json::{Value, json};
 
 use super::{Found, causality, inputs, is_parameter, nature, slopes};
@@ -45,10 +45,10 @@ impl Found<'_> {
     }
 }
 
-fn kind(used: Use) -> &'static str {
+fn kind(used: InterfaceUse) -> &'static str {
     match used {
-        Use::CoSimulation => "co-simulation",
-        Use::ModelExchange => "model-exchange",
+        InterfaceUse::CoSimulation => "co-simulation",
+        InterfaceUse::ModelExchange => "model-exchange",
     }
 }
 
@@ -62,7 +62,7 @@ fn variable(of: &Variable) -> Value {
     })
 }
 
-fn abilities(of: &Abilities) -> Value {
+fn abilities(of: &FmuCapabilities) -> Value {
     let step = match of.step {
         StepRule::Free => Value::Null,
         StepRule::Imposed(size) => json!(size),
@@ -79,7 +79,7 @@ fn abilities(of: &Abilities) -> Value {
 }
 
 fn input(of: &Input) -> Value {
-    json!({ "name": of.name, "unit": of.unit, "nature": nature(of.nature), "start": of.start })
+    json!({ "name": of.name, "unit": of.unit, "nature": nature(of.kind), "start": of.start })
 }
 
 fn outputs(interface: &Interface) -> Vec<Value> {
@@ -89,7 +89,7 @@ fn outputs(interface: &Interface) -> Vec<Value> {
         json!({
             "name": of.name,
             "unit": of.unit,
-            "nature": nature(of.nature),
+            "nature": nature(of.kind),
             "depends_on": depends_on,
         })
     };

@@ -1,11 +1,11 @@
 //! What a Co-Simulation FMU answers: outputs and their slopes, at the end of a step or about the
 //! present.
 
-use dovetail_core::{Knot, MacroStep, Nature, Response, Signal};
+use dovetail_core::{Knot, MacroStep, Response, Signal, SignalKind};
 
 use super::stepping::Arrival;
 use super::{CoSimulation, Phase, Position};
-use crate::abilities::Slopes;
+use crate::abilities::OutputSlopes;
 use crate::call_error::CallError;
 use crate::exchange::{fill, read_other_outputs};
 use crate::instance::Instance;
@@ -60,7 +60,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Whether the slopes of outputs are known where the instance stands.
     fn has_slopes(&self) -> bool {
-        self.abilities.slopes != Slopes::Unknown
+        self.abilities.slopes != OutputSlopes::Unknown
             && self.phase == Phase::Stepping
             && self.knows_slopes_here()
     }
@@ -78,19 +78,19 @@ impl<I: Instance> CoSimulation<I> {
     ) -> Result<(), CallError> {
         self.hold_discrete_outputs(response);
         match self.abilities.slopes {
-            Slopes::Unknown => Ok(()),
-            Slopes::Told(orders) => {
+            OutputSlopes::Unknown => Ok(()),
+            OutputSlopes::Reported(orders) => {
                 let most = orders.min(response.derivatives());
                 (1..=most).try_for_each(|order| self.take_reported_slopes(order, response))
             }
-            Slopes::Chained => self.take_chained_slopes(elapsed, inputs, response),
+            OutputSlopes::Chained => self.take_chained_slopes(elapsed, inputs, response),
         }
     }
 
     /// Outputs that are not continuous do not move.
     fn hold_discrete_outputs(&self, response: &mut Response) {
         for (output, knot) in self.interface.outputs.iter().zip(&mut response.outputs) {
-            if output.nature != Nature::Continuous {
+            if output.kind != SignalKind::Continuous {
                 *knot = Knot::from(knot.value);
             }
         }

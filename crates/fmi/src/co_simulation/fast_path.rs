@@ -3,7 +3,7 @@
 use dovetail_core::{Knot, MacroStep, Response, Signal, StepRule};
 
 use super::{CoSimulation, Phase, Position};
-use crate::abilities::{Abilities, InputMode, Slopes};
+use crate::abilities::{FmuCapabilities, InputMode, OutputSlopes};
 use crate::call_error::CallError;
 use crate::calls::Status;
 use crate::description::Version;
@@ -32,11 +32,11 @@ impl FastSteps {
     pub fn new(
         instance: &impl Instance,
         layout: &Arc<Layout>,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
         version: Version,
     ) -> Self {
         let saves = abilities.rollback && version == Version::Two;
-        let has_slopes = abilities.slopes != Slopes::Unknown;
+        let has_slopes = abilities.slopes != OutputSlopes::Unknown;
         Self {
             prepared: is_plain(abilities, layout).then(|| instance.prepare_step(layout)),
             needs_preparation: abilities.inputs != InputMode::Held || saves,
@@ -52,7 +52,7 @@ impl FastSteps {
 }
 
 /// Whether a step is set, step and get, and no more.
-fn is_plain(abilities: &Abilities, layout: &Layout) -> bool {
+fn is_plain(abilities: &FmuCapabilities, layout: &Layout) -> bool {
     let simple_values = layout.other_inputs.is_empty() && layout.other_outputs.is_empty();
     let simple_steps = abilities.step == StepRule::Free && abilities.sub_steps == 1;
     let no_events = !abilities.event_mode && !abilities.returns_early;
@@ -203,7 +203,7 @@ impl<I: Instance> CoSimulation<I> {
         response: &mut Response,
     ) -> bool {
         self.remember_end(step, inputs);
-        if response.derivatives() > 0 && self.abilities.slopes != Slopes::Unknown {
+        if response.derivatives() > 0 && self.abilities.slopes != OutputSlopes::Unknown {
             self.fast_path.trouble = self.take_slopes(step.size(), inputs, response).err();
         }
         self.fast_path.has_no_trouble()

@@ -3,7 +3,7 @@
 use dovetail_core::{Error, Linearization, Linearize};
 
 use super::{CoSimulation, Position};
-use crate::abilities::{InputMode, Slopes};
+use crate::abilities::{InputMode, OutputSlopes};
 use crate::call_error::CallError;
 use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
@@ -98,7 +98,7 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     fn reports_slopes_of_held_inputs(&self) -> bool {
-        matches!(self.abilities.slopes, Slopes::Told(_))
+        matches!(self.abilities.slopes, OutputSlopes::Reported(_))
             && self.abilities.inputs == InputMode::Held
             && self.knows_slopes_here()
     }

@@ -8,12 +8,12 @@ mod stepping;
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MacroStep, Nature, Precision, Presence, Response, Signal,
+    Error, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal, SignalKind,
     StepRule, System, Trial,
 };
 
 use self::fast_path::FastSteps;
-use crate::abilities::Abilities;
+use crate::abilities::FmuCapabilities;
 use crate::applied_inputs::AppliedInputs;
 use crate::call_error::CallError;
 use crate::description::Version;
@@ -176,7 +176,7 @@ pub(crate) struct CoSimulation<I: Instance> {
     interface: Interface,
     instance: I,
     layout: Arc<Layout>,
-    abilities: Abilities,
+    abilities: FmuCapabilities,
     version: Version,
     span: Span,
     phase: Phase,
@@ -205,7 +205,7 @@ impl<I: Instance> CoSimulation<I> {
         name: &str,
         instance: I,
         layout: Arc<Layout>,
-        abilities: Abilities,
+        abilities: FmuCapabilities,
         version: Version,
         span: Span,
     ) -> Self {
@@ -296,7 +296,7 @@ impl<I: Instance> CoSimulation<I> {
     /// Whether a discrete input is about to change, which takes an event where event mode is used.
     fn discrete_input_changes(&self, inputs: &[Signal], elapsed: f64) -> bool {
         let changes = |(i, signal): (usize, &Signal)| {
-            let is_discrete = self.interface.inputs[i].nature != Nature::Continuous;
+            let is_discrete = self.interface.inputs[i].kind != SignalKind::Continuous;
             is_discrete && signal.value(elapsed) != self.past.discrete[i]
         };
         inputs.iter().enumerate().any(changes)

@@ -2,7 +2,7 @@
 
 use super::findings::{DescriptionError, quoted};
 use super::xml::Element;
-use super::{Kind, Version};
+use super::{InterfaceDescription, Version};
 
 const COMMON: &[&str] = &[
     "modelIdentifier",
@@ -39,7 +39,7 @@ pub(super) fn co_simulation(
     element: Element<'_>,
     version: Version,
     model_name: &str,
-) -> Result<Kind, DescriptionError> {
+) -> Result<InterfaceDescription, DescriptionError> {
     let (all, own) = match version {
         Version::Two => (TWO, CO_SIMULATION_TWO),
         Version::Three => (THREE, CO_SIMULATION_THREE),
@@ -56,7 +56,10 @@ pub(super) fn co_simulation(
 }
 
 /// What only 3.0 has.
-fn co_simulation_of_three(element: Element<'_>, kind: &mut Kind) -> Result<(), DescriptionError> {
+fn co_simulation_of_three(
+    element: Element<'_>,
+    kind: &mut InterfaceDescription,
+) -> Result<(), DescriptionError> {
     kind.fixed_internal_step = step(element)?;
     kind.intermediate_update = element.flag("providesIntermediateUpdate")?;
     kind.might_return_early = element.flag("mightReturnEarlyFromDoStep")?;
@@ -70,7 +73,7 @@ pub(super) fn model_exchange(
     element: Element<'_>,
     version: Version,
     model_name: &str,
-) -> Result<Kind, DescriptionError> {
+) -> Result<InterfaceDescription, DescriptionError> {
     let mut kind = common(element, version, model_name)?;
     if version == Version::Two {
         element.only(&[COMMON, TWO, &["completedIntegratorStepNotNeeded"]])?;
@@ -86,13 +89,13 @@ fn common(
     element: Element<'_>,
     version: Version,
     model_name: &str,
-) -> Result<Kind, DescriptionError> {
+) -> Result<InterfaceDescription, DescriptionError> {
     let (state, serialization) = match version {
         Version::Two => ("canGetAndSetFMUstate", "canSerializeFMUstate"),
         Version::Three => ("canGetAndSetFMUState", "canSerializeFMUState"),
     };
     let three = version == Version::Three;
-    Ok(Kind {
+    Ok(InterfaceDescription {
         model_identifier: model_identifier(element, model_name)?,
         needs_execution_tool: element.flag("needsExecutionTool")?,
         only_once_per_process: element.flag("canBeInstantiatedOnlyOncePerProcess")?,
@@ -101,7 +104,7 @@ fn common(
         directional_derivatives: directional_derivatives(element, version)?,
         adjoint_derivatives: three && element.flag("providesAdjointDerivatives")?,
         evaluates_discrete_states: three && element.flag("providesEvaluateDiscreteStates")?,
-        ..Kind::default()
+        ..InterfaceDescription::default()
     })
 }
 

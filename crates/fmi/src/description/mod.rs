@@ -43,9 +43,9 @@ pub struct Description {
     /// The tool that made it.
     pub generation_tool: Option<String>,
     /// What it can do for Co-Simulation, if it can.
-    pub co_simulation: Option<Kind>,
+    pub co_simulation: Option<InterfaceDescription>,
     /// What it can do for Model Exchange, if it can.
-    pub model_exchange: Option<Kind>,
+    pub model_exchange: Option<InterfaceDescription>,
     /// Whether it has the Scheduled Execution of 3.0, which is not for us.
     pub scheduled_execution: bool,
     /// All variables, in the order of the file; other parts refer to their positions here.
@@ -63,7 +63,7 @@ pub struct Description {
 /// The attributes of `<CoSimulation>` or `<ModelExchange>`; those that do not belong to a version
 /// keep their defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kind {
+pub struct InterfaceDescription {
     /// Name of the library in `binaries/`, without its ending.
     pub model_identifier: String,
     /// `needsExecutionTool`.

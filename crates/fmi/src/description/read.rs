@@ -8,8 +8,8 @@ use super::units::Type;
 use super::variables::{Listed, variables};
 use super::xml::{Document, Element};
 use super::{
-    DefaultExperiment, Description, Dimension, Kind, UnitDefinition, Variable, Version, encoding,
-    kind, units,
+    DefaultExperiment, Description, Dimension, InterfaceDescription, UnitDefinition, Variable,
+    Version, encoding, kind, units,
 };
 
 /// The largest file that is read.
@@ -100,8 +100,8 @@ fn child_or_default<'a, T: Default>(
 
 /// The interfaces that an FMU offers.
 struct Interfaces {
-    co_simulation: Option<Kind>,
-    model_exchange: Option<Kind>,
+    co_simulation: Option<InterfaceDescription>,
+    model_exchange: Option<InterfaceDescription>,
     scheduled_execution: bool,
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::instances::{InstanceChoice, InstanceSource};
-use super::{Conditions, Settings, Unit};
-use crate::experiment::{Baseline, Course, Experiment, ExperimentFailure, Observation};
+use super::{Fmu, RunConditions, Settings};
+use crate::experiment::{Baseline, Experiment, ExperimentFailure, InputCourse, Observation};
 use crate::journal::CallLog;
 
 /// So many steps are taken with an instance before it is reset to see whether that works.
@@ -27,14 +27,14 @@ pub struct Attempted {
 
 /// Tries one FMU in this process.
 pub struct TestBench {
-    unit: Arc<Unit>,
+    unit: Arc<Fmu>,
     instances: InstanceSource,
     log: Option<Arc<CallLog>>,
 }
 
 impl TestBench {
     /// For an FMU, whose calls are written down where there is a log.
-    pub fn new(unit: Arc<Unit>, log: Option<Arc<CallLog>>) -> Self {
+    pub fn new(unit: Arc<Fmu>, log: Option<Arc<CallLog>>) -> Self {
         Self {
             unit,
             instances: InstanceSource::fresh(),
@@ -43,7 +43,7 @@ impl TestBench {
     }
 
     /// The FMU.
-    pub fn unit(&self) -> &Unit {
+    pub fn unit(&self) -> &Fmu {
         &self.unit
     }
 
@@ -73,9 +73,9 @@ impl TestBench {
     ) -> Result<Observation, ExperimentFailure> {
         let prepared = self.unit.lay_out(settings.clone(), step)?;
         prepared.check_library()?;
-        let conditions = Conditions {
+        let conditions = RunConditions {
             log: self.log.clone(),
-            ..Conditions::of_the_probe(step, settings)
+            ..RunConditions::of_the_probe(step, settings)
         };
         prepared.experiment(experiment, &conditions, &self.instances)
     }
@@ -88,7 +88,7 @@ impl TestBench {
         settings: &Settings,
         step: f64,
         baseline: &Baseline,
-        course: Option<Course>,
+        course: Option<InputCourse>,
     ) -> Result<bool, ExperimentFailure> {
         if let Some(course) = course {
             let steps = Experiment::Steps {

@@ -14,14 +14,14 @@ pub(super) const MOST_ELEMENTS: usize = 5000;
 
 /// One of the two interfaces that we use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Use {
+pub enum InterfaceUse {
     /// The FMU brings its solver.
     CoSimulation,
     /// Our integrator moves it.
     ModelExchange,
 }
 
-impl std::fmt::Display for Use {
+impl std::fmt::Display for InterfaceUse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::CoSimulation => "Co-Simulation",
@@ -58,7 +58,7 @@ pub enum FmuError {
     #[error("{}", not_offered(*.asked, *.scheduled_execution_only))]
     NotOffered {
         /// The interface that was asked for, if one was.
-        asked: Option<Use>,
+        asked: Option<InterfaceUse>,
         /// Whether it offers Scheduled Execution and nothing else.
         scheduled_execution_only: bool,
     },
@@ -78,7 +78,7 @@ pub enum FmuError {
     NotTried(ExperimentFailure),
 }
 
-fn not_offered(asked: Option<Use>, scheduled_execution_only: bool) -> String {
+fn not_offered(asked: Option<InterfaceUse>, scheduled_execution_only: bool) -> String {
     match asked {
         Some(used) if scheduled_execution_only => format!(
             "it does not offer {used}, but Scheduled Execution only, which Dovetail does not run"

@@ -1,15 +1,16 @@
 //! Experiments on an FMU that was laid out.
 
 use dovetail_core::{
-    Input, Linearization, MAX_DEGREE, MacroStep, Nature, Output, Response, Signal, StepRule, System,
+    Input, Linearization, MAX_DEGREE, MacroStep, Output, Response, Signal, SignalKind, StepRule,
+    System,
 };
 
 use super::error::FmuError;
 use super::instances::InstanceSource;
 use super::probing::Asked;
-use super::{Conditions, Prepared};
-use crate::abilities::{Abilities, InputMode, Slopes};
-use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
+use super::{PreparedFmu, RunConditions};
+use crate::abilities::{FmuCapabilities, InputMode, OutputSlopes};
+use crate::experiment::{Experiment, ExperimentFailure, InputCourse, Observation};
 
 /// A step that is this part of an ordinary one is next to nothing.
 const HARDLY: f64 = 1e-5;
@@ -17,12 +18,12 @@ const HARDLY: f64 = 1e-5;
 /// only.
 const SPREAD: f64 = 0.37;
 
-impl Prepared {
+impl PreparedFmu {
     /// Tries `experiment` on an instance of this process, over steps of about `conditions.step`.
     pub(super) fn experiment(
         &self,
         experiment: &Experiment,
-        conditions: &Conditions,
+        conditions: &RunConditions,
         instances: &InstanceSource,
     ) -> Result<Observation, ExperimentFailure> {
         let attempt = Attempt {
@@ -66,8 +67,10 @@ impl Prepared {
 
     /// Inputs away from their start values, those that are not quantities at them.
     fn moved_inputs(&self, offset: f64) -> Vec<f64> {
-        let moved = |input: &Input| match input.nature {
-            Nature::Continuous if offset != 0.0 => input.start + offset * (1.0 + input.start.abs()),
+        let moved = |input: &Input| match input.kind {
+            SignalKind::Continuous if offset != 0.0 => {
+                input.start + offset * (1.0 + input.start.abs())
+            }
             _ => input.start,
         };
         self.layout.inputs.iter().map(moved).collect()
@@ -76,19 +79,19 @@ impl Prepared {
 
 /// One attempt at an experiment.
 struct Attempt<'a> {
-    prepared: &'a Prepared,
-    conditions: &'a Conditions,
+    prepared: &'a PreparedFmu,
+    conditions: &'a RunConditions,
     instances: &'a InstanceSource,
     early: bool,
 }
 
 impl Attempt<'_> {
     /// The FMU as it is without anything that has yet to be tried.
-    fn plain(&self) -> Abilities {
-        Abilities {
+    fn plain(&self) -> FmuCapabilities {
+        FmuCapabilities {
             rollback: false,
             linearizes: false,
-            slopes: Slopes::Unknown,
+            slopes: OutputSlopes::Unknown,
             inputs: InputMode::Held,
             early_inputs: self.early,
             ..self.prepared.declared.clone()
@@ -97,8 +100,8 @@ impl Attempt<'_> {
 
     fn made(
         &self,
-        abilities: &Abilities,
-        conditions: &Conditions,
+        abilities: &FmuCapabilities,
+        conditions: &RunConditions,
         derivatives: usize,
     ) -> Result<TestSystem, FmuError> {
         TestSystem::new(
@@ -113,7 +116,7 @@ impl Attempt<'_> {
     /// A system with these abilities at the beginning of the run.
     fn begun(
         &self,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
         derivatives: usize,
     ) -> Result<TestSystem, ExperimentFailure> {
         let mut system = self.made(abilities, self.conditions, derivatives)?;
@@ -123,7 +126,7 @@ impl Attempt<'_> {
 
     fn start(&self, offset: f64) -> Result<Observation, ExperimentFailure> {
         let inputs = self.prepared.moved_inputs(offset);
-        let known = Conditions {
+        let known = RunConditions {
             inputs: Some(inputs.clone()),
             ..self.conditions.clone()
         };
@@ -142,19 +145,19 @@ impl Attempt<'_> {
         Ok(seen)
     }
 
-    fn steps(&self, course: Course, sizes: &[f64]) -> Result<Observation, ExperimentFailure> {
+    fn steps(&self, course: InputCourse, sizes: &[f64]) -> Result<Observation, ExperimentFailure> {
         let mut able = self.plain();
         able.inputs = match course {
-            Course::Derivatives(order) => InputMode::Derivatives(order),
-            Course::Intermediate => InputMode::Intermediate,
-            Course::Held | Course::Moved(_) => InputMode::Held,
+            InputCourse::Derivatives(order) => InputMode::Derivatives(order),
+            InputCourse::Intermediate => InputMode::Intermediate,
+            InputCourse::Held | InputCourse::Moved(_) => InputMode::Held,
         };
         let mut system = self.begun(&able, 0)?;
         match course {
-            Course::Held => {}
-            Course::Moved(offset) => system.inputs = system.moved(offset),
-            Course::Derivatives(order) => system.bend(order, sizes[0]),
-            Course::Intermediate => system.bend(1, sizes[0]),
+            InputCourse::Held => {}
+            InputCourse::Moved(offset) => system.inputs = system.moved(offset),
+            InputCourse::Derivatives(order) => system.bend(order, sizes[0]),
+            InputCourse::Intermediate => system.bend(1, sizes[0]),
         }
         let mut seen = system.nothing_seen();
         let mut start = self.prepared.start_time();
@@ -174,7 +177,7 @@ impl Attempt<'_> {
         offset: f64,
         sizes: &[f64],
     ) -> Result<Observation, ExperimentFailure> {
-        let able = Abilities {
+        let able = FmuCapabilities {
             rollback: tried,
             ..self.plain()
         };
@@ -205,7 +208,7 @@ impl Attempt<'_> {
     }
 
     fn linearize_and_read(&self, offset: f64) -> Result<Observation, ExperimentFailure> {
-        let able = Abilities {
+        let able = FmuCapabilities {
             linearizes: true,
             ..self.plain()
         };
@@ -222,7 +225,7 @@ impl Attempt<'_> {
     }
 
     fn roll_back(&self) -> Result<Observation, ExperimentFailure> {
-        let able = Abilities {
+        let able = FmuCapabilities {
             rollback: true,
             ..self.plain()
         };
@@ -246,11 +249,11 @@ impl Attempt<'_> {
 
     fn slopes(
         &self,
-        by: Slopes,
+        by: OutputSlopes,
         at_start: bool,
         offset: f64,
     ) -> Result<Observation, ExperimentFailure> {
-        let able = Abilities {
+        let able = FmuCapabilities {
             slopes: by,
             slopes_at_start: at_start,
             ..self.plain()
@@ -300,9 +303,9 @@ struct TestSystem {
 
 impl TestSystem {
     fn new(
-        prepared: &Prepared,
-        abilities: &Abilities,
-        conditions: &Conditions,
+        prepared: &PreparedFmu,
+        abilities: &FmuCapabilities,
+        conditions: &RunConditions,
         derivatives: usize,
         instances: &InstanceSource,
     ) -> Result<Self, FmuError> {
@@ -372,7 +375,7 @@ impl TestSystem {
     }
 
     fn see_slopes(&self, seen: &mut Observation) {
-        let is_smooth = |output: &Output| output.nature == Nature::Continuous;
+        let is_smooth = |output: &Output| output.kind == SignalKind::Continuous;
         let outputs = &self.system.interface().outputs;
         let all = outputs.iter().zip(&self.response.outputs);
         let smooth = all.filter(|(output, _)| is_smooth(output));
@@ -411,7 +414,7 @@ impl TestSystem {
     }
 
     fn is_continuous(&self, input: usize) -> bool {
-        self.system.interface().inputs[input].nature == Nature::Continuous
+        self.system.interface().inputs[input].kind == SignalKind::Continuous
     }
 }
 

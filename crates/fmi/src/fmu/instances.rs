@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Use;
+use super::error::InterfaceUse;
 use crate::call_error::CallError;
 use crate::component::FmiVersion;
 use crate::fmi2::Fmi2;
@@ -26,7 +26,7 @@ pub enum InstanceChoice {
 /// What a component was instantiated with, beside what is the same for all of an FMU.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct InstantiationArguments {
-    pub used: Use,
+    pub used: InterfaceUse,
     pub event_mode: bool,
     pub early_return: bool,
     pub intermediate: Vec<u32>,

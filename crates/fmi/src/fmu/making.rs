@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Precision, Presence, StepRule, System};
 
-use super::error::{FmuError, Use};
+use super::error::{FmuError, InterfaceUse};
 use super::instances::{InstanceSource, InstantiationArguments};
-use super::{Conditions, Prepared};
-use crate::abilities::{Abilities, InputMode};
+use super::{PreparedFmu, RunConditions};
+use crate::abilities::{FmuCapabilities, InputMode};
 use crate::call_error::CallError;
 use crate::co_simulation::{CoSimulation, Span};
 use crate::description::{Causality, Value, Version};
@@ -27,12 +27,12 @@ type MonitoredSystem = (Box<dyn System>, Arc<Monitor>);
 /// A variable, as a position in the description, and the values that were given for it.
 type Given = (usize, Vec<Value>);
 
-impl Prepared {
+impl PreparedFmu {
     /// A system of this name, and what can be known of it while it runs.
     pub fn system(
         &self,
         name: &str,
-        conditions: &Conditions,
+        conditions: &RunConditions,
     ) -> Result<(Box<dyn System>, Arc<Monitor>), FmuError> {
         let mut abilities = self.abilities.clone();
         abilities.step = self.step_rule(conditions.step);
@@ -50,7 +50,7 @@ impl Prepared {
     /// What a system of it can do in a run with steps of about this size, without making one.
     pub fn capabilities(&self, step: f64) -> Capabilities {
         let abilities = &self.abilities;
-        let exchange = self.used == Use::ModelExchange;
+        let exchange = self.used == InterfaceUse::ModelExchange;
         Capabilities {
             trial: abilities.rollback || exchange,
             linearize: abilities.linearizes || exchange,
@@ -86,7 +86,9 @@ impl Prepared {
     /// The step inside the FMU, where it declares one and nobody imposes another.
     pub fn internal_step(&self) -> Option<f64> {
         let inner = self.kind().fixed_internal_step.filter(|size| *size > 0.0);
-        inner.filter(|_| self.used == Use::CoSimulation && self.settings.imposed_step.is_none())
+        inner.filter(|_| {
+            self.used == InterfaceUse::CoSimulation && self.settings.imposed_step.is_none()
+        })
     }
 
     /// Whether steps and the whole run are made of the FMU's own steps.
@@ -102,14 +104,14 @@ impl Prepared {
     pub fn needs_constant_step(&self) -> bool {
         let kind = self.kind();
         let said = self.settings.imposed_step.or(kind.fixed_internal_step);
-        self.used == Use::CoSimulation && !kind.variable_step && said.is_none()
+        self.used == InterfaceUse::CoSimulation && !kind.variable_step && said.is_none()
     }
 
     pub(super) fn system_with(
         &self,
         name: &str,
-        abilities: &Abilities,
-        conditions: &Conditions,
+        abilities: &FmuCapabilities,
+        conditions: &RunConditions,
         instances: &InstanceSource,
     ) -> Result<MonitoredSystem, FmuError> {
         let journal = Journal::new(name, conditions.log.clone());
@@ -131,8 +133,8 @@ impl Prepared {
         &self,
         name: &str,
         instance: I,
-        abilities: &Abilities,
-        conditions: &Conditions,
+        abilities: &FmuCapabilities,
+        conditions: &RunConditions,
     ) -> MonitoredSystem {
         let monitor = instance.journal().monitor.clone();
         let layout = self.layout.clone();
@@ -143,10 +145,10 @@ impl Prepared {
             tolerance: conditions.asked_tolerance,
         };
         let system: Box<dyn System> = match self.used {
-            Use::CoSimulation => Box::new(CoSimulation::new(
+            InterfaceUse::CoSimulation => Box::new(CoSimulation::new(
                 name, instance, layout, abilities, version, span,
             )),
-            Use::ModelExchange => {
+            InterfaceUse::ModelExchange => {
                 let terms = self.terms(span, conditions);
                 Box::new(ModelExchange::new(name, instance, layout, abilities, terms))
             }
@@ -154,7 +156,7 @@ impl Prepared {
         (system, monitor)
     }
 
-    fn terms(&self, span: Span, conditions: &Conditions) -> Terms {
+    fn terms(&self, span: Span, conditions: &RunConditions) -> Terms {
         Terms {
             span,
             stride: conditions.step,
@@ -179,7 +181,7 @@ impl Prepared {
 }
 
 /// Instances.
-impl Prepared {
+impl PreparedFmu {
     pub(super) fn instance2(
         &self,
         journal: Arc<Journal>,
@@ -236,7 +238,7 @@ impl Prepared {
     ) -> Instantiation<'a> {
         Instantiation {
             library,
-            co_simulation: self.used == Use::CoSimulation,
+            co_simulation: self.used == InterfaceUse::CoSimulation,
             token: &self.unit.description.token,
             resources,
             journal,
@@ -258,7 +260,7 @@ impl Prepared {
     }
 
     /// What instances are made for: as declared, but for what the probe could not make them with.
-    fn abilities_of_instances(&self) -> &Abilities {
+    fn abilities_of_instances(&self) -> &FmuCapabilities {
         if self.settings.without_event_mode {
             &self.abilities
         } else {

@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use dovetail_core::{Interface, StepRule};
 use serde::{Deserialize, Serialize};
 
-use self::error::{FmuError, Use};
-use crate::abilities::Abilities;
+use self::error::{FmuError, InterfaceUse};
+use crate::abilities::FmuCapabilities;
 use crate::archive::Archive;
 use crate::call_error::CallError;
-use crate::description::{Description, Kind, Strictness, Value, Version, read};
+use crate::description::{Description, InterfaceDescription, Strictness, Value, Version, read};
 use crate::finding::Finding;
 use crate::journal::CallLog;
 use crate::layout::Layout;
@@ -30,7 +30,7 @@ use crate::probe::ExperimentRunner;
 const LARGEST_DESCRIPTION: u64 = 256 << 20;
 
 /// An FMU, unpacked and read; its library is loaded when it is first needed.
-pub struct Unit {
+pub struct Fmu {
     path: PathBuf,
     archive: Archive,
     description: Description,
@@ -42,7 +42,7 @@ pub struct Unit {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Settings {
     /// Which interface, if the user says; else Co-Simulation where there is one.
-    pub interface: Option<Use>,
+    pub interface: Option<InterfaceUse>,
     /// Parameters and start values by name, all elements of an array.
     pub values: Vec<(String, Vec<Value>)>,
     /// Start of the run.
@@ -75,7 +75,7 @@ pub enum Probing<'a> {
 
 /// What differs from run to run.
 #[derive(Clone, Debug)]
-pub struct Conditions {
+pub struct RunConditions {
     /// The communication step of FMUs that need a constant one, and about that of the others.
     pub step: f64,
     /// The relative tolerance of our integrator.
@@ -88,7 +88,7 @@ pub struct Conditions {
     pub inputs: Option<Vec<f64>>,
 }
 
-impl Conditions {
+impl RunConditions {
     /// Those under which FMUs are tried out.
     fn of_the_probe(step: f64, settings: &Settings) -> Self {
         Self {
@@ -102,21 +102,21 @@ impl Conditions {
 }
 
 /// An FMU that was tried and is ready for systems to be made of it.
-pub struct Prepared {
-    unit: Arc<Unit>,
+pub struct PreparedFmu {
+    unit: Arc<Fmu>,
     pub(crate) settings: Settings,
-    used: Use,
+    used: InterfaceUse,
     pub(crate) layout: Arc<Layout>,
     values: Vec<(usize, Vec<Value>)>,
-    pub(crate) abilities: Abilities,
-    pub(crate) declared: Abilities,
+    pub(crate) abilities: FmuCapabilities,
+    pub(crate) declared: FmuCapabilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
     /// Why it cannot be run here.
     unusable: Option<String>,
 }
 
-impl std::fmt::Debug for Prepared {
+impl std::fmt::Debug for PreparedFmu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Prepared")
             .field("unit", &self.unit.path)
@@ -125,7 +125,7 @@ impl std::fmt::Debug for Prepared {
     }
 }
 
-impl Unit {
+impl Fmu {
     /// Opens a file or an unpacked folder.
     pub fn open(path: &Path, strictness: Strictness) -> Result<Arc<Self>, FmuError> {
         let archive = Archive::open(path)?;
@@ -160,12 +160,15 @@ impl Unit {
     }
 
     /// The interface to use and what the FMU declares for it.
-    pub fn choose(&self, asked: Option<Use>) -> Result<(Use, &Kind), FmuError> {
+    pub fn choose(
+        &self,
+        asked: Option<InterfaceUse>,
+    ) -> Result<(InterfaceUse, &InterfaceDescription), FmuError> {
         let chosen = match asked {
             Some(used) => self.offered(used),
             None => {
-                let first = self.offered(Use::CoSimulation);
-                first.or_else(|| self.offered(Use::ModelExchange))
+                let first = self.offered(InterfaceUse::CoSimulation);
+                first.or_else(|| self.offered(InterfaceUse::ModelExchange))
             }
         };
         chosen.ok_or_else(|| FmuError::NotOffered {
@@ -174,16 +177,16 @@ impl Unit {
         })
     }
 
-    fn offered(&self, used: Use) -> Option<(Use, &Kind)> {
+    fn offered(&self, used: InterfaceUse) -> Option<(InterfaceUse, &InterfaceDescription)> {
         let kind = match used {
-            Use::CoSimulation => self.description.co_simulation.as_ref(),
-            Use::ModelExchange => self.description.model_exchange.as_ref(),
+            InterfaceUse::CoSimulation => self.description.co_simulation.as_ref(),
+            InterfaceUse::ModelExchange => self.description.model_exchange.as_ref(),
         };
         kind.map(|kind| (used, kind))
     }
 
     fn has_scheduled_execution_only(&self) -> bool {
-        let others = [Use::CoSimulation, Use::ModelExchange];
+        let others = [InterfaceUse::CoSimulation, InterfaceUse::ModelExchange];
         self.description.scheduled_execution
             && others.iter().all(|&used| self.offered(used).is_none())
     }
@@ -206,29 +209,29 @@ impl Unit {
     }
 }
 
-impl Prepared {
+impl PreparedFmu {
     /// The interface of a system of this name.
     pub fn interface(&self, name: &str) -> Interface {
         self.layout.interface(name)
     }
 
     /// The FMU.
-    pub fn unit(&self) -> &Arc<Unit> {
+    pub fn unit(&self) -> &Arc<Fmu> {
         &self.unit
     }
 
     /// The interface in use.
-    pub fn used(&self) -> Use {
+    pub fn used(&self) -> InterfaceUse {
         self.used
     }
 
     /// What it can do.
-    pub fn abilities(&self) -> &Abilities {
+    pub fn abilities(&self) -> &FmuCapabilities {
         &self.abilities
     }
 
     /// What it declares.
-    pub fn declared(&self) -> &Abilities {
+    pub fn declared(&self) -> &FmuCapabilities {
         &self.declared
     }
 
@@ -274,14 +277,14 @@ impl Prepared {
             Version::Three => "fmi3DoStep",
         };
         let is_there = library.symbol::<*const ()>(step).is_some();
-        if is_there || self.used == Use::ModelExchange {
+        if is_there || self.used == InterfaceUse::ModelExchange {
             Ok(())
         } else {
             Err(CallError::Missing(MissingSymbol(step)).into())
         }
     }
 
-    fn kind(&self) -> &Kind {
+    fn kind(&self) -> &InterfaceDescription {
         match self.unit.choose(Some(self.used)) {
             Ok((_, kind)) => kind,
             Err(_) => unreachable!("BUG: the interface was chosen when the FMU was prepared"),

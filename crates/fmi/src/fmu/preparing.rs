@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use dovetail_core::StepRule;
 
-use super::error::{FmuError, MOST_ELEMENTS, Use};
+use super::error::{FmuError, InterfaceUse, MOST_ELEMENTS};
 use super::instances::InstanceSource;
-use super::{Conditions, Prepared, Probing, Settings, Unit};
-use crate::abilities::{Abilities, InputMode};
-use crate::description::{Causality, Kind, Value, Variable};
+use super::{Fmu, PreparedFmu, Probing, RunConditions, Settings};
+use crate::abilities::{FmuCapabilities, InputMode};
+use crate::description::{Causality, InterfaceDescription, Value, Variable};
 use crate::experiment::{Experiment, ExperimentFailure, Observation};
 use crate::layout::{self, Layout};
 use crate::library::Library;
@@ -19,14 +19,14 @@ use crate::settings::{self, SettingError};
 /// Sizes of arrays that a user sets, by the references of their structural parameters.
 type StructuralValues = HashMap<u32, usize>;
 
-impl Unit {
+impl Fmu {
     /// Lays the FMU out and tries it, over steps of about `step`.
     pub fn prepare(
         self: &Arc<Self>,
         settings: Settings,
         step: f64,
         probing: Probing<'_>,
-    ) -> Result<Prepared, FmuError> {
+    ) -> Result<PreparedFmu, FmuError> {
         let mut prepared = self.lay_out(settings, step)?;
         let remarks = self.remarks(prepared.kind())?;
         prepared.warnings.splice(0..0, remarks);
@@ -40,7 +40,7 @@ impl Unit {
     }
 
     /// What is odd about its library, and what else it needs.
-    fn remarks(&self, kind: &Kind) -> Result<Vec<String>, FmuError> {
+    fn remarks(&self, kind: &InterfaceDescription) -> Result<Vec<String>, FmuError> {
         let version = self.description.version;
         let folder = self.archive.folder();
         let (_, odd) = Library::find(folder, version, &kind.model_identifier)?;
@@ -52,7 +52,7 @@ impl Unit {
         Ok(odd.into_iter().chain(tool).collect())
     }
 
-    fn probe_here(self: &Arc<Self>, prepared: &mut Prepared, step: f64) -> Result<(), FmuError> {
+    fn probe_here(self: &Arc<Self>, prepared: &mut PreparedFmu, step: f64) -> Result<(), FmuError> {
         let warning = "it was tried out in this process: no program is set that could serve as \
                        another one";
         prepared.warnings.push(warning.to_owned());
@@ -70,7 +70,7 @@ impl Unit {
         settings: Settings,
         step: f64,
         why: &str,
-    ) -> Result<Prepared, FmuError> {
+    ) -> Result<PreparedFmu, FmuError> {
         let mut prepared = self.prepare(settings, step, Probing::Declared)?;
         prepared.abilities = prepared.abilities.without_promises(true);
         let warning = format!("it cannot be run here: {why}");
@@ -84,7 +84,7 @@ impl Unit {
         self: &Arc<Self>,
         settings: Settings,
         step: f64,
-    ) -> Result<Prepared, FmuError> {
+    ) -> Result<PreparedFmu, FmuError> {
         let (used, kind) = self.choose(settings.interface)?;
         let structural = self.structural_values(&settings)?;
         let values = self.check_values(&settings.values, &structural)?;
@@ -97,10 +97,12 @@ impl Unit {
         );
         layout.take_starts(&values);
         let abilities = match used {
-            Use::CoSimulation => self.co_simulation_abilities(kind, &layout, &settings, step),
-            Use::ModelExchange => Abilities::of_model_exchange(kind, &layout),
+            InterfaceUse::CoSimulation => {
+                self.co_simulation_abilities(kind, &layout, &settings, step)
+            }
+            InterfaceUse::ModelExchange => FmuCapabilities::of_model_exchange(kind, &layout),
         };
-        Ok(Prepared {
+        Ok(PreparedFmu {
             unit: self.clone(),
             settings,
             used,
@@ -117,12 +119,12 @@ impl Unit {
     /// What a Co-Simulation FMU can do under these settings, as it declares.
     fn co_simulation_abilities(
         &self,
-        kind: &Kind,
+        kind: &InterfaceDescription,
         layout: &Layout,
         settings: &Settings,
         step: f64,
-    ) -> Abilities {
-        let mut abilities = Abilities::declared(&self.description, kind, layout, step);
+    ) -> FmuCapabilities {
+        let mut abilities = FmuCapabilities::declared(&self.description, kind, layout, step);
         if settings.without_event_mode {
             abilities = abilities.without_event_mode(kind);
         }
@@ -147,7 +149,7 @@ impl Unit {
 }
 
 /// Values that a user gives.
-impl Unit {
+impl Fmu {
     fn check_values(
         &self,
         given: &[(String, Vec<Value>)],
@@ -192,10 +194,10 @@ impl Unit {
     }
 }
 
-impl Prepared {
+impl PreparedFmu {
     /// There is no other process to try it in: nothing that it declares is used.
     fn forgo_probe(&mut self) {
-        let co_simulation = self.used == Use::CoSimulation;
+        let co_simulation = self.used == InterfaceUse::CoSimulation;
         self.abilities = self.abilities.clone().without_promises(co_simulation);
         let warning = "it may be instantiated once in a process only, and there is no other \
                        process to try it in: what it \
@@ -210,14 +212,14 @@ impl Prepared {
         step: f64,
     ) -> Result<Observation, ExperimentFailure> {
         self.check_library()?;
-        let conditions = Conditions::of_the_probe(step, &self.settings);
+        let conditions = RunConditions::of_the_probe(step, &self.settings);
         self.experiment(experiment, &conditions, &InstanceSource::fresh())
     }
 }
 
 /// Experiments in this process.
 struct InProcess {
-    prepared: Prepared,
+    prepared: PreparedFmu,
     step: f64,
 }
 

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Prepared;
-use super::error::{FmuError, Use};
+use super::PreparedFmu;
+use super::error::{FmuError, InterfaceUse};
 use super::instances::InstanceSource;
 use crate::call_error::CallError;
 use crate::description::Version;
@@ -23,7 +23,7 @@ pub(super) struct Asked {
     pub comparable: bool,
 }
 
-impl Prepared {
+impl PreparedFmu {
     /// Has the FMU tried by `experiments`. Steps of an FMU that fails in them are the run's to
     /// report.
     pub(super) fn probe(
@@ -32,7 +32,7 @@ impl Prepared {
         step: f64,
     ) -> Result<(), FmuError> {
         let subject = Subject {
-            co_simulation: self.used == Use::CoSimulation,
+            co_simulation: self.used == InterfaceUse::CoSimulation,
             movable: !self.layout.smooth_input_positions.is_empty(),
             smooth: self.layout.smooth_output_positions.clone(),
             step,
@@ -98,8 +98,8 @@ impl Prepared {
     ) -> Result<Reactions, CallError> {
         instance.enter_initialization(self.settings.start, self.settings.stop, None)?;
         let seen = match self.used {
-            Use::CoSimulation => self.co_simulation_reactions(&mut instance, asked)?,
-            Use::ModelExchange => self.model_exchange_reactions(&mut instance, asked)?,
+            InterfaceUse::CoSimulation => self.co_simulation_reactions(&mut instance, asked)?,
+            InterfaceUse::ModelExchange => self.model_exchange_reactions(&mut instance, asked)?,
         };
         let _ = instance.terminate();
         Ok(seen)

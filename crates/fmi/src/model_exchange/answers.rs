@@ -1,7 +1,7 @@
 //! What a Model Exchange FMU answers: outputs and their slopes, at the end of a step or about the
 //! present.
 
-use dovetail_core::{Knot, Nature, Response, Signal};
+use dovetail_core::{Knot, Response, Signal, SignalKind};
 
 use super::stencil::Stencil;
 use super::{DIFFERENCE, ExchangePhase, FlowScratch, ModelExchange};
@@ -114,7 +114,7 @@ impl<I: Instance> ModelExchange<I> {
         let outputs = self.interface.outputs.iter();
         let values = self.buffers.outputs[0].iter();
         for (knot, (output, &value)) in response.outputs.iter_mut().zip(outputs.zip(values)) {
-            *knot = if output.nature == Nature::Continuous {
+            *knot = if output.kind == SignalKind::Continuous {
                 Knot::value_only(value)
             } else {
                 Knot::from(value)

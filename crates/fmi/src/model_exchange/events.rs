@@ -1,6 +1,6 @@
 //! Events of a Model Exchange FMU: when they are due, and what they change.
 
-use dovetail_core::{Nature, Signal};
+use dovetail_core::{Signal, SignalKind};
 use dovetail_numerics::Hint;
 
 use super::ModelExchange;
@@ -100,7 +100,7 @@ impl<I: Instance> ModelExchange<I> {
 
     pub(super) fn discrete_input_changes(&self, inputs: &[Signal]) -> bool {
         let changes = |(i, signal): (usize, &Signal)| {
-            let is_discrete = self.interface.inputs[i].nature != Nature::Continuous;
+            let is_discrete = self.interface.inputs[i].kind != SignalKind::Continuous;
             is_discrete && signal.value(0.0) != self.discrete[i]
         };
         inputs.iter().enumerate().any(changes)

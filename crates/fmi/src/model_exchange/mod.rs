@@ -21,7 +21,7 @@ use dovetail_core::{
 use dovetail_numerics::{Hint, IntegrationError, Integrator, Tolerance};
 
 use self::stretch::{Stretch, Trouble};
-use crate::abilities::Abilities;
+use crate::abilities::FmuCapabilities;
 use crate::applied_inputs::AppliedInputs;
 use crate::call_error::CallError;
 use crate::co_simulation::Span;
@@ -168,7 +168,7 @@ pub(crate) struct ModelExchange<I: Instance> {
     interface: Interface,
     instance: I,
     layout: Arc<Layout>,
-    abilities: Abilities,
+    abilities: FmuCapabilities,
     span: Span,
     /// Start of the run.
     start: f64,
@@ -213,7 +213,7 @@ impl<I: Instance> ModelExchange<I> {
         name: &str,
         instance: I,
         layout: Arc<Layout>,
-        abilities: Abilities,
+        abilities: FmuCapabilities,
         terms: Terms,
     ) -> Self {
         let interface = layout.interface(name);

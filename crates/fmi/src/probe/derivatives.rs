@@ -3,7 +3,7 @@
 use dovetail_core::StepRule;
 
 use super::{MOVING, Probe};
-use crate::abilities::Slopes;
+use crate::abilities::OutputSlopes;
 use crate::experiment::{Experiment, ExperimentFailure, Observation};
 use crate::finding::{Capability, Finding};
 use crate::measures::relative_distance;
@@ -48,9 +48,9 @@ impl Probe<'_> {
             let able = &mut self.abilities;
             let chained = able.linearizes && !able.derivatives_leave_traces;
             able.slopes = if chained {
-                Slopes::Chained
+                OutputSlopes::Chained
             } else {
-                Slopes::Unknown
+                OutputSlopes::Unknown
             };
         }
         self.findings.push(finding);
@@ -92,7 +92,11 @@ impl Probe<'_> {
         None
     }
 
-    fn slopes(&mut self, by: Slopes, at: Circumstances) -> Result<Observation, ExperimentFailure> {
+    fn slopes(
+        &mut self,
+        by: OutputSlopes,
+        at: Circumstances,
+    ) -> Result<Observation, ExperimentFailure> {
         self.try_out(Experiment::OutputSlopes {
             early: self.early(),
             by,
@@ -103,7 +107,7 @@ impl Probe<'_> {
 
     /// The slopes that the FMU reports, where it moves by itself if it does somewhere.
     fn reported_slopes(&mut self, orders: usize) -> Result<Observation, ExperimentFailure> {
-        let by = Slopes::Told(orders);
+        let by = OutputSlopes::Reported(orders);
         let Some((seen, circumstances)) = self.best_attempt(by) else {
             return self.slopes(by, Circumstances::new(false, 0.0));
         };
@@ -114,7 +118,7 @@ impl Probe<'_> {
 
     /// The first attempt in which outputs move, and not only because inputs have jumped; else the
     /// first that succeeds.
-    fn best_attempt(&mut self, by: Slopes) -> Option<(Observation, Circumstances)> {
+    fn best_attempt(&mut self, by: OutputSlopes) -> Option<(Observation, Circumstances)> {
         let mut first = None;
         for circumstances in ATTEMPTS {
             let Ok(seen) = self.slopes(by, circumstances) else {
@@ -132,7 +136,7 @@ impl Probe<'_> {
     /// of the outputs. They know nothing of outputs that move with time by themselves.
     fn chained_are_better(&mut self, reported: &Observation) -> bool {
         let circumstances = Circumstances::new(false, self.moving);
-        let Ok(chained) = self.slopes(Slopes::Chained, circumstances) else {
+        let Ok(chained) = self.slopes(OutputSlopes::Chained, circumstances) else {
             return false;
         };
         // The input has jumped in the first step; the difference is that around the second.

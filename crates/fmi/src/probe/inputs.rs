@@ -2,7 +2,7 @@
 
 use super::Probe;
 use crate::abilities::InputMode;
-use crate::experiment::Course;
+use crate::experiment::InputCourse;
 use crate::finding::{Capability, Finding};
 use crate::measures::differ;
 
@@ -10,7 +10,7 @@ impl Probe<'_> {
     /// Up to which order input derivatives change anything.
     pub(super) fn try_input_derivatives(&mut self, most: usize, baseline: &[f64]) {
         let mut degree = 0;
-        while degree < most && self.has_effect(Course::Derivatives(degree + 1), baseline) {
+        while degree < most && self.has_effect(InputCourse::Derivatives(degree + 1), baseline) {
             degree += 1;
         }
         let capability = Capability::InputDerivatives;
@@ -44,7 +44,7 @@ impl Probe<'_> {
 
     fn judge_intermediate_update(&mut self, baseline: &[f64]) -> Finding {
         let capability = Capability::IntermediateInputs;
-        match self.one_step(Course::Intermediate) {
+        match self.one_step(InputCourse::Intermediate) {
             Ok(moved) if differ(&moved, baseline) => capability.holds("they are followed"),
             Ok(_) if self.inputs_matter(baseline) => {
                 capability.fails("inputs that move have no effect")

@@ -10,8 +10,8 @@ mod rollback;
 
 use dovetail_core::StepRule;
 
-use crate::abilities::{Abilities, InputMode, Slopes};
-use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
+use crate::abilities::{FmuCapabilities, InputMode, OutputSlopes};
+use crate::experiment::{Experiment, ExperimentFailure, InputCourse, Observation};
 use crate::finding::{Capability, Finding};
 use crate::measures::{differ, distance};
 use crate::reactions::Reactions;
@@ -51,7 +51,7 @@ pub trait ExperimentRunner {
 
 /// What the probe makes of an FMU.
 pub(crate) struct Verdict {
-    pub abilities: Abilities,
+    pub abilities: FmuCapabilities,
     pub findings: Vec<Finding>,
     pub reactions: Reactions,
     pub warnings: Vec<String>,
@@ -72,7 +72,7 @@ pub(crate) struct Subject {
 struct Probe<'a> {
     experiments: &'a mut dyn ExperimentRunner,
     subject: &'a Subject,
-    abilities: Abilities,
+    abilities: FmuCapabilities,
     findings: Vec<Finding>,
     warnings: Vec<String>,
     /// The size of the steps.
@@ -84,7 +84,7 @@ struct Probe<'a> {
 /// Tries an FMU that declares these abilities.
 pub(crate) fn probe(
     experiments: &mut dyn ExperimentRunner,
-    abilities: &Abilities,
+    abilities: &FmuCapabilities,
     subject: &Subject,
 ) -> Result<Verdict, ExperimentFailure> {
     let verdict = Probe::new(experiments, abilities, subject).run();
@@ -97,7 +97,7 @@ pub(crate) fn probe(
 impl<'a> Probe<'a> {
     fn new(
         experiments: &'a mut dyn ExperimentRunner,
-        abilities: &Abilities,
+        abilities: &FmuCapabilities,
         subject: &'a Subject,
     ) -> Self {
         let size = match abilities.step {
@@ -164,7 +164,7 @@ impl Probe<'_> {
             InputMode::Intermediate => self.try_intermediate_update(baseline),
             InputMode::Held => {}
         }
-        if let Slopes::Told(orders) = self.abilities.slopes {
+        if let OutputSlopes::Reported(orders) = self.abilities.slopes {
             self.try_output_derivatives(orders);
         }
         if self.abilities.step == StepRule::Free {
@@ -173,12 +173,12 @@ impl Probe<'_> {
     }
 
     fn forget_chained_slopes(&mut self) {
-        if self.abilities.slopes == Slopes::Chained {
-            self.abilities.slopes = Slopes::Unknown;
+        if self.abilities.slopes == OutputSlopes::Chained {
+            self.abilities.slopes = OutputSlopes::Unknown;
         }
     }
 
-    fn one_step(&mut self, course: Course) -> Result<Vec<f64>, ExperimentFailure> {
+    fn one_step(&mut self, course: InputCourse) -> Result<Vec<f64>, ExperimentFailure> {
         let seen = self.try_out(Experiment::Steps {
             early: self.early(),
             course,
@@ -188,14 +188,14 @@ impl Probe<'_> {
     }
 
     /// Whether a step in which the inputs do this ends elsewhere than the first one did.
-    fn has_effect(&mut self, course: Course, baseline: &[f64]) -> bool {
+    fn has_effect(&mut self, course: InputCourse, baseline: &[f64]) -> bool {
         let moved = self.one_step(course);
         moved.is_ok_and(|moved| differ(&moved, baseline))
     }
 
     /// Whether other values of the inputs change anything over the first step.
     fn inputs_matter(&mut self, baseline: &[f64]) -> bool {
-        self.has_effect(Course::Moved(0.5), baseline)
+        self.has_effect(InputCourse::Moved(0.5), baseline)
     }
 }
 

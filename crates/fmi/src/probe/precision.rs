@@ -3,7 +3,7 @@
 use dovetail_core::Precision;
 
 use super::{MOVING, Probe};
-use crate::experiment::{Course, Experiment, ExperimentFailure, Observation};
+use crate::experiment::{Experiment, ExperimentFailure, InputCourse, Observation};
 use crate::measures::{relative_distance, resolution};
 
 /// Below this, relative, what one step and two halves of it differ by is rounding.
@@ -16,10 +16,10 @@ impl Probe<'_> {
     /// What one step and two halves of it differ by, and how short a step still moves the FMU as it
     /// should; under inputs that move it, if it takes them.
     pub(super) fn precision(&mut self, baseline: &[f64]) -> Precision {
-        let moved = self.one_step(Course::Moved(MOVING));
+        let moved = self.one_step(InputCourse::Moved(MOVING));
         let (offset, course) = match moved {
-            Ok(_) => (MOVING, Course::Moved(MOVING)),
-            Err(_) => (0.0, Course::Held),
+            Ok(_) => (MOVING, InputCourse::Moved(MOVING)),
+            Err(_) => (0.0, InputCourse::Held),
         };
         let whole = moved.unwrap_or_else(|_| baseline.to_vec());
         Precision {
@@ -29,7 +29,7 @@ impl Probe<'_> {
     }
 
     /// What `whole`, a step in which the inputs do this, and two halves of it differ by.
-    fn noise(&mut self, course: Course, whole: &[f64]) -> f64 {
+    fn noise(&mut self, course: InputCourse, whole: &[f64]) -> f64 {
         let half = 0.5 * self.size;
         let halves = self.try_out(Experiment::Steps {
             early: self.early(),

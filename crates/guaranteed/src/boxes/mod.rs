@@ -44,7 +44,7 @@ mod truncation;
 
 use std::thread;
 
-use crate::api::{Integrator, Options, Outcome, Stopped, Watcher};
+use crate::api::{EnclosureOutcome, Integrator, Options, Stopped, Watcher};
 use crate::problem::Problem;
 use run::BoxRun;
 use shared_step::SharedStep;
@@ -59,7 +59,7 @@ pub(crate) fn enclose(
     integrator: Integrator,
     extrapolation: Option<usize>,
     watcher: &mut dyn Watcher,
-) -> Outcome {
+) -> EnclosureOutcome {
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
     }
@@ -77,12 +77,12 @@ pub(crate) fn enclose(
     })
 }
 
-fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> Outcome {
+fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> EnclosureOutcome {
     watcher.instant(problem.start_time, &problem.start);
     let reason =
         "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols"
             .to_owned();
-    Outcome {
+    EnclosureOutcome {
         reached: problem.start_time,
         steps: 0,
         rejected: 0,

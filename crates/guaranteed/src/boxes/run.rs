@@ -7,7 +7,7 @@ use super::step_size::StepSizeControl;
 use super::subsystem::Job;
 use super::taylor::{self, exchange};
 use super::thread_pool::ThreadPool;
-use crate::api::{Options, Outcome, Stopped, Watcher};
+use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -49,14 +49,14 @@ impl<'r> BoxRun<'r> {
     }
 
     /// Steps to the end, or as far as it goes.
-    pub fn finish(mut self, watcher: &mut dyn Watcher) -> Outcome {
+    pub fn finish(mut self, watcher: &mut dyn Watcher) -> EnclosureOutcome {
         watcher.instant(self.problem.start_time, &self.problem.start);
         let mut stopped = None;
         while stopped.is_none() && self.pool.step().time < self.problem.stop_time {
             stopped = self.step(watcher);
         }
         let shared = self.pool.step();
-        Outcome {
+        EnclosureOutcome {
             reached: shared.time,
             steps: self.steps,
             rejected: self.rejected,

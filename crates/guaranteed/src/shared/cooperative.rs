@@ -9,7 +9,7 @@ use super::flowpipe::{Flowpipe, StartBoxes};
 use super::single::SingleSet;
 use super::stepper::{Failure, Stepper};
 use super::time_loop::run_time_loop;
-use crate::api::{Options, Outcome, Stopped, Watcher};
+use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -24,7 +24,7 @@ pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
     watcher: &mut dyn Watcher,
-) -> Option<Outcome> {
+) -> Option<EnclosureOutcome> {
     let mut pair = CooperativePair::new(problem)?;
     let mut buffered = BufferedRows {
         rows: Vec::new(),

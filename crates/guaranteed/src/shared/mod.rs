@@ -22,11 +22,15 @@ mod single;
 mod stepper;
 mod time_loop;
 
-use crate::api::{Options, Outcome, Watcher};
+use crate::api::{EnclosureOutcome, Options, Watcher};
 use crate::problem::Problem;
 
 /// Encloses every trajectory of `problem`.
-pub(crate) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
+pub(crate) fn enclose(
+    problem: &Problem,
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> EnclosureOutcome {
     cooperative::enclose(problem, options, watcher)
         .unwrap_or_else(|| single::enclose(problem, options, watcher))
 }

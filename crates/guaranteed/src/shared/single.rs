@@ -3,7 +3,7 @@
 use super::flowpipe::{Flowpipe, StartBoxes};
 use super::stepper::{Failure, Stepper};
 use super::time_loop::run_time_loop;
-use crate::api::{Options, Outcome, Watcher};
+use crate::api::{EnclosureOutcome, Options, Watcher};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -23,7 +23,11 @@ const AT_REST: f64 = 1e-3;
 /// No state amounts to less than this part of the largest one, nor to less than the second number.
 const LEAST_SCALE: (f64, f64) = (1e-12, 1e-30);
 
-pub(super) fn enclose(problem: &Problem, options: &Options, watcher: &mut dyn Watcher) -> Outcome {
+pub(super) fn enclose(
+    problem: &Problem,
+    options: &Options,
+    watcher: &mut dyn Watcher,
+) -> EnclosureOutcome {
     let mut single = SingleSet::new(problem, &StartBoxes::of(problem));
     run_time_loop(problem, options, &mut single, watcher)
 }

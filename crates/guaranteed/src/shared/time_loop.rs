@@ -5,7 +5,7 @@ use dovetail_core::list_names;
 
 use super::outputs::Outputs;
 use super::stepper::{Failure, Stepper};
-use crate::api::{Options, Outcome, Stopped, Watcher};
+use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
 use crate::interval::Interval;
 use crate::problem::{Problem, Threshold};
 
@@ -37,14 +37,14 @@ pub(super) fn run_time_loop(
     options: &Options,
     stepper: &mut dyn Stepper,
     watcher: &mut dyn Watcher,
-) -> Outcome {
+) -> EnclosureOutcome {
     let visible = ..problem.names.len();
     let mut time_loop = TimeLoop::new(problem, options);
     let mut outputs = Outputs::new(problem, options, watcher);
     outputs.begin(&stepper.boxes()[visible]);
     let stopped = time_loop.run(stepper, &mut outputs).err();
     outputs.finish(time_loop.time, &stepper.boxes());
-    Outcome {
+    EnclosureOutcome {
         reached: time_loop.time,
         steps: time_loop.steps,
         rejected: time_loop.rejected,

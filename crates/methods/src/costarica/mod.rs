@@ -21,8 +21,8 @@ pub(crate) use estimator::{Estimator, Sizes, zero_non_finite};
 pub use options::{Control, EstimatorOptions, Form};
 
 use dovetail_core::{
-    Archive, Checkpoint, Error, Knot, Linearization, MAX_DEGREE, MacroStep, Nature, Response,
-    Signal, System, Trial, forward_to_system, visit_fields, visit_system,
+    Archive, Checkpoint, Error, Knot, Linearization, MAX_DEGREE, MacroStep, Response, Signal,
+    SignalKind, System, Trial, forward_to_system, visit_fields, visit_system,
 };
 use dovetail_numerics::Transfer;
 
@@ -112,7 +112,7 @@ impl<S: System> Costarica<S> {
         let input = |i: usize| inputs[i].at(step.size());
         let outputs = &self.system.interface().outputs;
         for (output, knot) in response.outputs.iter_mut().enumerate() {
-            if outputs[output].nature == Nature::Continuous {
+            if outputs[output].kind == SignalKind::Continuous {
                 knot.slope = slope_of(&self.here, output, input);
             }
         }
@@ -173,14 +173,14 @@ impl<S: System> Trial for Costarica<S> {
         self.estimator
             .prepare(step.size(), &self.here, &mut self.transfer)
             .map_err(meets_pole)?;
-        let natures = self
+        let kinds = self
             .system
             .interface()
             .outputs
             .iter()
-            .map(|output| output.nature);
-        for ((output, knot), nature) in response.outputs.iter_mut().enumerate().zip(natures) {
-            if nature != Nature::Continuous {
+            .map(|output| output.kind);
+        for ((output, knot), kind) in response.outputs.iter_mut().enumerate().zip(kinds) {
+            if kind != SignalKind::Continuous {
                 *knot = Knot::from(self.present[output]);
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Events: those that systems announce, and jumps that only show in their outputs.
 
-use dovetail_core::{Connections, Error, MacroStep, Nature, Past, Signal, Workers};
+use dovetail_core::{Connections, Error, MacroStep, Past, Signal, SignalKind, Workers};
 
 use super::F3ornits;
 use super::system_state::Role;
@@ -317,5 +317,5 @@ impl F3ornits<'_> {
 
 /// Whether an output (stacked) jumps from value to value by its nature.
 fn jumps(connections: &Connections, output: usize) -> bool {
-    connections.output(output).nature != Nature::Continuous
+    connections.output(output).kind != SignalKind::Continuous
 }

@@ -2,7 +2,7 @@
 //! trusted.
 
 use dovetail_core::{
-    Advice, EstimatedError, MacroStep, MethodQuality, Nature, Notice, Refused, Remedy,
+    Advice, EstimatedError, MacroStep, MethodQuality, Notice, Refused, Remedy, SignalKind,
 };
 
 use super::controller::Controller;
@@ -72,7 +72,7 @@ impl Predictive<'_> {
             let interface = &self.connections.interfaces()[task.system];
             for (position, output) in interface.outputs.iter().enumerate() {
                 let error = outputs.next().copied().unwrap_or(0.0);
-                let added = if output.nature == Nature::Continuous {
+                let added = if output.kind == SignalKind::Continuous {
                     error
                 } else {
                     0.0
@@ -216,7 +216,7 @@ impl Predictive<'_> {
                 .iter()
                 .zip(self.connections.outputs_of(system))
             {
-                let smooth = output.nature == Nature::Continuous;
+                let smooth = output.kind == SignalKind::Continuous;
                 if smooth && !interface.states.contains(&output.name) {
                     let estimate =
                         estimate(&error.outputs[stacked], &error.largest_outputs[stacked]);

@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 
 use dovetail_core::{
     Capabilities, Connections, Ending, Error, Grid, Input, Interface, Knot, Linearization,
-    Linearize, MAX_DEGREE, MacroStep, Method, Nature, Notice, Observer, Orchestrator, Output,
-    Response, Signal, Source, Statistics, StepRule, System, Trial, Workers,
+    Linearize, MAX_DEGREE, MacroStep, Method, Notice, Observer, Orchestrator, Output, Response,
+    Signal, SignalKind, Source, Statistics, StepRule, System, Trial, Workers,
 };
 use dovetail_equations::{Definition, Model, NativeSystem};
 use dovetail_methods::{
@@ -21,20 +21,20 @@ use dovetail_workers::SingleThread;
 pub const HEATING: f64 = 1e300;
 pub const IDLE: f64 = -1.7e308;
 
-pub fn input(name: &str, start: f64, nature: Nature) -> Input {
+pub fn input(name: &str, start: f64, kind: SignalKind) -> Input {
     Input {
         name: name.into(),
         start,
-        nature,
+        kind,
         ..Input::default()
     }
 }
 
-pub fn output(name: &str, depends_on: &[usize], nature: Nature) -> Output {
+pub fn output(name: &str, depends_on: &[usize], kind: SignalKind) -> Output {
     Output {
         name: name.into(),
         depends_on: depends_on.to_vec(),
-        nature,
+        kind,
         ..Output::default()
     }
 }
@@ -51,10 +51,10 @@ pub struct Thermostat {
 impl Thermostat {
     pub fn new(low: f64, high: f64) -> Self {
         let outputs = vec![
-            output("on", &[], Nature::Discrete),
-            output("mode", &[], Nature::Text),
+            output("on", &[], SignalKind::Discrete),
+            output("mode", &[], SignalKind::Text),
         ];
-        let inputs = vec![input("temperature", 20.0, Nature::Continuous)];
+        let inputs = vec![input("temperature", 20.0, SignalKind::Continuous)];
         let interface = Interface {
             name: "thermostat".into(),
             inputs,
@@ -140,12 +140,12 @@ pub struct Display {
 impl Display {
     pub fn new(imposed: Option<f64>) -> Self {
         let inputs = vec![
-            input("text", 0.0, Nature::Text),
-            input("sample", 20.0, Nature::Discrete),
+            input("text", 0.0, SignalKind::Text),
+            input("sample", 20.0, SignalKind::Discrete),
         ];
         let outputs = vec![
-            output("text", &[0], Nature::Text),
-            output("degrees", &[1], Nature::Discrete),
+            output("text", &[0], SignalKind::Text),
+            output("degrees", &[1], SignalKind::Discrete),
         ];
         Self {
             interface: Interface {
@@ -267,10 +267,10 @@ struct Motion {
 impl Ball {
     pub fn new(restitution: f64) -> Self {
         let outputs = vec![
-            output("x", &[], Nature::Continuous),
-            output("v", &[], Nature::Continuous),
+            output("x", &[], SignalKind::Continuous),
+            output("v", &[], SignalKind::Continuous),
         ];
-        let inputs = vec![input("force", 0.0, Nature::Continuous)];
+        let inputs = vec![input("force", 0.0, SignalKind::Continuous)];
         let interface = Interface {
             name: "ball".into(),
             inputs,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use dovetail_core::{Interface, Mapping, Nature, Source, list_names, nearest};
+use dovetail_core::{Interface, Mapping, SignalKind, Source, list_names, nearest};
 use toml::Spanned;
 
 use crate::connected::{Connected, finish, held_inputs};
@@ -273,13 +273,13 @@ impl<'a> Resolver<'a> {
         from: &Spanned<String>,
         to: &Spanned<String>,
     ) -> Result<(), Problem> {
-        let given = self.interfaces[output.system].outputs[output.position].nature;
-        let wanted = self.interfaces[input.system].inputs[input.position].nature;
-        if (given == Nature::Text) == (wanted == Nature::Text) {
+        let given = self.interfaces[output.system].outputs[output.position].kind;
+        let wanted = self.interfaces[input.system].inputs[input.position].kind;
+        if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
             return Ok(());
         }
-        let what = |nature: Nature| {
-            if nature == Nature::Text {
+        let what = |kind: SignalKind| {
+            if kind == SignalKind::Text {
                 "a text"
             } else {
                 "a number"

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use dovetail_fmi::{
-    Attempted, Baseline, CallLog, Course, Experiment, ExperimentFailure, ExperimentRunner,
+    Attempted, Baseline, CallLog, Experiment, ExperimentFailure, ExperimentRunner, InputCourse,
     InstanceChoice, Observation, TestBench,
 };
 use dovetail_workers::{Helper, Lost, ProcessPool, Refusal};
@@ -30,7 +30,7 @@ const RESET_FACTOR: u32 = 10;
 
 /// What the inputs do in the steps after which an FMU is reset: some FMUs do not take others than
 /// their own.
-const DIRTY_COURSES: [Course; 2] = [Course::Moved(0.5), Course::Held];
+const DIRTY_COURSES: [InputCourse; 2] = [InputCourse::Moved(0.5), InputCourse::Held];
 
 /// An FMU and the log of its calls, as other processes know them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -93,7 +93,7 @@ impl ChildTask for ProbeTask {
 pub(crate) struct ResetTask {
     fmu: ProbedFmu,
     baseline: Baseline,
-    course: Option<Course>,
+    course: Option<InputCourse>,
 }
 
 impl ChildTask for ResetTask {
@@ -360,7 +360,7 @@ impl ChildExperiments<'_> {
 
     /// Whether an instance starts as a fresh one did once it is reset, after steps under this
     /// course of the inputs; none where it could not be tried.
-    fn verify(&mut self, course: Option<Course>) -> Option<bool> {
+    fn verify(&mut self, course: Option<InputCourse>) -> Option<bool> {
         let (baseline, took) = self.baseline.clone()?;
         let limit = self.limit().min(RESET_LIMIT + RESET_FACTOR * took);
         let mut child = self.child.take()?;

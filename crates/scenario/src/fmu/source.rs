@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use dovetail_core::{Capabilities, Interface, StepRule};
 use dovetail_fmi::description::Strictness;
-use dovetail_fmi::{Conditions, FmuError, Knowledge, Prepared, Settings, Unit, Use};
+use dovetail_fmi::{
+    Fmu, FmuError, InterfaceUse, PreparedFmu, ProbeResult, RunConditions, Settings,
+};
 use serde::{Deserialize, Serialize};
 
 use super::unit_of_measure::unit_of_measure;
@@ -30,13 +32,13 @@ pub(crate) struct FmuOrigin {
 
 impl FmuOrigin {
     /// Opens the file.
-    pub fn open(&self) -> Result<Arc<Unit>, FmuError> {
+    pub fn open(&self) -> Result<Arc<Fmu>, FmuError> {
         let strictness = if self.strict {
             Strictness::Strict
         } else {
             Strictness::Lenient
         };
-        Unit::open(&self.path, strictness)
+        Fmu::open(&self.path, strictness)
     }
 }
 
@@ -44,7 +46,7 @@ impl FmuOrigin {
 #[derive(Debug)]
 pub(crate) struct FmuSource {
     name: String,
-    prepared: Arc<Prepared>,
+    prepared: Arc<PreparedFmu>,
     origin: FmuOrigin,
 }
 
@@ -53,11 +55,11 @@ pub(crate) struct FmuSource {
 struct KnownFmu {
     name: String,
     origin: FmuOrigin,
-    knowledge: Knowledge,
+    knowledge: ProbeResult,
 }
 
 impl FmuSource {
-    pub fn new(name: &str, prepared: Arc<Prepared>, origin: FmuOrigin) -> Self {
+    pub fn new(name: &str, prepared: Arc<PreparedFmu>, origin: FmuOrigin) -> Self {
         Self {
             name: name.to_owned(),
             prepared,
@@ -78,7 +80,7 @@ impl FmuSource {
         Ok(Self::new(&name, Arc::new(prepared), origin))
     }
 
-    pub fn prepared(&self) -> &Prepared {
+    pub fn prepared(&self) -> &PreparedFmu {
         &self.prepared
     }
 
@@ -106,9 +108,9 @@ impl SystemSource for FmuSource {
     fn build(&self, options: &BuildOptions) -> Result<Built, String> {
         let proposed = self.prepared.unit().description().experiment.tolerance;
         // Under Model Exchange the solver is ours.
-        let has_solver = self.prepared.used() == Use::CoSimulation;
+        let has_solver = self.prepared.used() == InterfaceUse::CoSimulation;
         let asked = options.fmu_tolerance.or(proposed);
-        let conditions = Conditions {
+        let conditions = RunConditions {
             step: options.step,
             tolerance: options.integrator_tolerance,
             asked_tolerance: asked.filter(|_| has_solver),
@@ -124,7 +126,7 @@ impl SystemSource for FmuSource {
         })
     }
 
-    fn fmu(&self) -> Option<&Prepared> {
+    fn fmu(&self) -> Option<&PreparedFmu> {
         Some(&self.prepared)
     }
 

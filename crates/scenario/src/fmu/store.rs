@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use dovetail_fmi::description::{Strictness, Value};
-use dovetail_fmi::{FmuError, Knowledge, Prepared, Probing, Settings, Unit, Use};
+use dovetail_fmi::{Fmu, FmuError, InterfaceUse, PreparedFmu, ProbeResult, Probing, Settings};
 use dovetail_workers::ProcessPool;
 
 use super::child_experiments::ChildExperiments;
@@ -23,10 +23,10 @@ pub(crate) struct FmuStore {
     strictness: Strictness,
     /// Start and end of the run.
     span: (f64, f64),
-    units: HashMap<PathBuf, Arc<Unit>>,
-    prepared: HashMap<String, (Arc<Prepared>, FmuOrigin)>,
+    units: HashMap<PathBuf, Arc<Fmu>>,
+    prepared: HashMap<String, (Arc<PreparedFmu>, FmuOrigin)>,
     /// What is known of the units that are still to be prepared, in their order.
-    known: VecDeque<Knowledge>,
+    known: VecDeque<ProbeResult>,
     /// Processes in which units are tried out.
     helpers: Option<ProcessPool>,
     /// The file in which calls are written down.
@@ -42,7 +42,7 @@ pub(crate) struct FmuStore {
 /// How a model uses an FMU.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FmuUsage {
-    pub interface: Option<Use>,
+    pub interface: Option<InterfaceUse>,
     pub values: Vec<(String, Vec<Value>)>,
     pub imposed_step: Option<f64>,
     pub sub_steps: u64,
@@ -85,12 +85,12 @@ impl FmuStore {
     }
 
     /// The unit in a file, opened once.
-    pub fn open(&mut self, path: &Path) -> Result<Arc<Unit>, FmuError> {
+    pub fn open(&mut self, path: &Path) -> Result<Arc<Fmu>, FmuError> {
         let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if let Some(unit) = self.units.get(&key) {
             return Ok(unit.clone());
         }
-        let unit = Unit::open(path, self.strictness)?;
+        let unit = Fmu::open(path, self.strictness)?;
         self.units.insert(key, unit.clone());
         Ok(unit)
     }
@@ -116,7 +116,7 @@ impl FmuStore {
     }
 
     /// How the FMU is to be used, in a form that other processes understand.
-    fn origin(&self, unit: &Unit, path: &Path, usage: &FmuUsage) -> FmuOrigin {
+    fn origin(&self, unit: &Fmu, path: &Path, usage: &FmuUsage) -> FmuOrigin {
         let (start, stop) = self.span;
         let proposed = unit.description().experiment.step_size;
         let step = proposed.filter(|size| *size > 0.0 && *size < stop - start);
@@ -145,11 +145,11 @@ impl FmuStore {
     fn tried(
         &self,
         name: &str,
-        unit: &Arc<Unit>,
+        unit: &Arc<Fmu>,
         origin: &FmuOrigin,
         unprobed: bool,
-        known: Option<Knowledge>,
-    ) -> Result<Prepared, FmuError> {
+        known: Option<ProbeResult>,
+    ) -> Result<PreparedFmu, FmuError> {
         let step = origin.step;
         let settings = origin.settings.clone();
         if let Some(known) = known {

@@ -2,7 +2,7 @@
 
 use dovetail_core::Restrictions;
 use dovetail_fmi::description::{Description, Value};
-use dovetail_fmi::{FmuError, SettingError, Use};
+use dovetail_fmi::{FmuError, InterfaceUse, SettingError};
 use toml::Spanned;
 
 use super::recorded::recorded;
@@ -108,7 +108,7 @@ fn open(
 
 fn check_sub_steps(source: &FmuSource, table: &SystemTable) -> Result<(), Vec<Problem>> {
     match &table.sub_steps {
-        Some(parts) if source.prepared().used() == Use::ModelExchange => {
+        Some(parts) if source.prepared().used() == InterfaceUse::ModelExchange => {
             let message = "sub-steps are for Co-Simulation: a unit for Model Exchange follows its inputs exactly";
             Err(vec![Problem::at(parts.span(), message)])
         }
@@ -117,12 +117,12 @@ fn check_sub_steps(source: &FmuSource, table: &SystemTable) -> Result<(), Vec<Pr
 }
 
 /// What is left to be taken away: the imposed step of an FMU for Co-Simulation is its own by now.
-fn remaining(restrictions: Option<Restrictions>, used: Use) -> Option<Restrictions> {
+fn remaining(restrictions: Option<Restrictions>, used: InterfaceUse) -> Option<Restrictions> {
     let restrictions = restrictions?;
     let left = Restrictions {
         imposed_step: restrictions
             .imposed_step
-            .filter(|_| used != Use::CoSimulation),
+            .filter(|_| used != InterfaceUse::CoSimulation),
         ..restrictions
     };
     (left != Restrictions::default()).then_some(left)
@@ -208,11 +208,11 @@ fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
     }
 }
 
-fn interface(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<Use> {
+fn interface(table: &SystemTable, problems: &mut Vec<Problem>) -> Option<InterfaceUse> {
     let asked = table.interface.as_ref()?;
     match asked.get_ref().as_str() {
-        "co-simulation" => Some(Use::CoSimulation),
-        "model-exchange" => Some(Use::ModelExchange),
+        "co-simulation" => Some(InterfaceUse::CoSimulation),
+        "model-exchange" => Some(InterfaceUse::ModelExchange),
         other => {
             let known = ["co-simulation", "model-exchange"];
             let problem = Problem::at(

@@ -1,13 +1,13 @@
 //! Units of measure of the variables of FMUs.
 
 use dovetail_core::Mapping;
-use dovetail_fmi::Prepared;
+use dovetail_fmi::PreparedFmu;
 use dovetail_fmi::description::{UnitDefinition, Variable};
 
 use crate::source::system_source::UnitOfMeasure;
 
 /// A variable of an FMU by the name of one of its elements, `x` or `x[1,2]`.
-fn variable<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a Variable> {
+fn variable<'a>(prepared: &'a PreparedFmu, element: &str) -> Option<&'a Variable> {
     let variables = &prepared.unit().description().variables;
     let exact = variables.iter().find(|v| v.name == element);
     exact.or_else(|| {
@@ -20,7 +20,7 @@ fn variable<'a>(prepared: &'a Prepared, element: &str) -> Option<&'a Variable> {
 
 /// The unit of measure of a variable, where the FMU defines it.
 pub(crate) fn unit_of_measure<'a>(
-    prepared: &'a Prepared,
+    prepared: &'a PreparedFmu,
     element: &str,
 ) -> Option<UnitOfMeasure<'a>> {
     let variable = variable(prepared, element)?;

@@ -4,6 +4,6 @@ use dovetail_workers::Texts;
 
 /// Between processes, texts travel as texts.
 pub(crate) const TEXTS: Texts = Texts {
-    text: |number| dovetail_fmi::text_of_number(number).to_string(),
-    number: dovetail_fmi::number_of_text,
+    text: |number| dovetail_fmi::number_to_text(number).to_string(),
+    number: dovetail_fmi::text_to_number,
 };

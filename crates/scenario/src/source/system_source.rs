@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dovetail_core::{Capabilities, Interface, System};
 use dovetail_equations::Definition;
 use dovetail_fmi::description::UnitDefinition;
-use dovetail_fmi::{CallLog, Monitor, Prepared};
+use dovetail_fmi::{CallLog, Monitor, PreparedFmu};
 use dovetail_guaranteed::Boxes;
 
 /// What a system is made from. Systems are made afresh for every run.
@@ -32,7 +32,7 @@ pub trait SystemSource: fmt::Debug + Send + Sync {
     }
 
     /// Capability: it is an FMU.
-    fn fmu(&self) -> Option<&Prepared> {
+    fn fmu(&self) -> Option<&PreparedFmu> {
         None
     }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dovetail_core::list_names;
-use dovetail_fmi::Use;
+use dovetail_fmi::InterfaceUse;
 use dovetail_fmi::archive::Archive;
 use dovetail_fmi::description::{UnitDefinition, Value};
 use dovetail_ssp::{Component, DEFAULT_SSD, Implementation, Parameter, ParameterValue, Structure};
@@ -156,8 +156,8 @@ fn part(
     };
     let interface = match component.implementation {
         Implementation::Any => None,
-        Implementation::CoSimulation => Some(Use::CoSimulation),
-        Implementation::ModelExchange => Some(Use::ModelExchange),
+        Implementation::CoSimulation => Some(InterfaceUse::CoSimulation),
+        Implementation::ModelExchange => Some(InterfaceUse::ModelExchange),
         Implementation::ScheduledExecution => {
             return Err(bad("Scheduled Execution is not supported".into()));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use dovetail_core::{Interface, Mapping, Nature, Source};
+use dovetail_core::{Interface, Mapping, SignalKind, Source};
 use dovetail_fmi::description::UnitDefinition;
 use dovetail_ssp::{BaseUnit, Connection, Endpoint, Map, Structure, Transform, UnitDef};
 
@@ -216,9 +216,9 @@ impl<'a> Wiring<'a> {
             .map(|i| i.outputs.len())
             .sum();
         let first_input: usize = self.interfaces[..to].iter().map(|i| i.inputs.len()).sum();
-        let given = self.interfaces[from].outputs[output - first_output].nature;
-        let wanted = self.interfaces[to].inputs[input - first_input].nature;
-        if (given == Nature::Text) == (wanted == Nature::Text) {
+        let given = self.interfaces[from].outputs[output - first_output].kind;
+        let wanted = self.interfaces[to].inputs[input - first_input].kind;
+        if (given == SignalKind::Text) == (wanted == SignalKind::Text) {
             return Ok(());
         }
         Err(format!(

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicU64;
 use serde::{Deserialize, Serialize};
 
 use dovetail_core::{
-    Capabilities, Error, Evaluation, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Nature,
-    Remedy, Response, Signal,
+    Capabilities, Error, Evaluation, Interface, Knot, Linearization, MAX_DEGREE, MacroStep, Remedy,
+    Response, Signal, SignalKind,
 };
 
 use crate::processes::memory::{Put, Take};
@@ -330,7 +330,7 @@ pub(crate) fn write_interface(
     texts: Texts,
 ) -> Vec<u8> {
     let inputs = interface.inputs.iter();
-    let text_inputs = inputs.filter(|input| input.nature == Nature::Text);
+    let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
     let introduction = Introduction {
         interface: Cow::Borrowed(interface),
         capabilities,
@@ -344,7 +344,7 @@ pub(crate) fn read_interface(bytes: &[u8], texts: Texts) -> Option<(Interface, C
     let introduction: Introduction<'_> = postcard::from_bytes(bytes).ok()?;
     let mut interface = introduction.interface.into_owned();
     let inputs = interface.inputs.iter_mut();
-    let text_inputs = inputs.filter(|input| input.nature == Nature::Text);
+    let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
     for (input, text) in text_inputs.zip(&introduction.texts) {
         input.start = (texts.number)(text);
     }

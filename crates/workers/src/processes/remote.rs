@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Error, Evaluate, Evaluation, Interface, Linearization,
-    Linearize, MacroStep, Nature, Precision, Presence, Remedy, Response, Signal, StepRule, System,
-    Trial,
+    Linearize, MacroStep, Precision, Presence, Remedy, Response, Signal, SignalKind, StepRule,
+    System, Trial,
 };
 
 use crate::processes::lost::Lost;
@@ -117,8 +117,8 @@ impl SystemRequest {
 
 impl Dictionary {
     fn of(interface: &Interface) -> Self {
-        let inputs = interface.inputs.iter().map(|input| input.nature);
-        let outputs = interface.outputs.iter().map(|output| output.nature);
+        let inputs = interface.inputs.iter().map(|input| input.kind);
+        let outputs = interface.outputs.iter().map(|output| output.kind);
         Self {
             inputs: positions_of_texts(inputs),
             outputs: positions_of_texts(outputs),
@@ -127,9 +127,9 @@ impl Dictionary {
     }
 }
 
-fn positions_of_texts(natures: impl Iterator<Item = Nature>) -> Vec<usize> {
-    let numbered = natures.enumerate();
-    let texts = numbered.filter(|(_, nature)| *nature == Nature::Text);
+fn positions_of_texts(kinds: impl Iterator<Item = SignalKind>) -> Vec<usize> {
+    let numbered = kinds.enumerate();
+    let texts = numbered.filter(|(_, kind)| *kind == SignalKind::Text);
     texts.map(|(position, _)| position).collect()
 }
 
