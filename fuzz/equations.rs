@@ -1,4 +1,4 @@
-//! Any text parses or is refused; what parses can be evaluated, differentiated and analysed.
+//! Any text parses or is refused; what parses can be evaluated, differentiated and analyzed.
 #![no_main]
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn attempt(source: &Source<'_>) {
         Ok(model) => {
             evaluate(&model, 0.5);
             evaluate(&model, Dual::variable(0.5));
-            analyse(&model);
+            analyze(&model);
         }
         Err(errors) => {
             assert!(!errors.is_empty());
@@ -56,7 +56,7 @@ fn evaluate<T: Number>(model: &Model, example: T) {
     evaluator.run(&mut vec![example; program.results()]);
 }
 
-fn analyse(model: &Model) {
+fn analyze(model: &Model) {
     model.is_affine();
     model.unused();
     model.output_dependencies(0);

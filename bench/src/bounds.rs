@@ -1,7 +1,7 @@
 //! Pictures of bounds: tubes, and how wide they get.
 
 use dovetail_cases::{Case, LAUB_LOOMIS, ROOMS, SPRING};
-use dovetail_guaranteed::{Integrator, Interval, Method, Options, Watcher, enclose};
+use dovetail_guaranteed::{EnclosureObserver, Integrator, Interval, Method, Options, enclose};
 use dovetail_report::{Band, Curve, band_plot, line_plot};
 
 const BOXES: Method = Method::Boxes {
@@ -19,7 +19,7 @@ struct Told {
     band: Band,
 }
 
-impl Watcher for Told {
+impl EnclosureObserver for Told {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.band.instants.push((time, states[self.state]));
     }

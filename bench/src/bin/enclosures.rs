@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use dovetail_cases::{ROOMS, SPRING, chain, connections, model};
 use dovetail_guaranteed::{
-    Boxes, EnclosureOutcome, Integrator, Interval, Method, Options, Problem, Watcher, enclose,
+    Boxes, EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, Problem,
+    enclose,
 };
 use dovetail_report::{Alignment, Table, significant};
 use dovetail_scenario::Scenario;
@@ -30,7 +31,7 @@ fn main() {
 /// Wants nothing but the end.
 struct Nobody;
 
-impl Watcher for Nobody {
+impl EnclosureObserver for Nobody {
     fn instant(&mut self, _time: f64, _states: &[Interval]) {}
 
     fn tube(&mut self, _from: f64, _to: f64, _states: &[Interval]) {}

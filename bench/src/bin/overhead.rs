@@ -124,7 +124,7 @@ fn units(n: usize) -> impl Iterator<Item = Box<dyn Unit>> {
         input: 0.0,
         state: if i == 0 { 1.0 } else { 0.0 },
     };
-    // Hidden from the optimiser, which would otherwise call without a table.
+    // Hidden from the optimizer, which would otherwise call without a table.
     (0..n).map(move |i| black_box(Box::new(unit(i)) as Box<dyn Unit>))
 }
 

@@ -270,7 +270,7 @@ fn rooms() -> String {
         ),
     ];
     line_plot(
-        "Two neighbours across the corridor",
+        "Two neighbors across the corridor",
         "time in min",
         "temperature in °C",
         &curves,
@@ -523,7 +523,7 @@ fn chosen_steps() -> String {
     )
 }
 
-/// Steps that f3ornits chooses, before and after a change of behaviour.
+/// Steps that f3ornits chooses, before and after a change of behavior.
 fn flexible_steps() -> String {
     let scenario = BEHAVIOUR_CHANGE.scenario();
     let steps = |scale: &str| {

@@ -47,7 +47,7 @@ fn main() {
     println!("ifosmondi on damping-reaction, step {STEP}, tolerance {TOLERANCE}");
     print!("{}", table.render(""));
     println!(
-        "integrations: per system; error: mean normalised L2 of the three states; time: against {}",
+        "integrations: per system; error: mean normalized L2 of the three states; time: against {}",
         SOLVERS[0]
     );
 }

@@ -4,7 +4,7 @@
 use dovetail_cases::{ALL, LOTKA_VOLTERRA, PUMP_AND_TANK, ROOMS, SPRING, connections, model};
 use dovetail_equations::Monolithic;
 use dovetail_guaranteed::{
-    EnclosureOutcome, Integrator, Interval, Method, Options, Stopped, Watcher, enclose,
+    EnclosureObserver, EnclosureOutcome, Integrator, Interval, Method, Options, StopReason, enclose,
 };
 use dovetail_scenario::Scenario;
 
@@ -17,7 +17,7 @@ struct Recording {
     patience: Option<usize>,
 }
 
-impl Watcher for Recording {
+impl EnclosureObserver for Recording {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.instants.push((time, states.to_vec()));
     }
@@ -311,7 +311,7 @@ fn loops_that_are_not_linear_are_refused() {
         &PUMP_AND_TANK.scenario(),
         &options(Integrator::Rk4, None, 0.1),
     );
-    let Some(Stopped::BlownUp { reason, .. }) = outcome.stopped else {
+    let Some(StopReason::BlownUp { reason, .. }) = outcome.stopped else {
         panic!("not refused")
     };
     assert!(reason.contains("shared-symbols"), "{reason}");
@@ -340,7 +340,7 @@ fn threads_change_nothing() {
 fn a_solution_that_explodes_stops_the_run_and_names_the_state() {
     let text = "[systems.one]\nstates = { x = [0.9, 1.0] }\nequations = \"der(x) = x^2\"\noutputs = { x = \"x\" }\n";
     let (outcome, recording) = run(&model(2.0, text), &options(Integrator::Rk4, None, 0.01));
-    let Some(Stopped::BlownUp { time, reason }) = &outcome.stopped else {
+    let Some(StopReason::BlownUp { time, reason }) = &outcome.stopped else {
         panic!("{outcome:?}")
     };
     assert!(
@@ -374,7 +374,7 @@ fn instants_are_on_the_grid_and_runs_can_be_interrupted() {
     }));
     assert_eq!(
         outcome.stopped,
-        Some(Stopped::Interrupted {
+        Some(StopReason::Interrupted {
             time: recording.instants.last().unwrap().0
         })
     );

@@ -218,7 +218,7 @@ fn only_systems_without_rollback_are_estimated_and_the_summary_says_so() {
 }
 
 #[test]
-fn slopes_that_a_system_does_not_tell_come_from_its_linearisation() {
+fn slopes_that_a_system_does_not_tell_come_from_its_linearization() {
     let whole = ifosmondi(&MECHANICAL.scenario(), "1e-3", &[]);
     let scenario = poor(
         &MECHANICAL,
@@ -316,7 +316,7 @@ fn a_wrapped_system_keeps_every_promise() {
 }
 
 #[test]
-fn what_cannot_be_linearised_is_given_back() {
+fn what_cannot_be_linearized_is_given_back() {
     let restrictions = Restrictions {
         linearization: false,
         imposed_step: Some(0.1),

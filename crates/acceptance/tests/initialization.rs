@@ -63,7 +63,7 @@ fn a_nonlinear_loop_is_solved() {
 }
 
 #[test]
-fn systems_that_cannot_be_linearised_are_asked_for_differences() {
+fn systems_that_cannot_be_linearized_are_asked_for_differences() {
     let poor = pair(
         "1 - 100 * u",
         "3 * u + 0.01 * u^2",

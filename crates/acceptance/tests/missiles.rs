@@ -316,7 +316,7 @@ fn a_ring_of_many_systems_is_solved_sparsely() {
 }
 
 #[test]
-fn what_cannot_be_linearised_is_refused_with_an_alternative() {
+fn what_cannot_be_linearized_is_refused_with_an_alternative() {
     let scenario = LOTKA_VOLTERRA.edited(
         "[systems.prey]",
         "[systems.prey]\nrestrict = { linearization = false }",
@@ -327,7 +327,7 @@ fn what_cannot_be_linearised_is_refused_with_an_alternative() {
     let refused = scenario.check_method(&options).unwrap_err().to_string();
     assert!(
         refused.contains("prey")
-            && refused.contains("linearisation")
+            && refused.contains("linearization")
             && refused.contains("ifosmondi"),
         "{refused}"
     );

@@ -144,7 +144,7 @@ fn what_comes_after_a_long_rest_and_small_units_are_measured_by_their_own_range(
 }
 
 #[test]
-fn an_infinite_slope_in_a_linearisation_is_left_out_and_said() {
+fn an_infinite_slope_in_a_linearization_is_left_out_and_said() {
     let tank = System {
         name: "tank",
         more: "inputs = { q = 1.0 }\nstates = { h = 0.0 }\noutputs = { h = \"h\" }",
@@ -164,7 +164,7 @@ fn an_infinite_slope_in_a_linearisation_is_left_out_and_said() {
     assert!(worst(&done, &["tank.h", "pump.s"]) < 1e-4);
     assert!(done.end.warnings.iter().any(|w| {
         w.text
-            .contains("linearisation of `tank` is not finite at t = 0 s")
+            .contains("linearization of `tank` is not finite at t = 0 s")
     }));
     assert!(matches!(
         adaptive(&scenario, &[("step", "0.1")]).end.ending,

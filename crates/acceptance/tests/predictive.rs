@@ -175,7 +175,7 @@ fn at_equal_error_it_needs_far_fewer_integrations_than_iterations_do() {
 }
 
 #[test]
-fn keeping_one_linearisation_is_still_better_than_missiles() {
+fn keeping_one_linearization_is_still_better_than_missiles() {
     let scenario = LOTKA_VOLTERRA.scenario();
     let kept = run(
         &scenario,
@@ -272,7 +272,7 @@ fn many_systems_are_coupled_sparsely_and_have_no_estimate() {
 }
 
 #[test]
-fn what_cannot_be_linearised_is_refused_with_an_alternative() {
+fn what_cannot_be_linearized_is_refused_with_an_alternative() {
     let scenario = LOTKA_VOLTERRA.edited(
         "[systems.prey]",
         "[systems.prey]\nrestrict = { linearization = false }",
@@ -283,7 +283,7 @@ fn what_cannot_be_linearised_is_refused_with_an_alternative() {
     let refused = scenario.check_method(&options).unwrap_err().to_string();
     assert!(
         refused.contains("prey")
-            && refused.contains("linearisation")
+            && refused.contains("linearization")
             && refused.contains("ifosmondi"),
         "{refused}"
     );

@@ -14,7 +14,7 @@ use dovetail_cases::{
     PUMP_AND_TANK, ROOMS, SPRING, connections, model,
 };
 use dovetail_equations::Monolithic;
-use dovetail_guaranteed::{Boxes, Interval, Problem, Stopped, enclose};
+use dovetail_guaranteed::{Boxes, Interval, Problem, StopReason, enclose};
 use dovetail_scenario::Scenario;
 
 use exact::{High, Hull, Trajectory};
@@ -258,7 +258,7 @@ fn what_is_reported_before_an_explosion_holds() {
         &shared(None, None),
         &mut recording,
     );
-    assert!(matches!(outcome.stopped, Some(Stopped::BlownUp { .. })));
+    assert!(matches!(outcome.stopped, Some(StopReason::BlownUp { .. })));
     // The fastest trajectory, from x = 1, explodes at t = 1.
     assert!((0.8..1.0).contains(&outcome.reached), "{}", outcome.reached);
     recording.assert_complete(0.0, outcome.reached);

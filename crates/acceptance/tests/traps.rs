@@ -4,7 +4,7 @@
 
 mod recording;
 
-use dovetail_guaranteed::{EnclosureOutcome, Problem, Stopped, enclose};
+use dovetail_guaranteed::{EnclosureOutcome, Problem, StopReason, enclose};
 use dovetail_scenario::{Overrides, Scenario, SourceText};
 
 use recording::{Recording, shared};
@@ -52,7 +52,7 @@ fn run(text: &str) -> (EnclosureOutcome, Recording) {
 /// Bounds end before `time`, at which the model jumps, and say why.
 fn stops_before(text: &str, time: f64) {
     let (outcome, _) = run(text);
-    let Some(Stopped::BlownUp { reason, .. }) = &outcome.stopped else {
+    let Some(StopReason::BlownUp { reason, .. }) = &outcome.stopped else {
         panic!("{:?}", outcome.stopped)
     };
     assert!(
@@ -265,7 +265,7 @@ fn a_blow_up_late_in_time_ends_the_run() {
     );
     let (outcome, _) = run(&text);
     assert!(
-        matches!(outcome.stopped, Some(Stopped::BlownUp { .. })),
+        matches!(outcome.stopped, Some(StopReason::BlownUp { .. })),
         "{:?}",
         outcome.stopped
     );
@@ -287,7 +287,7 @@ fn nothing_is_bounded_across_a_pole() {
     ] {
         let (outcome, _) = run(&single(1.0, declarations, equations));
         assert!(
-            matches!(outcome.stopped, Some(Stopped::BlownUp { .. })) && outcome.reached == 0.0,
+            matches!(outcome.stopped, Some(StopReason::BlownUp { .. })) && outcome.reached == 0.0,
             "{outcome:?}"
         );
     }
@@ -301,7 +301,7 @@ fn bounds_that_creep_or_are_infinite_are_given_up() {
         "der(x) = tan(y)\nder(y) = 1",
     ));
     assert!(
-        matches!(outcome.stopped, Some(Stopped::BlownUp { .. })),
+        matches!(outcome.stopped, Some(StopReason::BlownUp { .. })),
         "{:?}",
         outcome.stopped
     );
@@ -311,7 +311,7 @@ fn bounds_that_creep_or_are_infinite_are_given_up() {
         "der(x) = -x",
     ));
     assert!(
-        matches!(outcome.stopped, Some(Stopped::BlownUp { .. })),
+        matches!(outcome.stopped, Some(StopReason::BlownUp { .. })),
         "{:?}",
         outcome.stopped
     );

@@ -6,7 +6,7 @@ use dovetail_scenario::{Overrides, Scenario};
 
 use crate::load;
 
-/// A chain of `n` masses between two walls, each a system of two states that sees where its neighbours are and how fast they
+/// A chain of `n` masses between two walls, each a system of two states that sees where its neighbors are and how fast they
 /// move; the first one is pulled out, from 0 to 10 s. `bend` is the share of the springs that grows with the cube: 0 is linear.
 pub fn chain(n: usize, bend: f64) -> Scenario {
     let mut text = String::from("[model]\nstop-time = 10.0\n");
@@ -25,12 +25,12 @@ pub fn chain(n: usize, bend: f64) -> Scenario {
              der(v) = (left_x - x) + (right_x - x) {bent}+ 0.1 * (left_v + right_v - 2 * v)\n\
              \"\"\"\noutputs = {{ x = \"x\", v = \"v\" }}\n"
         );
-        for (side, neighbour) in [
+        for (side, neighbor) in [
             ("left", i.checked_sub(1)),
             ("right", Some(i + 1).filter(|k| *k < n)),
         ] {
             for variable in ["x", "v"] {
-                let source = neighbour.map_or_else(
+                let source = neighbor.map_or_else(
                     || "value = 0.0".into(),
                     |k| format!("from = \"m{k}.{variable}\""),
                 );
@@ -44,7 +44,7 @@ pub fn chain(n: usize, bend: f64) -> Scenario {
     load("chain", &text, &Overrides::default())
 }
 
-/// A ring of `n` systems `x' = k (u − x)`, each fed by its neighbour, the first one starting at 1 and the others at 0, from 0
+/// A ring of `n` systems `x' = k (u − x)`, each fed by its neighbor, the first one starting at 1 and the others at 0, from 0
 /// to 10 s. The sum of all states is conserved, and under Jacobi to rounding.
 pub fn ring(n: usize) -> Scenario {
     let mut text = String::from("[model]\nstop-time = 10.0\n");

@@ -44,7 +44,7 @@ pub const MECHANICAL: Case = case!("mechanical");
 pub const LOTKA_VOLTERRA: Case = case!("lotka-volterra");
 /// Mass, spring and damping reaction: IFOSMONDI-JFM, section 5.
 pub const DAMPING_REACTION: Case = case!("damping-reaction");
-/// Two masses with a change of behaviour: F3ORNITS, section 4.2.
+/// Two masses with a change of behavior: F3ORNITS, section 4.2.
 pub const BEHAVIOUR_CHANGE: Case = case!("behaviour-change");
 /// Car with controlled speed: F3ORNITS, section 4.1.
 pub const CAR: Case = case!("car");

@@ -92,7 +92,7 @@ impl Measured {
 }
 
 impl Measured {
-    /// The mean over all states of the normalised L2 error, in percent: the error of the IFOSMONDI papers.
+    /// The mean over all states of the normalized L2 error, in percent: the error of the IFOSMONDI papers.
     pub fn mean_l2(&self, states: &[&str]) -> f64 {
         let l2 = |name: &&str| {
             self.errors

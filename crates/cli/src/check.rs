@@ -115,7 +115,7 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure>
         ("inputs", right),
         ("outputs", right),
         ("rollback", right),
-        ("linearisation", right),
+        ("linearization", right),
         ("input degree", right),
         ("output derivatives", right),
         ("step", right),

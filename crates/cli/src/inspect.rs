@@ -217,7 +217,7 @@ impl Found<'_> {
         };
         row("rollback", &|a| yes(a.rollback));
         row("directional derivatives", &|a| yes(a.directional));
-        row("linearisation", &|a| yes(a.linearizes));
+        row("linearization", &|a| yes(a.linearizes));
         row("inputs within a step", &|a| inputs(a));
         row("output derivatives", &|a| slopes(a));
         row("step", &|a| match a.step {

@@ -89,7 +89,7 @@ fn the_final_values_of_a_known_solution_are_right() {
 }
 
 #[test]
-fn jacobi_drives_the_car_beyond_200_metres_per_second() {
+fn jacobi_drives_the_car_beyond_200_meters_per_second() {
     let run = run_json(&example("car"), &["--method", "jacobi"]);
     assert!(number(&run["final"]["car.v"]) > 200.0);
 }

@@ -43,7 +43,7 @@ struct Suite<'a> {
     capabilities: Capabilities,
 }
 
-/// An answer with the linearisation there, if there is one.
+/// An answer with the linearization there, if there is one.
 struct Answer {
     response: Response,
     linearization: Option<Linearization>,
@@ -83,9 +83,9 @@ fn stops_at_event(step: MacroStep, response: &Response) -> Result<bool, String> 
     Ok(early)
 }
 
-/// The linearisation of a system where it stands.
+/// The linearization of a system where it stands.
 fn linearized(system: &mut dyn System, mut into: Linearization) -> Result<Linearization, String> {
-    let system = system.linearize().ok_or("a linearisation stays on offer")?;
+    let system = system.linearize().ok_or("a linearization stays on offer")?;
     system
         .linearize_into(&mut into)
         .map_err(|e| e.to_string())?;
@@ -399,7 +399,7 @@ impl<'a> Suite<'a> {
             let fresh = self.walk(&[self.opening()])?.linearization;
             ensure(
                 told.map(|()| there) == fresh,
-                "a trial leaves no trace in the linearisation",
+                "a trial leaves no trace in the linearization",
             )?;
             system
                 .advance(step, &same, &mut response)
@@ -500,7 +500,7 @@ impl<'a> Suite<'a> {
         );
         let [before, at, after] = [before, at, after].map(|answer| answer.linearization);
         let (Some(before), Some(at), Some(after)) = (before, at, after) else {
-            return Err("a linearisation stays on offer".into());
+            return Err("a linearization stays on offer".into());
         };
         // Along the flow: f' = A f + B u' + B_slope u'' + ∂f/∂t, and the same for g.
         let knots: Vec<Knot> = self.inputs(1.0).iter().map(|s| s.at(size)).collect();
@@ -575,7 +575,7 @@ impl<'a> Suite<'a> {
                 answers.push(
                     self.walk(&[instant])?
                         .linearization
-                        .ok_or("a linearisation stays on offer")?,
+                        .ok_or("a linearization stays on offer")?,
                 );
             }
             let column = |late: &nalgebra::DVector<f64>, early: &nalgebra::DVector<f64>| {

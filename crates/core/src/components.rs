@@ -6,7 +6,7 @@
 ///
 /// Tarjan's algorithm with its own stack, so that a chain of a million nodes does not exhaust the thread's.
 pub fn components(dependencies: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut search = Search::new(dependencies.len());
+    let mut search = ComponentSearch::new(dependencies.len());
     for root in 0..dependencies.len() {
         if search.index[root] == UNSEEN {
             search.explore(root, dependencies);
@@ -17,7 +17,7 @@ pub fn components(dependencies: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 const UNSEEN: usize = usize::MAX;
 
-struct Search {
+struct ComponentSearch {
     index: Vec<usize>,
     lowest: Vec<usize>,
     open: Vec<bool>,
@@ -26,7 +26,7 @@ struct Search {
     next: usize,
 }
 
-impl Search {
+impl ComponentSearch {
     fn new(nodes: usize) -> Self {
         Self {
             index: vec![UNSEEN; nodes],

@@ -18,7 +18,7 @@ pub struct Interface {
 pub struct Input {
     /// Its name within the system.
     pub name: String,
-    /// A first guess of its value, where initialisation starts.
+    /// A first guess of its value, where initialization starts.
     pub start: f64,
     /// Its unit, where the model gives one.
     pub unit: Option<String>,

@@ -201,7 +201,7 @@ impl<S: System> Linearize for Mapped<S> {
         let unit = self
             .system
             .linearize()
-            .expect("BUG: a system without linearisation was linearised");
+            .expect("BUG: a system without linearization was linearized");
         unit.linearize_into(into)?;
         for (i, mapping) in self.mappings.iter().enumerate() {
             let factor = mapping.factor();

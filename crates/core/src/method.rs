@@ -113,9 +113,9 @@ pub struct Refused {
 /// What could be kept from step to step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// Linearisations, of single systems, whose operators still held.
+    /// Linearizations, of single systems, whose operators still held.
     pub linearizations: u64,
-    /// Factorisations of the global matrix.
+    /// Factorizations of the global matrix.
     pub factorizations: u64,
 }
 

@@ -41,7 +41,7 @@ fn lowercase(name: &str) -> Option<Vec<char>> {
     (letters.len() <= LONGEST_NAME).then_some(letters)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours from one to the other, if few enough.
+/// Insertions, deletions, substitutions and swaps of neighbors from one to the other, if few enough.
 fn edits(from: &[char], to: &[char], allowed: usize) -> Option<usize> {
     if from.len().abs_diff(to.len()) > allowed {
         return None;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelt_name_finds_its_neighbour() {
+    fn a_misspelt_name_finds_its_neighbor() {
         let names = ["prey", "predators", "alpha"];
         assert_eq!(nearest("predator", names), Some("predators"));
         assert_eq!(nearest("pery", names), Some("prey"));

@@ -14,7 +14,7 @@ pub struct Restrictions {
     pub input_degree: usize,
     /// Whether "what if" is still answered.
     pub rollback: bool,
-    /// Whether the system can still be linearised.
+    /// Whether the system can still be linearized.
     pub linearization: bool,
     /// How many output derivatives are still told.
     pub output_derivatives: usize,

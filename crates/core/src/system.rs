@@ -216,7 +216,7 @@ pub trait Trial {
     ) -> Result<(), Error>;
 }
 
-/// A system that can be linearised where it stands.
+/// A system that can be linearized where it stands.
 pub trait Linearize {
     /// Fills `into`, whose sizes fit the system.
     fn linearize_into(&mut self, into: &mut Linearization) -> Result<(), Error>;
@@ -271,7 +271,7 @@ pub enum StepRule {
 pub struct Capabilities {
     /// It can be asked "what if".
     pub trial: bool,
-    /// It can be linearised.
+    /// It can be linearized.
     pub linearize: bool,
     /// Its derivatives and outputs can be asked for elsewhere.
     pub evaluate: bool,

@@ -53,7 +53,7 @@ impl Task {
     }
 }
 
-/// A question for a system's linearisation where it stands, with room for the answer.
+/// A question for a system's linearization where it stands, with room for the answer.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct LinearizeTask {
     /// Position of the system.
@@ -118,7 +118,7 @@ pub struct Response {
     pub reused: bool,
     /// A trial was answered by estimation, without an integration; its states are not known (NaN).
     pub estimated: bool,
-    /// The system had to linearise itself for this answer.
+    /// The system had to linearize itself for this answer.
     pub linearized: bool,
     /// The system asks for the end of the run. It stands at `reached`, which may be before the end of the step.
     pub ends: bool,

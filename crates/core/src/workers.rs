@@ -23,7 +23,7 @@ pub trait Workers {
     /// Every due task is tried; no system moves.
     fn trial(&mut self, tasks: &mut [Task]) -> Result<(), Error>;
 
-    /// Every system whose task is due is linearised where it stands.
+    /// Every system whose task is due is linearized where it stands.
     fn linearize(&mut self, tasks: &mut [LinearizeTask]) -> Result<(), Error>;
 
     /// Every system whose task is due says what its derivatives and outputs are elsewhere; no system moves.
@@ -43,7 +43,7 @@ pub struct Work {
     pub integrations: u64,
     /// Trials among them.
     pub trials: u64,
-    /// Linearisations.
+    /// Linearizations.
     pub linearizations: u64,
     /// Time spent in the system. Light steps are sampled.
     pub seconds: f64,

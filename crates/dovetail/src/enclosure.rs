@@ -1,6 +1,8 @@
 //! Bounds that are proved to hold every trajectory.
 
-use dovetail_guaranteed::{EnclosureOutcome, Interval, Method, Options, Watcher, enclose as prove};
+use dovetail_guaranteed::{
+    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, enclose as prove,
+};
 use dovetail_scenario::Scenario;
 
 use crate::error::Error;
@@ -48,9 +50,9 @@ impl Enclosure {
 }
 
 /// Keeps all bounds.
-struct Kept(Vec<Bounds>);
+struct KeptBounds(Vec<Bounds>);
 
-impl Watcher for Kept {
+impl EnclosureObserver for KeptBounds {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.tube(time, time, states);
     }
@@ -73,7 +75,7 @@ pub(crate) fn enclose(scenario: &Scenario) -> Result<Enclosure, Error> {
         output_interval: None,
         threads: 1,
     };
-    let mut kept = Kept(Vec::new());
+    let mut kept = KeptBounds(Vec::new());
     let outcome = prove(&problem, &options, &mut kept);
     Ok(Enclosure {
         names: problem.names().to_vec(),

@@ -3,10 +3,10 @@
 use std::io;
 
 use dovetail_core::{Notice, Remedy, readable};
-use dovetail_equations::{Defect, ErrorSize, Found, Places};
+use dovetail_equations::{Defect, ErrorEstimate, ErrorSize, RowLayout};
 use dovetail_report::{
-    Caveat, ErrorSource, Extent, Judged, Kind, Quality, RunSummary, Selection, Sink, Variable,
-    Verdict, judge, significant,
+    Caveat, ErrorSource, Kind, Quality, RunSummary, Selection, Sink, Variable, VariableError,
+    VariableRanges, Verdict, judge, significant,
 };
 use dovetail_scenario::Scenario;
 
@@ -20,7 +20,7 @@ impl Interfaces {
         let Ok(definitions) = scenario.definitions() else {
             return Self(None);
         };
-        let places: Vec<Places> = (0..scenario.connections.systems())
+        let places: Vec<RowLayout> = (0..scenario.connections.systems())
             .map(|k| places(scenario, everything, k))
             .collect();
         let span = scenario.stop_time - scenario.start_time;
@@ -38,13 +38,13 @@ impl Interfaces {
     }
 
     /// What is known of the errors.
-    fn found(&self) -> Option<Found> {
+    fn found(&self) -> Option<ErrorEstimate> {
         self.0.as_ref()?.found()
     }
 }
 
 /// The error of a variable, absolute, where it is known.
-fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<ErrorSize> {
+fn error_of(found: &ErrorEstimate, variable: &Variable, scenario: &Scenario) -> Option<ErrorSize> {
     let all = if variable.kind == Kind::State {
         &found.states
     } else {
@@ -54,7 +54,7 @@ fn error_of(found: &Found, variable: &Variable, scenario: &Scenario) -> Option<E
 }
 
 /// Where the variables of a system are in a row; a state that is an output too has one place.
-fn places(scenario: &Scenario, everything: &Selection, system: usize) -> Places {
+fn places(scenario: &Scenario, everything: &Selection, system: usize) -> RowLayout {
     let interface = &scenario.connections.interfaces()[system];
     let place = |name: &String| {
         let full = interface.qualified(name);
@@ -64,7 +64,7 @@ fn places(scenario: &Scenario, everything: &Selection, system: usize) -> Places 
             .position(|variable| variable.name == full)
             .expect("BUG: all variables are there")
     };
-    Places {
+    RowLayout {
         states: interface.states.iter().map(place).collect(),
         inputs: interface
             .inputs
@@ -105,7 +105,7 @@ pub(crate) fn pronounce(
     summary: &mut RunSummary,
     scenario: &Scenario,
     everything: &Selection,
-    extent: &Extent,
+    extent: &VariableRanges,
     interfaces: &Interfaces,
     facts: &Facts,
 ) {
@@ -142,7 +142,7 @@ struct Evidence<'a> {
     quality: &'a Quality,
     scenario: &'a Scenario,
     everything: &'a Selection,
-    extent: &'a Extent,
+    extent: &'a VariableRanges,
     interfaces: &'a Interfaces,
 }
 
@@ -176,7 +176,7 @@ impl Evidence<'_> {
     }
 
     /// The errors of all states and outputs of which one is known.
-    fn judged(&self, source: ErrorSource, found: Option<&Found>) -> Vec<Judged> {
+    fn judged(&self, source: ErrorSource, found: Option<&ErrorEstimate>) -> Vec<VariableError> {
         let judged = |(column, variable): (usize, &Variable)| {
             let by_interfaces = || error_of(found?, variable, self.scenario);
             let error = match source {
@@ -188,7 +188,7 @@ impl Evidence<'_> {
             // What has not moved at all has no range to be measured by.
             let part = |error: f64| if range > 0.0 { error / range } else { 0.0 };
             let grown = self.extent.growth(column);
-            Some(Judged {
+            Some(VariableError {
                 name: variable.name.clone(),
                 share: part(error.max),
                 mean: part(error.mean),
@@ -223,7 +223,7 @@ impl Evidence<'_> {
     }
 
     /// What weakens the evidence.
-    fn caveat(&self, source: ErrorSource, found: Option<&Found>) -> Caveat {
+    fn caveat(&self, source: ErrorSource, found: Option<&ErrorEstimate>) -> Caveat {
         if source == ErrorSource::Verified {
             return Caveat::None;
         }

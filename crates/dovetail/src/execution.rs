@@ -6,13 +6,13 @@ use dovetail_core::{Ending, Error, Notice, Observer, readable};
 use dovetail_fmi::Costs;
 use dovetail_methods::CouplingResidual;
 use dovetail_report::{
-    Extent, FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
-    SystemWork, Trajectory, Variables, Verdict,
+    FinalValue, FmiCosts, LastRow, Quality, Recorder, Rows, RunSummary, Selection, Sink,
+    SystemWork, Trajectory, VariableRanges, Variables, Verdict,
 };
 use dovetail_scenario::{RunEnd, RunOptions, Scenario, Session};
 
 use crate::evidence::{Facts, Interfaces, pronounce};
-use crate::verify::{Plan, Thinned, verify};
+use crate::verify::{Thinned, VerificationPlan, verify};
 
 /// A run that chooses its steps has so many rows at least.
 const LEAST_ROWS: f64 = 500.0;
@@ -70,7 +70,7 @@ type Shown = (Option<Trajectory>, Option<Box<dyn Sink>>);
 /// All that records a run.
 struct Recorders<'a> {
     /// Final values and ranges of all variables.
-    last: Recorder<(LastRow, Extent)>,
+    last: Recorder<(LastRow, VariableRanges)>,
     residual: CouplingResidual<'a>,
     /// What interfaces leave open, where the method does not know its error.
     interfaces: Option<Recorder<Interfaces>>,
@@ -84,15 +84,15 @@ struct Recorders<'a> {
 struct SessionFacts {
     facts: Facts,
     imposing: Option<String>,
-    plan: Plan,
+    plan: VerificationPlan,
 }
 
 impl SessionFacts {
     fn of(session: &Session<'_>) -> Self {
         let tolerance = session.tolerance();
         let plan = match session.step() {
-            Some(step) => Plan::Step(step),
-            None => Plan::Tolerance(tolerance.unwrap_or_default()),
+            Some(step) => VerificationPlan::Step(step),
+            None => VerificationPlan::Tolerance(tolerance.unwrap_or_default()),
         };
         Self {
             facts: Facts {
@@ -165,7 +165,7 @@ impl Execution<'_> {
         everything: &Selection,
     ) -> Recorders<'a> {
         let connections = &scenario.connections;
-        let extent = Extent::new(scenario.start_time, scenario.stop_time);
+        let extent = VariableRanges::new(scenario.start_time, scenario.stop_time);
         let last = (LastRow::default(), extent);
         let measured = (self.keep == Keep::Measured).then(|| Trajectory::of(selection));
         let sampled = self.verify && session.imposing().is_none();

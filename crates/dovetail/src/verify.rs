@@ -17,7 +17,7 @@ const ORDERS: (f64, f64) = (0.5, 8.0);
 const TIGHTER: f64 = 0.1;
 
 /// What a run is verified by.
-pub(crate) enum Plan {
+pub(crate) enum VerificationPlan {
     /// Shorter steps.
     Step(f64),
     /// A smaller tolerance.
@@ -81,13 +81,13 @@ pub(crate) fn verify(
     options: &RunOptions,
     selection: &Selection,
     known: &Trajectory,
-    plan: &Plan,
+    plan: &VerificationPlan,
     interrupted: &AtomicBool,
 ) -> Result<Verified, Notice> {
     let times: Arc<[f64]> = known.times().into();
     let again = |options: RunOptions| sample(scenario, &options, selection, &times, interrupted);
     match *plan {
-        Plan::Tolerance(tolerance) => {
+        VerificationPlan::Tolerance(tolerance) => {
             let tighter = again(options.with_tolerance(TIGHTER * tolerance))?;
             let errors =
                 known
@@ -107,7 +107,7 @@ pub(crate) fn verify(
                     });
             Ok(Verified::of(errors, "against a tenth of the tolerance"))
         }
-        Plan::Step(step) => {
+        VerificationPlan::Step(step) => {
             let halved = again(options.with_step(0.5 * step))?;
             let quartered = again(options.with_step(0.25 * step))?;
             let columns = known

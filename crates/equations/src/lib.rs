@@ -53,13 +53,13 @@ mod syntax;
 mod tape;
 
 pub use analysis::{Dependencies, Shape, dependencies, leaves, shapes};
-pub use defect::{Defect, ErrorSize, Found, Places};
+pub use defect::{Defect, ErrorEstimate, ErrorSize, RowLayout};
 pub use dual::Dual;
 pub use error::{Place, SyntaxError};
 pub use evaluator::Evaluator;
 pub use graph::{Graph, Leaf, LeafKinds, Node, NodeId};
 pub use model::{Model, Unused};
-pub use monolithic::{Coupled, Course, Monolithic, NotComposable, Solution, compose};
+pub use monolithic::{Coupled, Monolithic, NotComposable, Solution, SteppedSolution, compose};
 pub use names::{is_name, is_reserved};
 pub use native::{Definition, NativeSystem};
 pub use number::Number;

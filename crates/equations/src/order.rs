@@ -19,7 +19,7 @@ enum Mark {
 
 /// Sorts definitions, where `needs[i]` lists what definition `i` uses.
 pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
-    let mut search = Search {
+    let mut search = CycleSearch {
         needs,
         marks: vec![Mark::New; needs.len()],
         circular: vec![false; needs.len()],
@@ -31,7 +31,7 @@ pub(crate) fn order(needs: &[Vec<usize>]) -> Order {
 }
 
 /// Depth first, with its own stack: a chain of definitions may be long.
-struct Search<'a> {
+struct CycleSearch<'a> {
     needs: &'a [Vec<usize>],
     marks: Vec<Mark>,
     /// Whether a definition is on a cycle already listed.
@@ -41,7 +41,7 @@ struct Search<'a> {
     order: Order,
 }
 
-impl Search<'_> {
+impl CycleSearch<'_> {
     fn visit(&mut self, start: usize) {
         self.open(start);
         while let Some((definition, looked_at)) = self.path.last_mut() {

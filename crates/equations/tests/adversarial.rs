@@ -12,7 +12,7 @@ use support::{equations, expression};
 /// Half of what threads usually get.
 const STACK: usize = 1 << 20;
 
-/// Parses, evaluates and analyses on a small stack; the number of errors, or of results.
+/// Parses, evaluates and analyzes on a small stack; the number of errors, or of results.
 fn survive(source: &Source<'_>) -> Result<usize, Vec<SyntaxError>> {
     let outcome = thread::scope(|scope| {
         let work = || Model::parse(source).map(|model| exercise(&model));

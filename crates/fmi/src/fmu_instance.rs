@@ -23,7 +23,7 @@ use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
 use crate::layout::Layout;
 use crate::library::Library;
-use crate::numbers::Scratch;
+use crate::numbers::ValueScratch;
 use crate::prepared_step::PreparedStep;
 use crate::strings;
 
@@ -52,7 +52,7 @@ pub(crate) struct FmuInstance<V: FmiVersion> {
     pub version: V,
     pub calls: Calls,
     pub shared: SharedFunctions,
-    pub scratch: Scratch,
+    pub scratch: ValueScratch,
     saved: FmuState,
     owner: Arc<OwnedComponent<V>>,
 }
@@ -68,7 +68,7 @@ impl<V: FmiVersion> FmuInstance<V> {
             version: owner.version,
             calls: owner.calls(),
             shared: owner.shared,
-            scratch: Scratch::default(),
+            scratch: ValueScratch::default(),
             saved: null_mut(),
             owner,
         }

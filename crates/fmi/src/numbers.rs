@@ -8,14 +8,14 @@ use crate::strings;
 
 /// Room for values on their way to and from an FMU, kept so that nothing is allocated during a run.
 #[derive(Default)]
-pub(crate) struct Scratch {
+pub(crate) struct ValueScratch {
     int32: Vec<i32>,
     texts: Vec<*const c_char>,
     /// Values of the other types of 3.0, as bytes wide enough for each.
     words: Vec<u64>,
 }
 
-impl Scratch {
+impl ValueScratch {
     /// Room for so many integers.
     pub fn int32(&mut self, count: usize) -> &mut [i32] {
         zeroed(&mut self.int32, count, 0)

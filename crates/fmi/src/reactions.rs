@@ -88,7 +88,7 @@ struct Look<'a, I> {
 }
 
 /// A column of differences.
-struct Column {
+struct ReactionColumn {
     /// Of the unknowns of directional derivatives: derivatives of states, then outputs that are
     /// asked for.
     slopes: Vec<f64>,
@@ -98,7 +98,7 @@ struct Column {
     moved_states: bool,
 }
 
-impl Column {
+impl ReactionColumn {
     /// The column, where nothing has moved but what was meant to.
     fn sound(self) -> Option<Self> {
         (!self.moved_states).then_some(self)
@@ -227,7 +227,7 @@ impl<'a, I: Instance> Look<'a, I> {
         Ok(rates)
     }
 
-    fn move_input(&mut self, place: usize) -> Result<Column, CallError> {
+    fn move_input(&mut self, place: usize) -> Result<ReactionColumn, CallError> {
         let start = self.inputs[place];
         let gap = DIFFERENCE * (1.0 + start.abs());
         let mut sides = Vec::new();
@@ -243,7 +243,7 @@ impl<'a, I: Instance> Look<'a, I> {
                 .iter()
                 .any(|side| side.outputs[*j].to_bits() != here.outputs[*j].to_bits())
         };
-        Ok(Column {
+        Ok(ReactionColumn {
             slopes: slopes(up, down, gap),
             reacting: (0..self.layout.outputs.len()).filter(reacts).collect(),
             moved_states: [up, down].iter().any(|side| side.states != here.states),
@@ -251,7 +251,7 @@ impl<'a, I: Instance> Look<'a, I> {
     }
 
     /// Nothing where the FMU does not let its state be set.
-    fn move_state(&mut self, known: usize) -> Result<Option<Column>, CallError> {
+    fn move_state(&mut self, known: usize) -> Result<Option<ReactionColumn>, CallError> {
         let before = self.read()?;
         let start = match self.mode {
             Mode::Initialization => before.states[known],
@@ -270,7 +270,7 @@ impl<'a, I: Instance> Look<'a, I> {
             sides.push(side);
         }
         self.place_state(known, start)?;
-        Ok(Some(Column {
+        Ok(Some(ReactionColumn {
             slopes: slopes(&sides[0], &sides[1], gap),
             reacting: Vec::new(),
             moved_states: !alone,
@@ -304,7 +304,7 @@ impl<'a, I: Instance> Look<'a, I> {
         abilities: &FmuCapabilities,
         known: usize,
         name: &str,
-        column: Option<Column>,
+        column: Option<ReactionColumn>,
     ) -> Result<(), CallError> {
         let given = self.directional(abilities, known)?;
         let Some(column) = column else {

@@ -41,7 +41,7 @@ pub struct Options {
 }
 
 /// Receives boxes as they are proved.
-pub trait Watcher {
+pub trait EnclosureObserver {
     /// All states lie in `states` at `time`.
     fn instant(&mut self, time: f64, states: &[Interval]);
 
@@ -72,14 +72,14 @@ pub struct EnclosureOutcome {
     /// The boxes of all states at `reached`.
     pub states: Vec<Interval>,
     /// Why it ended before the stop time, if it did.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// What the method did that its name does not say, in a sentence.
     pub remarks: Vec<String>,
 }
 
 /// Why an enclosure ended early.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum Stopped {
+pub enum StopReason {
     /// The watcher said so.
     #[error("it was interrupted at t = {time} s")]
     Interrupted {

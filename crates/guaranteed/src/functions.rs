@@ -4,7 +4,7 @@ use crate::interval::Interval;
 
 /// A smooth function of one variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Function {
+pub(crate) enum IntervalFunction {
     Reciprocal,
     Sqrt,
     Exp,
@@ -24,7 +24,7 @@ fn n(value: f64) -> Interval {
     Interval::point(value)
 }
 
-impl Function {
+impl IntervalFunction {
     /// All values of the function.
     pub fn value(self, x: Interval) -> Interval {
         match self {

@@ -14,16 +14,16 @@ mod rounding;
 mod series;
 mod shared;
 
-pub use api::{EnclosureOutcome, Integrator, Method, Options, Stopped, Watcher};
+pub use api::{EnclosureObserver, EnclosureOutcome, Integrator, Method, Options, StopReason};
 pub use interval::Interval;
 pub use problem::{Boxes, Problem};
-pub use refusal::Refusal;
+pub use refusal::ProblemError;
 
 /// Encloses every trajectory of `problem`, reporting each box to `watcher` as it is proved.
 pub fn enclose(
     problem: &Problem,
     options: &Options,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     match options.method {
         Method::SharedSymbols => shared::enclose(problem, options, watcher),

@@ -17,7 +17,7 @@ use dovetail_equations::{
 use nalgebra::DMatrix;
 
 use crate::interval::Interval;
-use crate::refusal::Refusal;
+use crate::refusal::ProblemError;
 
 /// A coupled model without loops, but perhaps with more states.
 pub(crate) struct Eliminated {
@@ -48,7 +48,7 @@ pub(crate) fn eliminate(
     start: &[Interval],
     parameters: &[Interval],
     start_time: f64,
-) -> Result<Eliminated, Refusal> {
+) -> Result<Eliminated, ProblemError> {
     if coupled.unknowns.is_empty() {
         return Ok(Eliminated {
             graph: coupled.graph,
@@ -70,10 +70,10 @@ pub(crate) fn eliminate(
 
 /// Derivatives do not see jumps: an affine loop would be solved on one side, and the unknowns of
 /// others would have to jump.
-fn refuse_jumps(coupled: &Coupled, nonlinear: bool) -> Result<(), Refusal> {
+fn refuse_jumps(coupled: &Coupled, nonlinear: bool) -> Result<(), ProblemError> {
     let moving = LeafKinds::STATES | LeafKinds::TIME;
     if jumps(coupled, LeafKinds::UNKNOWNS) || (nonlinear && jumps(coupled, moving)) {
-        return Err(Refusal::JumpingLoop {
+        return Err(ProblemError::JumpingLoop {
             variables: list_names(&coupled.unknowns),
         });
     }
@@ -177,7 +177,7 @@ impl LoopElimination {
         self,
         coupled: &Coupled,
         jacobian: Vec<Vec<Symbol>>,
-    ) -> Result<Eliminated, Refusal> {
+    ) -> Result<Eliminated, ProblemError> {
         let zeros = vec![self.zero(); coupled.unknowns.len()];
         let constants = self.evaluate(&coupled.residuals, &zeros);
         let solution = self.solve_loop(coupled, jacobian, &constants)?;
@@ -194,7 +194,7 @@ impl LoopElimination {
         self,
         coupled: &Coupled,
         jacobian: Vec<Vec<Symbol>>,
-    ) -> Result<Eliminated, Refusal> {
+    ) -> Result<Eliminated, ProblemError> {
         let drift = self.drift(&coupled.residuals, &coupled.derivatives);
         let rates = self.solve_loop(coupled, jacobian, &drift)?;
         let first = self.states.len();
@@ -223,9 +223,9 @@ impl LoopElimination {
         coupled: &Coupled,
         jacobian: Vec<Vec<Symbol>>,
         right: &[Symbol],
-    ) -> Result<Vec<Symbol>, Refusal> {
+    ) -> Result<Vec<Symbol>, ProblemError> {
         self.solve(jacobian, negated(right))
-            .ok_or_else(|| Refusal::SingularLoop {
+            .ok_or_else(|| ProblemError::SingularLoop {
                 variables: list_names(&coupled.unknowns),
             })
     }

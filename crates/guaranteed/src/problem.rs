@@ -10,7 +10,7 @@ use dovetail_equations::{
 
 use crate::interval::Interval;
 use crate::loops::{self, Eliminated, Loops};
-use crate::refusal::Refusal;
+use crate::refusal::ProblemError;
 use crate::rounding::MOST_TERMS;
 
 /// States and uncertain parameters that a model may have: forms have several numbers for each.
@@ -73,7 +73,7 @@ impl Problem {
         boxes: &[Boxes],
         connections: &Connections,
         (start_time, stop_time): (f64, f64),
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ProblemError> {
         let coupled = compose(definitions, connections)?;
         let start = stacked(boxes, |boxes| &boxes.states);
         let parameters = stacked(boxes, |boxes| &boxes.parameters);
@@ -176,9 +176,9 @@ fn state_ranges(definitions: &[Definition], loops: Option<&Loops>) -> Vec<Range<
     counts.map(range).collect()
 }
 
-fn refuse_large(states: usize) -> Result<(), Refusal> {
+fn refuse_large(states: usize) -> Result<(), ProblemError> {
     if states > MOST_STATES {
-        return Err(Refusal::TooLarge {
+        return Err(ProblemError::TooLarge {
             states,
             most: MOST_STATES,
         });

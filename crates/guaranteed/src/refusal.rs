@@ -4,7 +4,7 @@ use dovetail_equations::NotComposable;
 
 /// Why a model cannot be enclosed.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
+pub enum ProblemError {
     /// The systems cannot be coupled symbolically.
     #[error(transparent)]
     NotComposable(#[from] NotComposable),

@@ -46,11 +46,11 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
         return Chosen::new("ifosmondi", reason);
     }
     if free && all(&|c| c.trial || c.linearize) {
-        let reason = "every system can roll back or be linearised: what the latter would answer is \
+        let reason = "every system can roll back or be linearized: what the latter would answer is \
             estimated";
         return Chosen::new("ifosmondi", reason);
     }
-    let reason = "not every system can roll back or be linearised and take any step, and this \
+    let reason = "not every system can roll back or be linearized and take any step, and this \
         method needs neither";
     Chosen::new("f3ornits", reason)
 }
@@ -59,13 +59,13 @@ pub fn choose(capabilities: &[Capabilities], coupled: bool, jumping: Option<&str
 fn linearizable(rollback: bool, jumping: Option<&str>) -> Chosen {
     if let Some(system) = jumping {
         let reason = format!(
-            "every system can be linearised, and `{system}` has conditions or jumps that depend on \
+            "every system can be linearized, and `{system}` has conditions or jumps that depend on \
              more than time: their steps \
              are cut where they are met"
         );
         return Chosen::new("missiles", reason);
     }
-    let reason = "every system can be linearised, so that the interface of a step can be predicted";
+    let reason = "every system can be linearized, so that the interface of a step can be predicted";
     let corrected = if rollback {
         ", and corrected, since all can roll back"
     } else {

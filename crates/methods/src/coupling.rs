@@ -48,12 +48,12 @@ pub(crate) struct Coupling<'a> {
     /// How many derivatives of the outputs are asked for.
     derivatives: usize,
     /// The coupling variables as outputs (stacked), each with its system and position there.
-    pub variables: Vec<Variable>,
+    pub variables: Vec<CouplingVariable>,
     /// For each input (stacked) the coupling variable that it follows.
     pub feeders: Vec<Option<usize>>,
     /// The outputs that are held over a step, and all outputs (stacked) as far as they are among
     /// these: at the start of the step.
-    held: Vec<Variable>,
+    held: Vec<CouplingVariable>,
     present: Vec<f64>,
     /// Events that trials run into.
     pub stops: EarlyStops,
@@ -71,13 +71,13 @@ pub(crate) struct Coupling<'a> {
 
 /// A coupling variable: its place among all outputs, its system, and its place there.
 #[derive(Clone, Copy)]
-pub(crate) struct Variable {
+pub(crate) struct CouplingVariable {
     pub stacked: usize,
     pub system: usize,
     pub position: usize,
 }
 
-impl Variable {
+impl CouplingVariable {
     /// The output at this place among all.
     pub fn of(connections: &Connections, stacked: usize) -> Self {
         let system = connections.owner(stacked);
@@ -103,7 +103,7 @@ impl<'a> Coupling<'a> {
         longest: f64,
     ) -> Self {
         let outputs = coupled_outputs(connections);
-        let variable = |&stacked: &usize| Variable::of(connections, stacked);
+        let variable = |&stacked: &usize| CouplingVariable::of(connections, stacked);
         let place = |(input, source): (usize, &Source)| {
             let output = source.output().filter(|_| !connections.is_held(input))?;
             outputs.binary_search(&output).ok()
@@ -188,7 +188,7 @@ impl<'a> Coupling<'a> {
     }
 
     /// What the system of a variable has answered at the end of the tasks.
-    pub fn answer(&self, variable: &Variable) -> Knot {
+    pub fn answer(&self, variable: &CouplingVariable) -> Knot {
         variable.answer(&self.tasks)
     }
 
@@ -498,7 +498,7 @@ impl<'a> Coupling<'a> {
 
 /// The slope at the end of the step from the last values: of second order where there are two of
 /// them.
-fn difference(past: &Past, variable: Variable, step: MacroStep, value: f64) -> f64 {
+fn difference(past: &Past, variable: CouplingVariable, step: MacroStep, value: f64) -> f64 {
     let (time, outputs) = past.point(variable.system, 0);
     let size = step.end - time;
     let last = outputs[variable.position].value;

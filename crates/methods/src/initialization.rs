@@ -53,7 +53,7 @@ pub fn initialize(
         workers,
         time,
         derivatives,
-        &Beforehand::default(),
+        &StartAssumptions::default(),
     )
     .map(|values| values.tasks)
 }
@@ -65,12 +65,12 @@ pub struct StartValues {
     /// Outputs (stacked) that feed a system with an initialization mode, and were something else
     /// while that was in its mode: with the values that they have now, and those that were assumed
     /// or answered before.
-    pub late: Vec<Late>,
+    pub late: Vec<LateOutput>,
 }
 
 /// An output that is known only after its system has left its initialization mode.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Late {
+pub struct LateOutput {
     /// The output, stacked.
     pub output: usize,
     /// What it was while systems were in their initialization modes.
@@ -81,7 +81,7 @@ pub struct Late {
 
 /// What is known of a start before it is made.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beforehand<'a> {
+pub struct StartAssumptions<'a> {
     /// Outputs (stacked) whose values inside the initialization mode do not count, with values
     /// found by an earlier try.
     pub assumed: &'a [(usize, f64)],
@@ -95,14 +95,14 @@ pub fn start_values(
     workers: &mut dyn Workers,
     time: f64,
     derivatives: usize,
-    known: &Beforehand<'_>,
+    known: &StartAssumptions<'_>,
 ) -> Result<StartValues, Error> {
     let modes = workers
         .capabilities()
         .iter()
         .any(|c| c.presence.initialization_mode);
     // In the mode only values are asked for.
-    let mut start = Start::new(
+    let mut start = StartSearch::new(
         connections,
         workers,
         time,
@@ -148,7 +148,7 @@ pub fn reinitialize(
     derivatives: usize,
     present: &[Knot],
 ) -> Result<(Vec<Task>, bool), Error> {
-    let mut start = Start::new(connections, workers, time, derivatives);
+    let mut start = StartSearch::new(connections, workers, time, derivatives);
     start.begun = true;
     start
         .outputs
@@ -195,7 +195,7 @@ fn is_loop(members: &[usize], graph: &[Vec<usize>]) -> bool {
     members.len() > 1 || graph[members[0]].contains(&members[0])
 }
 
-struct Start<'a> {
+struct StartSearch<'a> {
     connections: &'a Connections,
     tasks: Vec<Task>,
     outputs: Vec<f64>,
@@ -214,7 +214,7 @@ struct Start<'a> {
     time: f64,
 }
 
-impl<'a> Start<'a> {
+impl<'a> StartSearch<'a> {
     fn new(
         connections: &'a Connections,
         workers: &dyn Workers,
@@ -261,7 +261,7 @@ impl<'a> Start<'a> {
 
     /// Outputs that have changed since all systems were in their initialization, as far as someone
     /// there should have known.
-    fn late(&self, workers: &dyn Workers, before: &[f64]) -> Vec<Late> {
+    fn late(&self, workers: &dyn Workers, before: &[f64]) -> Vec<LateOutput> {
         let connections = self.connections;
         let has_mode =
             |system: &usize| workers.capabilities()[*system].presence.initialization_mode;
@@ -272,12 +272,12 @@ impl<'a> Start<'a> {
             .collect();
         outputs.sort_unstable();
         outputs.dedup();
-        let late = outputs.into_iter().map(|output| Late {
+        let late = outputs.into_iter().map(|output| LateOutput {
             output,
             before: before[output],
             value: self.outputs[output],
         });
-        late.filter(|Late { before, value, .. }| {
+        late.filter(|LateOutput { before, value, .. }| {
             (before - value).abs() > LATE * before.abs().max(value.abs()).max(1e-6)
         })
         .collect()
@@ -718,7 +718,7 @@ impl<'a> Start<'a> {
 
 /// Slopes of all outputs, minus what the systems answer to them.
 struct SlopeEquations<'b, 'a> {
-    start: &'b mut Start<'a>,
+    start: &'b mut StartSearch<'a>,
     workers: &'b mut dyn Workers,
     error: Option<Error>,
 }

@@ -45,12 +45,13 @@ mod time_scale;
 pub use automatic::{AUTO, Chosen, build_watched, choose};
 pub use costarica::{Control, Costarica, EstimatorOptions, Form};
 pub use coupling_residual::CouplingResidual;
-pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, Steering};
+pub use f3ornits::{Calibration, F3ornits, F3ornitsOptions, HIGHEST_DEGREE, Scale, StepControl};
 pub use fallback::Fallback;
 pub use gauss_seidel::GaussSeidel;
 pub use ifosmondi::{Criterion, Ifosmondi, IfosmondiOptions};
 pub use initialization::{
-    Beforehand, Late, StartValues, algebraic_loops, initialize, reinitialize, start_values,
+    LateOutput, StartAssumptions, StartValues, algebraic_loops, initialize, reinitialize,
+    start_values,
 };
 pub use jacobi::Jacobi;
 pub use missiles::{Missiles, MissilesOptions};

@@ -10,7 +10,7 @@ const GROWTH: f64 = 1.3;
 
 /// The steps of a run: those of a grid, cut where they do not converge.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Plan {
+pub(crate) struct GridPlan {
     grid: Grid,
     /// At most this long.
     size: f64,
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     halvings: usize,
 }
 
-impl Plan {
+impl GridPlan {
     pub fn new(grid: Grid) -> Self {
         Self {
             grid,
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_halved_step_comes_back_to_the_grid_and_grows_again() {
-        let mut plan = Plan::new(Grid::new(0.0, 10.0, 1.0));
+        let mut plan = GridPlan::new(Grid::new(0.0, 10.0, 1.0));
         assert_eq!(
             plan.step(2.0, f64::INFINITY),
             Grid::new(0.0, 10.0, 1.0).step(2.0, f64::INFINITY)
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn halving_ends() {
-        let mut plan = Plan::new(Grid::new(0.0, 1.0, 0.1));
+        let mut plan = GridPlan::new(Grid::new(0.0, 1.0, 0.1));
         let step = plan.step(0.0, f64::INFINITY);
         assert_eq!((0..100).take_while(|_| plan.shorten(step)).count(), 10);
     }

@@ -80,7 +80,7 @@ impl Predictions {
         let text = format!(
             "at t = {} s `{}` was predicted wrongly by {:.0} % of its range, and results from \
              there on are doubtful: the step is \
-             too long for linearised systems, or something jumps there, or the coupling is close \
+             too long for linearized systems, or something jumps there, or the coupling is close \
              to singular; ifosmondi helps where systems can roll back",
             readable(self.variables[worst].time),
             name(worst),

@@ -3,14 +3,14 @@
 /// The outcome of an attempted step and the size to try next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Attempt {
-    pub verdict: Verdict,
+    pub verdict: AttemptVerdict,
     /// A magnitude, without the direction of time.
     pub next: f64,
 }
 
 /// Whether the step is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum AttemptVerdict {
     /// The state has moved.
     Accepted,
     /// The state has not moved.

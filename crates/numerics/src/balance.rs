@@ -1,6 +1,6 @@
 //! Diagonal balancing: `D⁻¹ Z D` with rows and columns of like size, `D` made of powers of two.
 //!
-//! A state space in mixed units (metres and gigapascals) has a norm far above its eigenvalues, and
+//! A state space in mixed units (meters and gigapascals) has a norm far above its eigenvalues, and
 //! functions of a matrix lose digits in proportion. Scaling by powers of two is exact. References:
 //! Parlett & Reinsch (1969); James, Langou & Lowery (2014) for the 2-norm, which spares matrices
 //! that balancing would harm.

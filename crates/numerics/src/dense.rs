@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 use nalgebra::{Complex, DMatrix};
 
 /// The numbers a factorization works on: `f64` and `Complex<f64>`.
-pub trait Field:
+pub trait Scalar:
     nalgebra::Scalar
     + Copy
     + From<f64>
@@ -32,7 +32,7 @@ pub trait Field:
     fn conjugate(self) -> Self;
 }
 
-impl Field for f64 {
+impl Scalar for f64 {
     fn magnitude(self) -> f64 {
         self.abs()
     }
@@ -46,7 +46,7 @@ impl Field for f64 {
     }
 }
 
-impl Field for Complex<f64> {
+impl Scalar for Complex<f64> {
     fn magnitude(self) -> f64 {
         self.re.hypot(self.im)
     }
@@ -73,7 +73,7 @@ const MOST_ASCENTS: usize = 5;
 
 /// A factorization `P A = L U` and the workspace it lives in.
 #[derive(Clone, Debug)]
-pub struct Lu<T: Field> {
+pub struct Lu<T: Scalar> {
     factors: DMatrix<T>,
     /// Row exchanged with row `k` at elimination step `k`.
     exchanges: Vec<usize>,
@@ -81,7 +81,7 @@ pub struct Lu<T: Field> {
     estimate: Vec<T>,
 }
 
-impl<T: Field> Lu<T> {
+impl<T: Scalar> Lu<T> {
     /// Allocates the workspace for matrices of `size` rows; holds the factors of the identity.
     pub fn new(size: usize) -> Self {
         let identity = |row, column| T::from(if row == column { 1.0 } else { 0.0 });
@@ -208,7 +208,7 @@ impl<T: Field> Lu<T> {
 }
 
 /// The offset of the largest entry, if it can be divided by.
-fn choose_pivot<T: Field>(column: &[T]) -> Option<usize> {
+fn choose_pivot<T: Scalar>(column: &[T]) -> Option<usize> {
     let mut best = 0;
     let mut largest = column[0].pivot_size();
     for (offset, entry) in column.iter().enumerate().skip(1) {
@@ -222,7 +222,7 @@ fn choose_pivot<T: Field>(column: &[T]) -> Option<usize> {
     usable.then_some(best)
 }
 
-fn exchange_rows<T: Field>(factors: &mut [T], size: usize, first: usize, second: usize) {
+fn exchange_rows<T: Scalar>(factors: &mut [T], size: usize, first: usize, second: usize) {
     if first != second {
         for column in factors.chunks_exact_mut(size) {
             column.swap(first, second);
@@ -231,7 +231,7 @@ fn exchange_rows<T: Field>(factors: &mut [T], size: usize, first: usize, second:
 }
 
 /// Divides what follows the pivot by it; returns these multipliers.
-fn scale_column<T: Field>(from_pivot: &mut [T]) -> &[T] {
+fn scale_column<T: Scalar>(from_pivot: &mut [T]) -> &[T] {
     let (pivot, below) = from_pivot
         .split_first_mut()
         .expect("BUG: a pivot column is never empty");
@@ -241,13 +241,13 @@ fn scale_column<T: Field>(from_pivot: &mut [T]) -> &[T] {
     below
 }
 
-fn subtract_multiple<T: Field>(target: &mut [T], source: &[T], multiple: T) {
+fn subtract_multiple<T: Scalar>(target: &mut [T], source: &[T], multiple: T) {
     for (entry, &source) in target.iter_mut().zip(source) {
         *entry -= source * multiple;
     }
 }
 
-fn solve<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
+fn solve<T: Scalar>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
     assert_eq!(
         rhs.len(),
         exchanges.len(),
@@ -268,7 +268,7 @@ fn solve<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
 }
 
 /// Solves with the conjugate transpose: `Uᴴ`, then `Lᴴ`, then the exchanges undone.
-fn solve_adjoint<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
+fn solve_adjoint<T: Scalar>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut [T]) {
     for (k, column) in columns(factors) {
         let known = conjugate_product(&column[..k], &rhs[..k]);
         rhs[k] = (rhs[k] - known) / column[k].conjugate();
@@ -283,14 +283,14 @@ fn solve_adjoint<T: Field>(factors: &DMatrix<T>, exchanges: &[usize], rhs: &mut 
 }
 
 /// The columns of a square matrix, numbered.
-fn columns<T: Field>(
+fn columns<T: Scalar>(
     matrix: &DMatrix<T>,
 ) -> impl DoubleEndedIterator<Item = (usize, &[T])> + ExactSizeIterator {
     let rows = matrix.nrows().max(1);
     matrix.as_slice().chunks_exact(rows).enumerate()
 }
 
-fn conjugate_product<T: Field>(left: &[T], right: &[T]) -> T {
+fn conjugate_product<T: Scalar>(left: &[T], right: &[T]) -> T {
     let mut sum = T::from(0.0);
     for (&left, &right) in left.iter().zip(right) {
         sum += left.conjugate() * right;
@@ -298,7 +298,7 @@ fn conjugate_product<T: Field>(left: &[T], right: &[T]) -> T {
     sum
 }
 
-fn sign<T: Field>(number: T) -> T {
+fn sign<T: Scalar>(number: T) -> T {
     let magnitude = number.magnitude();
     if magnitude > 0.0 {
         number / T::from(magnitude)
@@ -307,11 +307,11 @@ fn sign<T: Field>(number: T) -> T {
     }
 }
 
-fn sum_of_magnitudes<T: Field>(vector: &[T]) -> f64 {
+fn sum_of_magnitudes<T: Scalar>(vector: &[T]) -> f64 {
     vector.iter().map(|entry| entry.magnitude()).sum()
 }
 
-fn index_of_largest<T: Field>(vector: &[T]) -> usize {
+fn index_of_largest<T: Scalar>(vector: &[T]) -> usize {
     let mut best = 0;
     for (index, entry) in vector.iter().enumerate() {
         if entry.magnitude() > vector[best].magnitude() {
@@ -322,7 +322,7 @@ fn index_of_largest<T: Field>(vector: &[T]) -> usize {
 }
 
 /// The largest column sum of magnitudes; 0 for an empty matrix.
-fn one_norm<T: Field>(matrix: &DMatrix<T>) -> f64 {
+fn one_norm<T: Scalar>(matrix: &DMatrix<T>) -> f64 {
     let columns = matrix.as_slice().chunks_exact(matrix.nrows().max(1));
     columns.map(sum_of_magnitudes).fold(0.0, f64::max)
 }

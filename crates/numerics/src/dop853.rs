@@ -5,12 +5,12 @@
 //! derivative at the end of a step is evaluated when the next step asks for it, so that the last
 //! step of an integration saves it.
 
-use crate::attempt::{Attempt, Verdict, index_of_largest, not_finite};
+use crate::attempt::{Attempt, AttemptVerdict, index_of_largest, not_finite};
 use crate::columns::Columns;
 use crate::dop853_coefficients::{
     COMPOSITION, ERROR_OF_ORDER_3, ERROR_OF_ORDER_5, NODES, Row, SOLUTION, STAGES,
 };
-use crate::initial_step::{Scratch, Start, initial_step};
+use crate::initial_step::{InitialScratch, IntegrationStart, initial_step};
 use crate::rhs::Rhs;
 use crate::stiffness::{Stiffness, suspicious_h_lambda};
 use crate::tolerance::Tolerance;
@@ -79,13 +79,13 @@ impl Dop853 {
         tolerance: Tolerance<'_>,
     ) -> f64 {
         let (derivative, second) = self.derivatives.first_two_mut();
-        let start = Start {
+        let start = IntegrationStart {
             time,
             span,
             state,
             derivative,
         };
-        let scratch = Scratch {
+        let scratch = InitialScratch {
             state: &mut self.stage,
             derivative: second,
             allowed: &mut self.candidate,
@@ -197,7 +197,7 @@ impl Dop853 {
             self.after_rejection = true;
             let factor = (SAFETY / reduction).max(LARGEST_SHRINKAGE);
             return Attempt {
-                verdict: Verdict::Rejected,
+                verdict: AttemptVerdict::Rejected,
                 next: step.abs() * factor,
             };
         }
@@ -214,7 +214,7 @@ impl Dop853 {
         self.derivative_is_current = false;
         state.copy_from_slice(&self.candidate);
         Attempt {
-            verdict: Verdict::Accepted,
+            verdict: AttemptVerdict::Accepted,
             next,
         }
     }
@@ -226,8 +226,8 @@ impl Dop853 {
         let component = not_finite(self.derivatives.entries(), size)
             .or_else(|| not_finite(&self.candidate, size));
         let verdict = match component {
-            Some(component) => Verdict::NotFinite { component },
-            None => Verdict::Rejected,
+            Some(component) => AttemptVerdict::NotFinite { component },
+            None => AttemptVerdict::Rejected,
         };
         Attempt {
             verdict,
@@ -279,7 +279,7 @@ mod tests {
         let step = 2.0 / steps as f64;
         for n in 0..steps {
             let attempt = method.attempt(&mut rhs, n as f64 * step, step, &mut state, ANYTHING);
-            assert_eq!(attempt.verdict, Verdict::Accepted);
+            assert_eq!(attempt.verdict, AttemptVerdict::Accepted);
         }
         (state[0] - 2.0f64.sin().exp()).abs()
     }
@@ -303,7 +303,7 @@ mod tests {
             largest: 0.0,
         };
         let attempt = method.attempt(&mut rhs, 0.0, 0.5, &mut state, tolerance);
-        assert_eq!(attempt.verdict, Verdict::Rejected);
+        assert_eq!(attempt.verdict, AttemptVerdict::Rejected);
         assert!(attempt.next < 0.5);
         assert_eq!(state, [1.0]);
     }

@@ -13,7 +13,7 @@ const NIL: f64 = 1e-5;
 const STRAIGHT: f64 = 1e-15;
 
 /// What is known where an integration begins.
-pub(crate) struct Start<'a> {
+pub(crate) struct IntegrationStart<'a> {
     pub time: f64,
     /// The distance to integrate over, negative if backwards.
     pub span: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Start<'a> {
     pub derivative: &'a [f64],
 }
 
-impl Start<'_> {
+impl IntegrationStart<'_> {
     /// The size of a component; of one that starts at nil with nothing else to go by, what it may
     /// soon be.
     fn magnitude(&self, k: usize, tolerance: Tolerance<'_>) -> f64 {
@@ -35,7 +35,7 @@ impl Start<'_> {
 }
 
 /// Scratch for the Euler step that tries the second derivative.
-pub(crate) struct Scratch<'a> {
+pub(crate) struct InitialScratch<'a> {
     pub state: &'a mut [f64],
     pub derivative: &'a mut [f64],
     pub allowed: &'a mut [f64],
@@ -44,8 +44,8 @@ pub(crate) struct Scratch<'a> {
 /// The size of a first step, at most the span, for a method whose error estimate is `O(h^order)`.
 pub(crate) fn initial_step<R: Rhs + ?Sized>(
     rhs: &mut R,
-    start: &Start,
-    scratch: Scratch,
+    start: &IntegrationStart,
+    scratch: InitialScratch,
     tolerance: Tolerance<'_>,
     order: i32,
 ) -> f64 {
@@ -84,8 +84,8 @@ fn cautious_guess(position: f64, speed: f64, longest: f64) -> f64 {
 /// How much the derivative changes over an Euler step, in units of what is allowed.
 fn change_of_derivative<R: Rhs + ?Sized>(
     rhs: &mut R,
-    start: &Start,
-    scratch: Scratch,
+    start: &IntegrationStart,
+    scratch: InitialScratch,
     step: f64,
 ) -> f64 {
     for (k, moved) in scratch.state.iter_mut().enumerate() {
@@ -109,13 +109,13 @@ mod tests {
         });
         let mut derivative = [0.0];
         rhs.derivative(0.0, &[initial], &mut derivative);
-        let start = Start {
+        let start = IntegrationStart {
             time: 0.0,
             span: 1.0,
             state: &[initial],
             derivative: &derivative,
         };
-        let scratch = Scratch {
+        let scratch = InitialScratch {
             state: &mut [0.0],
             derivative: &mut [0.0],
             allowed: &mut [0.0],

@@ -5,7 +5,7 @@
 //! the explicit method would come further. The loop below is the only one; the methods supply
 //! attempts.
 
-use crate::attempt::{Attempt, Verdict, not_finite};
+use crate::attempt::{Attempt, AttemptVerdict, not_finite};
 use crate::dop853::Dop853;
 use crate::progress::Progress;
 use crate::radau::Radau;
@@ -90,12 +90,12 @@ pub enum IntegrationError {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Method {
+enum IntegrationMethod {
     Explicit,
     Implicit,
 }
 
-impl Method {
+impl IntegrationMethod {
     fn first(hint: Hint) -> Self {
         if hint.stiff {
             Self::Implicit
@@ -108,7 +108,7 @@ impl Method {
 /// A stretch of the integration in the hands of one method.
 #[derive(Clone, Debug)]
 struct Turn {
-    method: Method,
+    method: IntegrationMethod,
     /// Evaluations spent in this turn, those for Jacobians included.
     spent: usize,
     /// Steps accepted.
@@ -120,7 +120,7 @@ struct Turn {
 }
 
 impl Turn {
-    fn new(method: Method) -> Self {
+    fn new(method: IntegrationMethod) -> Self {
         Self {
             method,
             spent: 0,
@@ -134,9 +134,11 @@ impl Turn {
     fn next(&self) -> Self {
         let false_alarm = self.steps < STEPS_OF_A_FALSE_ALARM;
         let (method, doubt) = match self.method {
-            Method::Explicit => (Method::Implicit, self.doubt.max(1)),
-            Method::Implicit if false_alarm => (Method::Explicit, GROWTH_OF_DOUBT * self.doubt),
-            Method::Implicit => (Method::Explicit, 0),
+            IntegrationMethod::Explicit => (IntegrationMethod::Implicit, self.doubt.max(1)),
+            IntegrationMethod::Implicit if false_alarm => {
+                (IntegrationMethod::Explicit, GROWTH_OF_DOUBT * self.doubt)
+            }
+            IntegrationMethod::Implicit => (IntegrationMethod::Explicit, 0),
         };
         Self {
             doubt,
@@ -235,20 +237,20 @@ impl Integrator {
         hint: Hint,
     ) -> Result<Turn, IntegrationError> {
         let mut tolerance = tolerance;
-        let mut turn = Turn::new(Method::first(hint));
+        let mut turn = Turn::new(IntegrationMethod::first(hint));
         self.begin(turn.method, rhs, progress.time, state)?;
         progress.proposed = self.first_step(turn.method, rhs, progress, state, tolerance, hint);
         let suspicious = SUSPICIOUS * progress.remaining().abs();
         while !progress.is_over() {
             let step = progress.next_step();
-            if progress.last == Verdict::Rejected && step.abs() < suspicious {
+            if progress.last == AttemptVerdict::Rejected && step.abs() < suspicious {
                 tolerance = self.above_rounding(turn.method, state, tolerance);
             }
             self.check(turn.method, progress, step, state, tolerance)?;
             let before = rhs.cost();
             let attempt = self.attempt(turn.method, rhs, progress.time, step, state, tolerance);
             progress.record(step, attempt);
-            let accepted = attempt.verdict == Verdict::Accepted;
+            let accepted = attempt.verdict == AttemptVerdict::Accepted;
             if accepted && rhs.arrived(progress.time, state).is_break() {
                 break;
             }
@@ -265,7 +267,7 @@ impl Integrator {
     /// A tolerance that does not ask of the worst component what may be lost in rounding.
     fn above_rounding<'a>(
         &self,
-        method: Method,
+        method: IntegrationMethod,
         state: &[f64],
         tolerance: Tolerance<'a>,
     ) -> Tolerance<'a> {
@@ -275,17 +277,17 @@ impl Integrator {
 
     fn begin<R: Rhs + ?Sized>(
         &mut self,
-        method: Method,
+        method: IntegrationMethod,
         rhs: &mut R,
         time: f64,
         state: &[f64],
     ) -> Result<(), IntegrationError> {
         let derivative = match method {
-            Method::Explicit => {
+            IntegrationMethod::Explicit => {
                 self.explicit.begin(rhs, time, state);
                 self.explicit.derivative()
             }
-            Method::Implicit => {
+            IntegrationMethod::Implicit => {
                 self.implicit.begin(rhs, time, state);
                 self.implicit.derivative()
             }
@@ -300,7 +302,7 @@ impl Integrator {
 
     fn first_step<R: Rhs + ?Sized>(
         &mut self,
-        method: Method,
+        method: IntegrationMethod,
         rhs: &mut R,
         progress: &Progress,
         state: &[f64],
@@ -313,14 +315,18 @@ impl Integrator {
         let time = progress.time;
         let span = progress.remaining();
         match method {
-            Method::Explicit => self.explicit.first_step(rhs, time, span, state, tolerance),
-            Method::Implicit => self.implicit.first_step(rhs, time, span, state, tolerance),
+            IntegrationMethod::Explicit => {
+                self.explicit.first_step(rhs, time, span, state, tolerance)
+            }
+            IntegrationMethod::Implicit => {
+                self.implicit.first_step(rhs, time, span, state, tolerance)
+            }
         }
     }
 
     fn attempt<R: Rhs + ?Sized>(
         &mut self,
-        method: Method,
+        method: IntegrationMethod,
         rhs: &mut R,
         time: f64,
         step: f64,
@@ -328,15 +334,15 @@ impl Integrator {
         tolerance: Tolerance<'_>,
     ) -> Attempt {
         match method {
-            Method::Explicit => self.explicit.attempt(rhs, time, step, state, tolerance),
-            Method::Implicit => self.implicit.attempt(rhs, time, step, state, tolerance),
+            IntegrationMethod::Explicit => self.explicit.attempt(rhs, time, step, state, tolerance),
+            IntegrationMethod::Implicit => self.implicit.attempt(rhs, time, step, state, tolerance),
         }
     }
 
     /// Ends an integration that has no more steps to try or none worth trying.
     fn check(
         &self,
-        method: Method,
+        method: IntegrationMethod,
         progress: &Progress,
         step: f64,
         state: &[f64],
@@ -352,7 +358,7 @@ impl Integrator {
         if !progress.is_too_small(step) {
             return Ok(());
         }
-        if let Verdict::NotFinite { component } = progress.last {
+        if let AttemptVerdict::NotFinite { component } = progress.last {
             return Err(IntegrationError::NotFinite { time, component });
         }
         let component = self.worst_component(method, state, tolerance);
@@ -364,10 +370,15 @@ impl Integrator {
     }
 
     /// The component with the largest error in the last attempt.
-    fn worst_component(&self, method: Method, state: &[f64], tolerance: Tolerance<'_>) -> usize {
+    fn worst_component(
+        &self,
+        method: IntegrationMethod,
+        state: &[f64],
+        tolerance: Tolerance<'_>,
+    ) -> usize {
         match method {
-            Method::Explicit => self.explicit.worst_component(state, tolerance),
-            Method::Implicit => self.implicit.worst_component(),
+            IntegrationMethod::Explicit => self.explicit.worst_component(state, tolerance),
+            IntegrationMethod::Implicit => self.implicit.worst_component(),
         }
     }
 
@@ -385,16 +396,16 @@ impl Integrator {
     /// Whether the other method should take over.
     fn is_over(&self, turn: &Turn) -> bool {
         match turn.method {
-            Method::Explicit => self.explicit.stiffness().is_certain(turn.doubt.max(1)),
-            Method::Implicit => turn.easy_steps >= EASY_STEPS_TO_BE_SURE,
+            IntegrationMethod::Explicit => self.explicit.stiffness().is_certain(turn.doubt.max(1)),
+            IntegrationMethod::Implicit => turn.easy_steps >= EASY_STEPS_TO_BE_SURE,
         }
     }
 
     /// Whether an integration over a like span should start with the implicit method.
     fn is_stiff(&self, turn: &Turn, size: f64, tolerance: Tolerance<'_>) -> bool {
         match turn.method {
-            Method::Explicit => self.explicit.stiffness().is_likely(),
-            Method::Implicit => !self.is_easy(turn, size, tolerance),
+            IntegrationMethod::Explicit => self.explicit.stiffness().is_likely(),
+            IntegrationMethod::Implicit => !self.is_easy(turn, size, tolerance),
         }
     }
 }

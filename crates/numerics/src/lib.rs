@@ -38,13 +38,13 @@ mod stiffness;
 mod tolerance;
 mod transfer;
 
-pub use dense::{Field, Lu, Singular};
+pub use dense::{Lu, Scalar, Singular};
 pub use gaver_stehfest::Pole;
 pub use integrate::{Hint, IntegrationError, Integrator, Outcome};
 pub use linear_step::LinearStep;
 pub use phi::{PhiFunctions, exponential};
 pub use rhs::{FromFn, Rhs, finite_differences, from_fn};
-pub use sparse::{PatternLu, SingularPattern};
+pub use sparse::{PatternLu, SingularMatrix};
 pub use spectral::{exponential_rounding, spectral_bound};
 pub use state_space::{Gains, StateSpace};
 pub use tolerance::Tolerance;

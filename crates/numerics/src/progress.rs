@@ -1,6 +1,6 @@
 //! How far an integration has come between its start and its end.
 
-use crate::attempt::{Attempt, Verdict};
+use crate::attempt::{Attempt, AttemptVerdict};
 
 /// The time reached, the end, and the step to try next.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Progress {
     pub accepted: usize,
     pub rejected: usize,
     /// What came of the last step.
-    pub last: Verdict,
+    pub last: AttemptVerdict,
 }
 
 /// Shorter than the end by so little, a step is stretched to hit it.
@@ -26,7 +26,7 @@ impl Progress {
             proposed: 0.0,
             accepted: 0,
             rejected: 0,
-            last: Verdict::Accepted,
+            last: AttemptVerdict::Accepted,
         }
     }
 
@@ -62,7 +62,7 @@ impl Progress {
     pub fn record(&mut self, step: f64, attempt: Attempt) {
         let shortened = step.abs() < self.proposed;
         self.last = attempt.verdict;
-        if attempt.verdict != Verdict::Accepted {
+        if attempt.verdict != AttemptVerdict::Accepted {
             self.rejected += 1;
             self.proposed = attempt.next;
             return;
@@ -107,7 +107,7 @@ mod tests {
         progress.record(
             1.0,
             Attempt {
-                verdict: Verdict::Accepted,
+                verdict: AttemptVerdict::Accepted,
                 next: 2.0,
             },
         );

@@ -8,8 +8,8 @@
 
 use nalgebra::DMatrix;
 
-use crate::attempt::{Attempt, Verdict, index_of_largest, not_finite};
-use crate::initial_step::{Scratch, Start, initial_step};
+use crate::attempt::{Attempt, AttemptVerdict, index_of_largest, not_finite};
+use crate::initial_step::{InitialScratch, IntegrationStart, initial_step};
 use crate::radau_stages::{Convergence, Goal, LARGEST_NUMBER_OF_ITERATIONS, RadauStages, Step};
 use crate::rhs::Rhs;
 use crate::spectral::spectral_bound;
@@ -123,13 +123,13 @@ impl Radau {
         state: &[f64],
         tolerance: Tolerance<'_>,
     ) -> f64 {
-        let start = Start {
+        let start = IntegrationStart {
             time,
             span,
             state,
             derivative: &self.derivative,
         };
-        let scratch = Scratch {
+        let scratch = InitialScratch {
             state: &mut self.moved,
             derivative: &mut self.moved_derivative,
             allowed: &mut self.allowed,
@@ -269,7 +269,7 @@ impl Radau {
         self.after_rejection = false;
         self.derivative_is_current = false;
         Attempt {
-            verdict: Verdict::Accepted,
+            verdict: AttemptVerdict::Accepted,
             next,
         }
     }
@@ -304,7 +304,7 @@ impl Radau {
             self.jacobian = Freshness::Stale;
         }
         Attempt {
-            verdict: Verdict::Rejected,
+            verdict: AttemptVerdict::Rejected,
             next,
         }
     }
@@ -312,7 +312,7 @@ impl Radau {
     /// Left the domain of the right-hand side: come much closer.
     fn leave_domain(&mut self, component: usize, step: f64) -> Attempt {
         Attempt {
-            verdict: Verdict::NotFinite { component },
+            verdict: AttemptVerdict::NotFinite { component },
             ..self.reject(0.1 * step.abs())
         }
     }

@@ -53,7 +53,7 @@ struct Sparse {
 /// The matrix has no inverse, or none to working precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the matrix is singular")]
-pub struct SingularPattern;
+pub struct SingularMatrix;
 
 impl PatternLu {
     /// A matrix of `size` unknowns with these entries (row, column), each listed once; all zero.
@@ -80,7 +80,7 @@ impl PatternLu {
     }
 
     /// Factors the matrix with its present values.
-    pub fn factor(&mut self) -> Result<(), SingularPattern> {
+    pub fn factor(&mut self) -> Result<(), SingularMatrix> {
         self.scale()?;
         match &mut self.solver {
             Solver::Dense(dense) => dense.factor(&self.entries, &self.scaled),
@@ -89,7 +89,7 @@ impl PatternLu {
     }
 
     /// Rows by their largest entries, then columns by theirs.
-    fn scale(&mut self) -> Result<(), SingularPattern> {
+    fn scale(&mut self) -> Result<(), SingularMatrix> {
         self.scaled.copy_from_slice(&self.values);
         let rows = self.entries.iter().map(|&(row, _)| row);
         scale_lines(rows, &mut self.scaled, &mut self.rows)?;
@@ -114,7 +114,7 @@ fn scale_lines(
     lines: impl Iterator<Item = usize> + Clone,
     values: &mut [f64],
     scales: &mut [f64],
-) -> Result<(), SingularPattern> {
+) -> Result<(), SingularMatrix> {
     scales.fill(0.0);
     for (line, value) in lines.clone().zip(&*values) {
         let magnitude = if value.is_finite() {
@@ -126,7 +126,7 @@ fn scale_lines(
     }
     let usable = |&largest: &f64| largest > 0.0 && largest.is_finite();
     if !scales.iter().all(usable) {
-        return Err(SingularPattern);
+        return Err(SingularMatrix);
     }
     for scale in &mut *scales {
         *scale = (-scale.log2().round()).exp2();
@@ -151,11 +151,7 @@ impl Dense {
         }
     }
 
-    fn factor(
-        &mut self,
-        entries: &[(usize, usize)],
-        values: &[f64],
-    ) -> Result<(), SingularPattern> {
+    fn factor(&mut self, entries: &[(usize, usize)], values: &[f64]) -> Result<(), SingularMatrix> {
         if self.matrix.is_empty() {
             return Ok(());
         }
@@ -165,11 +161,7 @@ impl Dense {
         }
         let factored = self.lu.factor(&self.matrix).is_ok();
         let regular = factored && self.lu.rcond() > SINGULAR;
-        if regular {
-            Ok(())
-        } else {
-            Err(SingularPattern)
-        }
+        if regular { Ok(()) } else { Err(SingularMatrix) }
     }
 }
 
@@ -201,7 +193,7 @@ impl Sparse {
         }
     }
 
-    fn factor(&mut self, values: &[f64]) -> Result<(), SingularPattern> {
+    fn factor(&mut self, values: &[f64]) -> Result<(), SingularMatrix> {
         let stored = self.matrix.val_mut();
         for (&slot, &value) in self.slots.iter().zip(values) {
             stored[slot] = value;
@@ -213,13 +205,13 @@ impl Sparse {
             MemStack::new(&mut self.memory),
             Default::default(),
         );
-        factored.map_err(|_| SingularPattern)?;
+        factored.map_err(|_| SingularMatrix)?;
         self.check_condition(values)
     }
 
     /// A solution out of all proportion shows a singular matrix: `‖M‖ ‖M⁻¹ b‖ / ‖b‖` bounds the
     /// condition from below.
-    fn check_condition(&mut self, values: &[f64]) -> Result<(), SingularPattern> {
+    fn check_condition(&mut self, values: &[f64]) -> Result<(), SingularMatrix> {
         let mut probe = std::mem::take(&mut self.probe);
         for (i, entry) in probe.iter_mut().enumerate() {
             let positive = (i * i / 3) % 2 == 0; // without a period that a pattern might share
@@ -231,7 +223,7 @@ impl Sparse {
         if growth * SINGULAR < 1.0 {
             Ok(())
         } else {
-            Err(SingularPattern)
+            Err(SingularMatrix)
         }
     }
 
@@ -319,7 +311,7 @@ mod tests {
     fn a_singular_matrix_is_told() {
         let mut matrix = PatternLu::new(2, vec![(0, 0), (0, 1), (1, 0), (1, 1)]);
         matrix.values_mut().fill(1.0);
-        assert_eq!(matrix.factor(), Err(SingularPattern));
+        assert_eq!(matrix.factor(), Err(SingularMatrix));
         let size = 100;
         let entries: Vec<(usize, usize)> = (0..size)
             .flat_map(|i| [(i, i), (i, (i + 1) % size)])
@@ -331,7 +323,7 @@ mod tests {
             .for_each(|pair| pair.copy_from_slice(&[1.0, -1.0]));
         assert_eq!(
             matrix.factor(),
-            Err(SingularPattern),
+            Err(SingularMatrix),
             "a ring of differences does not see a constant"
         );
     }

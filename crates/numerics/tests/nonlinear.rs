@@ -4,7 +4,7 @@ mod nonlinear_problems;
 
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, Ending, Equations, FixedPoint, FixedPointOptions, Newton,
-    NewtonOptions, Ngmres, NgmresOptions, NonlinearSolver, Outcome, Selection,
+    NewtonOptions, Ngmres, NgmresOptions, NonlinearSolver, Selection, SolveOutcome,
 };
 use nonlinear_problems::{
     DAMPINGS, Linear, broyden_tridiagonal, cosine, coupling, function, no_solution,
@@ -38,7 +38,7 @@ fn solve(
     solver: &mut dyn NonlinearSolver,
     equations: &mut dyn Equations,
     start: &[f64],
-) -> (Outcome, Vec<f64>) {
+) -> (SolveOutcome, Vec<f64>) {
     let (mut x, mut residual) = (start.to_vec(), vec![0.0; start.len()]);
     let outcome = solver.solve(equations, &mut x, &mut residual);
     assert!(
@@ -303,7 +303,7 @@ fn a_known_residual_saves_its_evaluation() {
         cosine(3, 1e-8).evaluate(&x, &mut residual);
         let warm = solver.solve_from(&mut cosine(3, 1e-8), &mut x, &mut residual, true);
         assert_eq!(
-            Outcome {
+            SolveOutcome {
                 evaluations: warm.evaluations + 1,
                 ..warm
             },

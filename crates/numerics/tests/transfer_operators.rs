@@ -159,7 +159,7 @@ fn waves(rows: usize, columns: usize, seed: f64) -> DMatrix<f64> {
 /// A chain between walls of 200 states, `block` of them per link, and its modes: per mode a system
 /// of `block` states.
 ///
-/// `dynamics` of the second difference: for a link that feels `s` times its neighbours'
+/// `dynamics` of the second difference: for a link that feels `s` times its neighbors'
 /// differences, the block is that of `s`.
 fn chain(block: usize, a: DMatrix<f64>, dynamics: impl Fn(f64) -> DMatrix<f64>, delta: f64) -> f64 {
     let (size, links) = (a.nrows(), a.nrows() / block);

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dovetail_numerics::nonlinear::{Ending, Equations, NonlinearSolver, Outcome};
+use dovetail_numerics::nonlinear::{Ending, Equations, NonlinearSolver, SolveOutcome};
 
 use crate::bindings::*;
 use crate::callbacks::{Solve, SolveSlot, function, read, test, write};
@@ -166,7 +166,7 @@ impl NonlinearSolver for Petsc {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         assert_eq!(
             equations.size(),
             self.size,
@@ -190,7 +190,7 @@ impl NonlinearSolver for Petsc {
         }
         let solved = *result.as_ref().unwrap_or(&Solved::default());
         let converged = solved.reason > 0 && solve.equations.converged(x, residual);
-        let outcome = Outcome {
+        let outcome = SolveOutcome {
             ending: if converged {
                 Ending::Converged
             } else {

@@ -7,7 +7,7 @@ mod nonlinear_problems;
 
 use dovetail_numerics::nonlinear::{
     Anderson, AndersonOptions, Ending, Equations, Newton, NewtonOptions, Ngmres, NgmresOptions,
-    NonlinearSolver, Outcome, Selection,
+    NonlinearSolver, Selection, SolveOutcome,
 };
 use dovetail_petsc::{Petsc, PetscError};
 use nonlinear_problems::{
@@ -140,7 +140,7 @@ fn mildly_nonlinear_problems_have_the_same_solutions() {
     );
 }
 
-fn solve(options: &str, equations: &mut dyn Equations, start: &[f64]) -> Outcome {
+fn solve(options: &str, equations: &mut dyn Equations, start: &[f64]) -> SolveOutcome {
     let (mut x, mut residual) = (start.to_vec(), vec![0.0; start.len()]);
     Petsc::new(start.len(), options)
         .unwrap()

@@ -5,7 +5,7 @@ use dovetail_core::{Connections, Knot, SignalKind, Task};
 use crate::variables::{Kind, Variable};
 
 /// A column of the row, and which of the system's variables it shows.
-pub(crate) struct Column {
+pub(crate) struct RecordedColumn {
     pub index: usize,
     pub kind: Kind,
     pub position: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Column {
     pub held: bool,
 }
 
-impl Column {
+impl RecordedColumn {
     pub fn new(index: usize, variable: &Variable, connections: &Connections) -> Self {
         Self {
             index,

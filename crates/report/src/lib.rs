@@ -66,4 +66,4 @@ pub use trajectory::Trajectory;
 pub use tube_file::TubeFile;
 pub use tubes::Tubes;
 pub use variables::{Kind, Selection, UnknownPattern, Variable, Variables};
-pub use verdict::{Caveat, ErrorSource, Extent, Judged, Verdict, judge};
+pub use verdict::{Caveat, ErrorSource, VariableError, VariableRanges, Verdict, judge};

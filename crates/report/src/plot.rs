@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plot_names_its_curves_and_takes_the_colour_of_the_text_around() {
+    fn a_plot_names_its_curves_and_takes_the_color_of_the_text_around() {
         let svg = line_plot(
             "mass",
             "time in s",

@@ -4,7 +4,7 @@ use std::io;
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Task};
 
-use crate::column::{Column, elapsed};
+use crate::column::{RecordedColumn, elapsed};
 use crate::schedule::{Rows, Schedule, parts};
 use crate::sink::Sink;
 use crate::system_history::SystemHistory;
@@ -405,7 +405,7 @@ fn histories(connections: &Connections, selection: &Selection) -> Vec<SystemHist
     let mut histories: Vec<SystemHistory> = systems.map(|_| SystemHistory::new()).collect();
     for (index, variable) in selection.variables().iter().enumerate() {
         if variable.kind != Kind::Signal {
-            histories[variable.system].add(Column::new(index, variable, connections));
+            histories[variable.system].add(RecordedColumn::new(index, variable, connections));
         }
     }
     histories.iter_mut().for_each(SystemHistory::reserve);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use dovetail_core::{Knot, Signal, Task};
 
-use crate::column::{Column, elapsed};
+use crate::column::{RecordedColumn, elapsed};
 use crate::interpolation::{MOST_POINTS, bulge, hermite, line, polynomial};
 use crate::variables::Kind;
 
@@ -17,7 +17,7 @@ const ENOUGH_POINTS: usize = 3;
 /// A queue of one or two, but for a system that runs far ahead; it grows to what that needs and
 /// then stays.
 pub(crate) struct SystemHistory {
-    columns: Vec<Column>,
+    columns: Vec<RecordedColumn>,
     segments: VecDeque<Segment>,
     /// Segments that are not needed any more, for those to come.
     spare: Vec<Segment>,
@@ -56,12 +56,12 @@ impl SystemHistory {
         }
     }
 
-    pub fn add(&mut self, column: Column) {
+    pub fn add(&mut self, column: RecordedColumn) {
         self.columns.push(column);
         self.now.push(Knot::value_only(f64::NAN));
     }
 
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[RecordedColumn] {
         &self.columns
     }
 

@@ -1,12 +1,12 @@
 //! Fewer points for the same picture.
 
 /// Time and value.
-type Point = (f64, f64);
+type PlotPoint = (f64, f64);
 
 /// At most `most` points that look the same: of each stretch of points the lowest and the highest,
 /// in the order of time, so that no peak is lost; and the very first and last. Points that are not
 /// finite are left out.
-pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<Point> {
+pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<PlotPoint> {
     let points = finite_points(times, values);
     let most = most.max(4);
     let [first, inner @ .., last] = points.as_slice() else {
@@ -28,15 +28,15 @@ pub fn thinned(times: &[f64], values: &[f64], most: usize) -> Vec<Point> {
     kept
 }
 
-fn finite_points(times: &[f64], values: &[f64]) -> Vec<Point> {
+fn finite_points(times: &[f64], values: &[f64]) -> Vec<PlotPoint> {
     let points = times.iter().copied().zip(values.iter().copied());
     let finite = points.filter(|(time, value)| time.is_finite() && value.is_finite());
     finite.collect()
 }
 
 /// Keeps the lowest and the highest point, the earlier one first.
-fn keep_extremes(stretch: &[Point], kept: &mut Vec<Point>) {
-    let by_value = |a: &&Point, b: &&Point| a.1.total_cmp(&b.1);
+fn keep_extremes(stretch: &[PlotPoint], kept: &mut Vec<PlotPoint>) {
+    let by_value = |a: &&PlotPoint, b: &&PlotPoint| a.1.total_cmp(&b.1);
     let lowest = stretch.iter().min_by(by_value);
     let highest = stretch.iter().max_by(by_value);
     let (Some(&low), Some(&high)) = (lowest, highest) else {

@@ -57,7 +57,7 @@ pub enum ErrorSource {
 
 /// The error of one variable, as a part of its range.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct VariableError {
     /// `system.name`.
     pub name: String,
     /// The largest error, as a part of the range.
@@ -91,12 +91,12 @@ pub enum Caveat {
 /// The verdict on a run whose variables have these errors, known in this way; and why. The flag
 /// says that it has diverged.
 pub fn judge(
-    errors: &[Judged],
+    errors: &[VariableError],
     source: ErrorSource,
     caveat: &Caveat,
     tolerance: Option<f64>,
 ) -> (Verdict, Notice, bool) {
-    let shares = |one: &&Judged, other: &&Judged| one.share.total_cmp(&other.share);
+    let shares = |one: &&VariableError, other: &&VariableError| one.share.total_cmp(&other.share);
     let Some(worst) = errors.iter().max_by(shares) else {
         let reason = "nothing was computed that could be judged";
         return (Verdict::Unknown, reason.into(), false);
@@ -125,12 +125,12 @@ fn allowed_share(tolerance: Option<f64>) -> f64 {
 
 /// Whether something can be done with the result. An error that is large for a moment only does not
 /// make it unusable.
-fn is_bearable(errors: &[Judged], worst: &Judged) -> bool {
+fn is_bearable(errors: &[VariableError], worst: &VariableError) -> bool {
     let lasting = errors.iter().map(|error| error.mean).fold(0.0, f64::max);
     worst.share <= LARGEST || lasting <= LARGEST
 }
 
-fn reason(worst: &Judged, source: ErrorSource, caveat: &Caveat, is_small: bool) -> Notice {
+fn reason(worst: &VariableError, source: ErrorSource, caveat: &Caveat, is_small: bool) -> Notice {
     let error = source.description();
     let share = significant(100.0 * worst.share, 2);
     let but = caveat.clause(is_small);
@@ -142,7 +142,7 @@ fn reason(worst: &Judged, source: ErrorSource, caveat: &Caveat, is_small: bool) 
     Notice::from(text).with(doubt.then_some(Remedy::Verify))
 }
 
-impl Judged {
+impl VariableError {
     fn has_diverged(&self) -> bool {
         !self.share.is_finite() || self.share > WRONG && self.grown > GROWN
     }
@@ -194,7 +194,7 @@ impl Caveat {
 
 /// Takes in where the variables of a run have been.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Extent {
+pub struct VariableRanges {
     /// The end of the first third of the run.
     third: f64,
     low: Vec<f64>,
@@ -203,7 +203,7 @@ pub struct Extent {
     early: Vec<f64>,
 }
 
-impl Extent {
+impl VariableRanges {
     /// Nothing yet of a run from `start` to `stop`.
     pub fn new(start: f64, stop: f64) -> Self {
         Self {
@@ -233,7 +233,7 @@ impl Extent {
     }
 }
 
-impl Sink for Extent {
+impl Sink for VariableRanges {
     fn row(&mut self, time: f64, values: &[f64]) -> io::Result<()> {
         if self.low.is_empty() {
             self.low = values.to_vec();
@@ -260,7 +260,7 @@ mod tests {
     use super::*;
 
     fn verdict(share: f64, tolerance: Option<f64>) -> Verdict {
-        let all = [Judged {
+        let all = [VariableError {
             name: "s.x".into(),
             share,
             mean: share,
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn what_weakens_the_evidence_makes_a_result_doubtful() {
         let judged = |share: f64, mean: f64, caveat: &Caveat| {
-            let all = [Judged {
+            let all = [VariableError {
                 name: "s.x".into(),
                 share,
                 mean,
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn growth_that_is_error_is_a_divergence_and_growth_that_is_not_is_none() {
         let grown = |share: f64| {
-            [Judged {
+            [VariableError {
                 name: "s.x".into(),
                 share,
                 mean: share,
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn an_extent_knows_range_and_growth() {
-        let mut extent = Extent::new(0.0, 3.0);
+        let mut extent = VariableRanges::new(0.0, 3.0);
         for (time, value) in [(0.0, 1.0), (1.0, -2.0), (2.0, 3.0), (3.0, -400.0)] {
             extent.row(time, &[value]).unwrap();
         }

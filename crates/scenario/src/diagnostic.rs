@@ -179,7 +179,7 @@ impl BadModel {
                 .collect::<String>()
         )?;
         if let Some(span) = &problem.span {
-            let place = Place::of(&self.source.text, span);
+            let place = TextPlace::of(&self.source.text, span);
             let margin = " ".repeat(place.line.to_string().len());
             write!(
                 f,
@@ -219,14 +219,14 @@ const SHOWN_BEFORE: usize = 80;
 const SHOWN_AFTER: usize = 80;
 
 /// A byte range as people see it.
-struct Place {
+struct TextPlace {
     line: usize,
     column: usize,
     text: String,
     underline: String,
 }
 
-impl Place {
+impl TextPlace {
     fn of(text: &str, span: &Range<usize>) -> Self {
         let start = floor_boundary(text, span.start);
         let end = floor_boundary(text, span.end.max(start));

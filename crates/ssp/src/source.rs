@@ -43,7 +43,7 @@ pub(crate) struct Target {
 
 /// Why a URI is refused, and what to try.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Refusal {
+pub(crate) struct SourceRefusal {
     pub reason: String,
     pub help: &'static str,
 }
@@ -65,7 +65,7 @@ impl Folder {
     }
 
     /// The file that `uri` refers to, which need not exist.
-    pub fn resolve(&self, uri: &str) -> Result<Target, Refusal> {
+    pub fn resolve(&self, uri: &str) -> Result<Target, SourceRefusal> {
         let uri = uri.trim();
         refuse_absolute(uri)?;
         let (path, fragment) = uri
@@ -91,7 +91,7 @@ impl Folder {
 
     /// Joins a relative path to the base without leaving the root. Windows' separators are read as
     /// ours.
-    fn inside(&self, relative: &str) -> Result<PathBuf, Refusal> {
+    fn inside(&self, relative: &str) -> Result<PathBuf, SourceRefusal> {
         let inner = self.base.strip_prefix(&self.root).unwrap_or(Path::new(""));
         let mut parts: Vec<&str> = inner.iter().filter_map(|part| part.to_str()).collect();
         for part in relative.split(['/', '\\']) {
@@ -100,7 +100,7 @@ impl Folder {
                 ".." => {
                     if parts.pop().is_none() {
                         let reason = "the path leaves the folder of the package".into();
-                        return Err(Refusal {
+                        return Err(SourceRefusal {
                             reason,
                             help: "move the file into that folder and refer to it there",
                         });
@@ -115,10 +115,10 @@ impl Folder {
     }
 }
 
-fn refuse_absolute(uri: &str) -> Result<(), Refusal> {
+fn refuse_absolute(uri: &str) -> Result<(), SourceRefusal> {
     let help = "put the file beside the .ssd and refer to it by a relative path";
     if uri.starts_with(['/', '\\']) {
-        return Err(Refusal {
+        return Err(SourceRefusal {
             reason: "absolute paths are not followed".into(),
             help,
         });
@@ -131,11 +131,11 @@ fn refuse_absolute(uri: &str) -> Result<(), Refusal> {
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
     match scheme.to_ascii_lowercase().as_str() {
-        "http" | "https" => Err(Refusal {
+        "http" | "https" => Err(SourceRefusal {
             reason: "nothing is fetched from the network".into(),
             help,
         }),
-        _ if is_scheme => Err(Refusal {
+        _ if is_scheme => Err(SourceRefusal {
             reason: format!("addresses with `{scheme}:` are not followed"),
             help,
         }),
@@ -144,7 +144,7 @@ fn refuse_absolute(uri: &str) -> Result<(), Refusal> {
 }
 
 /// Undoes `%20` and the like.
-fn decode(text: &str) -> Result<String, Refusal> {
+fn decode(text: &str) -> Result<String, SourceRefusal> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -168,7 +168,7 @@ fn decode(text: &str) -> Result<String, Refusal> {
                 allowed";
     match String::from_utf8(bytes) {
         Ok(decoded) if !decoded.contains('\0') => Ok(decoded),
-        _ => Err(Refusal {
+        _ => Err(SourceRefusal {
             reason: "this is not the name of a file".into(),
             help,
         }),

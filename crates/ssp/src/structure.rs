@@ -105,7 +105,7 @@ pub enum Kind {
     Output,
     /// A parameter.
     Parameter,
-    /// A parameter that is computed in initialisation.
+    /// A parameter that is computed in initialization.
     CalculatedParameter,
     /// A parameter that sizes depend on.
     StructuralParameter,

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn a_length_is_no_temperature() {
-        let metre = UnitDef {
+        let meter = UnitDef {
             name: "m".into(),
             base: Some(BaseUnit {
                 exponents: [0, 1, 0, 0, 0, 0, 0, 0],
@@ -94,7 +94,7 @@ mod tests {
                 offset: 0.0,
             }),
         };
-        let mismatch = metre.conversion(&kelvin("K", 1.0, 0.0)).unwrap_err();
+        let mismatch = meter.conversion(&kelvin("K", 1.0, 0.0)).unwrap_err();
         assert_eq!((mismatch.from.as_str(), mismatch.to.as_str()), ("m", "K"));
     }
 }

@@ -14,8 +14,8 @@ mod stopwatch;
 mod threads;
 
 pub use processes::{
-    Helper, Lost, ProcessPool, Processes, Reader, Refusal, Remote, StartError, SystemFactory,
-    SystemRequest, Texts, Told, Writer, serve,
+    FinalNotes, ProcessError, ProcessLoss, ProcessPool, Processes, Reader, Remote, StartError,
+    SystemFactory, SystemRequest, TaskProcess, TextTable, Writer, serve,
 };
 pub use single_thread::SingleThread;
 pub use threads::Threads;

@@ -16,7 +16,7 @@ pub(crate) struct Partition {
     tasks: Batch<Task>,
     linearizations: Batch<LinearizeTask>,
     evaluations: Batch<EvaluateTask>,
-    failure: Option<Failure>,
+    failure: Option<TaskFailure>,
 }
 
 /// The systems at the positions that leave the same remainder. Systems of one kind tend to stand
@@ -112,7 +112,7 @@ impl Partition {
         &mut self,
         tasks: &mut [T],
         work: &mut [Work],
-    ) -> Option<Failure> {
+    ) -> Option<TaskFailure> {
         let batch = T::batch(self);
         for (task, &position) in batch.tasks.iter_mut().zip(&batch.positions) {
             swap(task, &mut tasks[position]);
@@ -137,7 +137,7 @@ impl Partition {
         operation: Operation<T>,
         tasks: impl Iterator<Item = (usize, &'t mut T)>,
         work: &mut [Work],
-    ) -> Option<Failure> {
+    ) -> Option<TaskFailure> {
         let slots = &mut self.slots;
         slots.carry_out(operation, tasks, |system, done| work[system] = done)
     }
@@ -154,7 +154,7 @@ impl Slots {
         operation: Operation<T>,
         mut tasks: impl Iterator<Item = (usize, &'t mut T)>,
         mut record: impl FnMut(usize, Work),
-    ) -> Option<Failure> {
+    ) -> Option<TaskFailure> {
         tasks.find_map(|(position, task)| {
             // What a panic may leave half done is the caller's affair, in whose thread it goes on.
             let cause =
@@ -166,7 +166,7 @@ impl Slots {
                     Ok(Err(error)) => Cause::Error(error),
                     Err(payload) => Cause::Panic(payload),
                 };
-            Some(Failure { position, cause })
+            Some(TaskFailure { position, cause })
         })
     }
 }
@@ -189,7 +189,7 @@ impl<T: WorkerTask> Batch<T> {
         self.positions.push(position);
     }
 
-    fn carry_out(&mut self, slots: &mut Slots) -> Option<Failure> {
+    fn carry_out(&mut self, slots: &mut Slots) -> Option<TaskFailure> {
         if self.positions.is_empty() {
             return None;
         }
@@ -199,7 +199,7 @@ impl<T: WorkerTask> Batch<T> {
 }
 
 /// What ended a call, and at which task.
-pub(crate) struct Failure {
+pub(crate) struct TaskFailure {
     position: usize,
     cause: Cause,
 }
@@ -209,7 +209,7 @@ enum Cause {
     Panic(Box<dyn Any + Send>),
 }
 
-impl Failure {
+impl TaskFailure {
     /// The one that a single thread, working in order, would have met.
     pub fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         one.into_iter()

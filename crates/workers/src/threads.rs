@@ -10,7 +10,7 @@ use dovetail_core::{
 };
 
 use crate::handoff::Handoff;
-use crate::partition::{BatchTask, Failure, Partition};
+use crate::partition::{BatchTask, Partition, TaskFailure};
 use crate::slot::{Operation, advance, begin, evaluate, linearize, trial};
 
 /// How often a side looks for its turn before it sleeps: some ten microseconds, about what sleeping
@@ -112,7 +112,7 @@ impl Threads {
         self.hand_over(tasks, operation);
         let failure = self.run_own(own, tasks, operation);
         self.others().for_each(|(_, handoff)| handoff.help());
-        match Failure::first(failure, self.collect(tasks)) {
+        match TaskFailure::first(failure, self.collect(tasks)) {
             None => Ok(()),
             Some(failure) => Err(failure.raise()),
         }
@@ -133,21 +133,21 @@ impl Threads {
         own: usize,
         tasks: &mut [T],
         operation: Operation<T>,
-    ) -> Option<Failure> {
+    ) -> Option<TaskFailure> {
         let tasks = due_in_partition(tasks, own, self.handoffs.len());
         let work = &mut self.work;
         self.handoffs[own].with(|partition| partition.carry_out(operation, tasks, work))
     }
 
     /// Waits for the other threads and takes their tasks back; the first failure among them.
-    fn collect<T: BatchTask>(&mut self, tasks: &mut [T]) -> Option<Failure> {
+    fn collect<T: BatchTask>(&mut self, tasks: &mut [T]) -> Option<TaskFailure> {
         let mut failure = None;
         let work = &mut self.work;
         for (handoff, &busy) in self.handoffs.iter().zip(&self.busy) {
             if busy {
                 handoff.wait();
                 let next = handoff.with(|partition| partition.give_back(tasks, work));
-                failure = Failure::first(failure, next);
+                failure = TaskFailure::first(failure, next);
             }
         }
         failure

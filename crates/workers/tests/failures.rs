@@ -145,7 +145,7 @@ fn values(tasks: &[Task]) -> Vec<f64> {
         .collect()
 }
 
-/// Asked to advance, to try and to linearise: what is said each time.
+/// Asked to advance, to try and to linearize: what is said each time.
 fn complaints(workers: &mut dyn Workers) -> [String; 3] {
     let mut tasks = tasks(workers);
     let interfaces = workers.interfaces().iter().enumerate();

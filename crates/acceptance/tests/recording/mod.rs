@@ -2,7 +2,9 @@
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
-use dovetail_guaranteed::{EnclosureOutcome, Interval, Method, Options, Problem, Watcher, enclose};
+use dovetail_guaranteed::{
+    EnclosureObserver, EnclosureOutcome, Interval, Method, Options, Problem, enclose,
+};
 
 /// What was reported.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +14,7 @@ pub struct Recording {
     pub tubes: Vec<(f64, f64, Vec<Interval>)>,
 }
 
-impl Watcher for Recording {
+impl EnclosureObserver for Recording {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.instants.push((time, states.to_vec()));
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dovetail::guaranteed::{Interval, Watcher};
+use dovetail::guaranteed::{EnclosureObserver, Interval};
 use dovetail::report::{TubeFile, Tubes};
 
 use crate::failure::Failure;
@@ -74,7 +74,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Watcher for Watch<'_> {
+impl EnclosureObserver for Watch<'_> {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.row(time, time, states);
     }

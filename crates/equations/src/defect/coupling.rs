@@ -7,7 +7,7 @@ use super::gathered::Gathered;
 use super::system::{Feeder, LinearizedSystem, row_product};
 
 /// The matrices of all systems together, and scratch vectors.
-pub(super) struct Coupling {
+pub(super) struct CoupledSensitivity {
     /// `I − Φᵀ D`, and its factors.
     loops: DMatrix<f64>,
     factors: Lu<f64>,
@@ -24,7 +24,7 @@ pub(super) struct Coupling {
     wrong: Vec<f64>,
 }
 
-impl Coupling {
+impl CoupledSensitivity {
     pub fn new(states: usize, inputs: usize) -> Self {
         Self {
             loops: DMatrix::zeros(inputs, inputs),

@@ -25,11 +25,11 @@ mod system;
 use dovetail_core::{Connections, Linearization, Source};
 
 use crate::native::{Definition, Dynamics};
-use coupling::Coupling;
+use coupling::CoupledSensitivity;
 use gathered::{GAUSS, Gathered};
 use system::{Feeder, LinearizedSystem};
 
-pub use system::Places;
+pub use system::RowLayout;
 
 /// How often the systems are linearized in a run.
 const LINEARIZATIONS: f64 = 300.0;
@@ -55,7 +55,7 @@ pub struct Defect {
     gathered: Gathered,
     /// The residual of each output, at the last linearization but one and at the last.
     residuals: [Vec<f64>; 2],
-    coupling: Coupling,
+    coupling: CoupledSensitivity,
     /// ε.
     error: Vec<f64>,
     /// What the errors of each state have been so far.
@@ -88,7 +88,7 @@ pub struct ErrorSize {
 
 /// What is known in the end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct ErrorEstimate {
     /// The errors of the states, stacked.
     pub states: Vec<ErrorSize>,
     /// The errors of the outputs, stacked. The very largest, those of jumps that come a step early
@@ -105,7 +105,7 @@ impl Defect {
     pub fn new(
         definitions: &[Definition],
         connections: &Connections,
-        places: &[Places],
+        places: &[RowLayout],
         span: f64,
     ) -> Option<Self> {
         let states = definitions.iter().map(|it| it.states.len()).sum();
@@ -122,7 +122,7 @@ impl Defect {
             first: None,
             gathered: Gathered::new(inputs),
             residuals: [vec![0.0; outputs], vec![0.0; outputs]],
-            coupling: Coupling::new(states, inputs),
+            coupling: CoupledSensitivity::new(states, inputs),
             error: vec![0.0; states],
             states: vec![ErrorRecord::default(); states],
             outputs: vec![ErrorRecord::default(); outputs],
@@ -168,12 +168,12 @@ impl Defect {
     }
 
     /// What is known of the errors; none where the estimate has left all numbers.
-    pub fn found(&self) -> Option<Found> {
+    pub fn found(&self) -> Option<ErrorEstimate> {
         let sizes = |records: &[ErrorRecord], skipped: usize| {
             let of_each = records.iter().map(|it| it.size(skipped, self.total));
             of_each.collect()
         };
-        (!self.lost).then(|| Found {
+        (!self.lost).then(|| ErrorEstimate {
             states: sizes(&self.states, 0),
             outputs: sizes(&self.outputs, JUMPS),
             coarse: self.coarse,
@@ -247,7 +247,7 @@ impl Defect {
 fn linearized_systems(
     definitions: &[Definition],
     connections: &Connections,
-    places: &[Places],
+    places: &[RowLayout],
 ) -> Vec<LinearizedSystem> {
     let mut first_state = 0;
     let mut systems = Vec::new();
@@ -266,7 +266,7 @@ fn linearized_systems(
 }
 
 /// For each input the output that feeds it, if one does.
-fn feeders(connections: &Connections, places: &[Places]) -> Vec<Option<Feeder>> {
+fn feeders(connections: &Connections, places: &[RowLayout]) -> Vec<Option<Feeder>> {
     let mut feeders = Vec::new();
     for (system, places_of_system) in places.iter().enumerate() {
         for (position, input) in connections.inputs_of(system).enumerate() {
@@ -280,7 +280,7 @@ fn feeders(connections: &Connections, places: &[Places]) -> Vec<Option<Feeder>> 
 
 fn feeder(
     connections: &Connections,
-    places: &[Places],
+    places: &[RowLayout],
     source: &Source,
     input_place: Option<usize>,
 ) -> Option<Feeder> {

@@ -7,7 +7,7 @@ use crate::native::{Dynamics, Point};
 
 /// Where the variables of one system are in a row.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct RowLayout {
     /// Its states.
     pub states: Vec<usize>,
     /// Its inputs.
@@ -20,7 +20,7 @@ pub struct Places {
 pub(super) struct LinearizedSystem {
     pub dynamics: Dynamics,
     pub here: Linearization,
-    pub places: Places,
+    pub places: RowLayout,
     pub first_state: usize,
     pub first_input: usize,
     pub first_output: usize,

@@ -5,4 +5,4 @@ mod compose;
 mod reference;
 
 pub use compose::{Coupled, NotComposable, compose};
-pub use reference::{Course, Monolithic, Solution};
+pub use reference::{Monolithic, Solution, SteppedSolution};

@@ -124,7 +124,7 @@ impl Monolithic {
     }
 
     /// The solution step by step, over a run from `first` to `last`.
-    pub fn into_course(mut self, first: f64, last: f64) -> Result<Course, Error> {
+    pub fn into_course(mut self, first: f64, last: f64) -> Result<SteppedSolution, Error> {
         let start = Start {
             exact: self.is_exact(),
             time: first,
@@ -133,16 +133,16 @@ impl Monolithic {
             names: self.names,
         };
         let trajectory = Trajectory::new(self.dynamics, start)?;
-        Ok(Course { trajectory })
+        Ok(SteppedSolution { trajectory })
     }
 }
 
 /// The monolithic solution, step by step.
-pub struct Course {
+pub struct SteppedSolution {
     trajectory: Trajectory<CoupledDynamics>,
 }
 
-impl Course {
+impl SteppedSolution {
     /// The next time at which an equation is known to switch.
     pub fn next_switch(&self) -> f64 {
         self.trajectory.switch

@@ -30,17 +30,17 @@ pub struct NativeSystem {
     tolerance: f64,
     /// The largest magnitude of each state so far.
     sizes: Vec<f64>,
-    now: State,
+    now: NativeState,
     /// The end of the step last taken or tried, until it becomes `now`.
-    end: State,
-    tried: Tried,
+    end: NativeState,
+    tried: TriedNative,
     drive: Drive,
-    work: Scratch,
+    work: EvaluationScratch,
 }
 
 /// Where a system is.
 #[derive(Clone)]
-struct State {
+struct NativeState {
     time: f64,
     /// A time on the same side of every switch: `time` itself after an instant, the start of the
     /// last segment after a step.
@@ -52,7 +52,7 @@ struct State {
     slopes: Vec<f64>,
 }
 
-impl State {
+impl NativeState {
     /// The start values of a definition.
     fn start(definition: &Definition) -> Self {
         Self {
@@ -74,7 +74,7 @@ impl State {
 }
 
 /// The step that `end` belongs to, if it has only been tried.
-struct Tried {
+struct TriedNative {
     step: Option<MacroStep>,
     inputs: Vec<Signal>,
 }
@@ -139,14 +139,14 @@ impl Drive {
 }
 
 /// Scratch for one evaluation.
-struct Scratch {
+struct EvaluationScratch {
     outputs: Vec<f64>,
     derivative: Vec<f64>,
     second: Vec<f64>,
     shifted: Vec<Signal>,
 }
 
-impl Scratch {
+impl EvaluationScratch {
     fn new(model: &Model) -> Self {
         Self {
             outputs: vec![0.0; model.outputs.len()],
@@ -162,7 +162,7 @@ impl NativeSystem {
     pub fn new(definition: &Definition) -> Self {
         let model = &definition.model;
         let exact = model.is_affine() && model.states.len() <= MOST_STATES;
-        let now = State::start(definition);
+        let now = NativeState::start(definition);
         Self {
             interface: definition.interface(),
             dynamics: Dynamics::new(model, &definition.parameters),
@@ -172,12 +172,12 @@ impl NativeSystem {
             sizes: definition.states.iter().map(|state| state.abs()).collect(),
             end: now.clone(),
             now,
-            tried: Tried {
+            tried: TriedNative {
                 step: None,
                 inputs: vec![Signal::constant(0.0); model.inputs.len()],
             },
             drive: Drive::new(&definition.inputs),
-            work: Scratch::new(model),
+            work: EvaluationScratch::new(model),
         }
     }
 
@@ -423,7 +423,7 @@ impl Checkpoint for NativeSystem {
     }
 }
 
-impl Checkpoint for State {
+impl Checkpoint for NativeState {
     fn visit(&mut self, archive: &mut Archive) -> Result<(), Error> {
         visit_fields!(
             archive,
@@ -506,7 +506,7 @@ struct ResponseFiller<'a> {
     dynamics: &'a mut Dynamics,
     at: Point<'a>,
     drive: &'a Drive,
-    work: &'a mut Scratch,
+    work: &'a mut EvaluationScratch,
 }
 
 impl ResponseFiller<'_> {
@@ -521,7 +521,7 @@ impl ResponseFiller<'_> {
 
     /// Leaves the derivative of the states in the scratch, for the curvatures.
     fn fill_slopes(&mut self, response: &mut Response) {
-        let Scratch {
+        let EvaluationScratch {
             outputs,
             derivative,
             ..
@@ -538,7 +538,7 @@ impl ResponseFiller<'_> {
     }
 
     fn fill_curvatures(&mut self, response: &mut Response) {
-        let Scratch {
+        let EvaluationScratch {
             outputs,
             derivative,
             second,
@@ -631,7 +631,7 @@ impl Rhs for Driven<'_> {
 
 /// Why an integration inside a system failed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum IntegrationFailure {
     #[error(
         "the derivative of its state `{state}` is not a finite number there; look for a division \
          by zero or a root or logarithm of a negative number"
@@ -649,7 +649,7 @@ enum Failure {
     StepTooSmall { step: f64, state: String },
 }
 
-impl Failure {
+impl IntegrationFailure {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::TooManySteps { .. } => vec![Remedy::LooserIntegratorTolerance],
@@ -663,16 +663,18 @@ fn failure(interface: &Interface, step: MacroStep, error: IntegrationError) -> E
     let (elapsed, reason) = match error {
         IntegrationError::NotFinite { time, component } => {
             let state = state(component);
-            (time, Failure::NotFinite { state })
+            (time, IntegrationFailure::NotFinite { state })
         }
-        IntegrationError::TooManySteps { time, limit } => (time, Failure::TooManySteps { limit }),
+        IntegrationError::TooManySteps { time, limit } => {
+            (time, IntegrationFailure::TooManySteps { limit })
+        }
         IntegrationError::StepTooSmall {
             time,
             step,
             component,
         } => {
             let state = state(component);
-            (time, Failure::StepTooSmall { step, state })
+            (time, IntegrationFailure::StepTooSmall { step, state })
         }
     };
     let remedies = reason.remedies();

@@ -8,7 +8,7 @@ use zip::ZipArchive;
 
 use super::duplicates;
 use super::error::{ArchiveError, EntryProblem, printable};
-use super::plan::{Limits, Plan, PlannedFile, not_zip, plan};
+use super::plan::{ExtractionPlan, Limits, PlannedFile, not_zip, plan};
 
 /// Unpacks `file`, which the user knows as `path`, into the folder `target`, which must be empty.
 pub(super) fn extract(
@@ -16,8 +16,8 @@ pub(super) fn extract(
     file: &mut File,
     target: &Path,
     limits: &Limits,
-) -> Result<Plan, ArchiveError> {
-    recognise(path, file)?;
+) -> Result<ExtractionPlan, ArchiveError> {
+    recognize(path, file)?;
     if open(path, file)?.has_duplicate_names() {
         refuse_differing(path, file)?;
     }
@@ -137,7 +137,7 @@ fn create(path: &Path, executable: bool) -> io::Result<File> {
 }
 
 /// Tells at once what is no zip archive, and what it is instead.
-fn recognise(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
+fn recognize(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
     let read = |source| ArchiveError::Read {
         path: path.to_owned(),
         source,

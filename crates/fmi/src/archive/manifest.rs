@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::plan::Plan;
+use super::plan::ExtractionPlan;
 
 /// The first word of a manifest; another one is that of another version of this program.
 const MAGIC: &str = "dovetail-archive-1";
@@ -27,7 +27,7 @@ pub(super) enum UnpackState {
 }
 
 impl Manifest {
-    pub(super) fn of(plan: &Plan) -> Self {
+    pub(super) fn of(plan: &ExtractionPlan) -> Self {
         let files = plan
             .files
             .iter()

@@ -37,7 +37,7 @@ impl Default for Limits {
 }
 
 /// What to write.
-pub(super) struct Plan {
+pub(super) struct ExtractionPlan {
     /// Folders, parents first.
     pub(super) folders: Vec<PathBuf>,
     /// Files.
@@ -63,7 +63,7 @@ pub(super) fn plan<R: Read + Seek>(
     path: &Path,
     archive: &mut ZipArchive<R>,
     limits: &Limits,
-) -> Result<Plan, ArchiveError> {
+) -> Result<ExtractionPlan, ArchiveError> {
     let too_much = |why: String| ArchiveError::TooMuch {
         path: path.to_owned(),
         why,
@@ -273,7 +273,7 @@ impl Planner {
         overlapping.next().map(|pair| pair[1].2)
     }
 
-    fn finish(self) -> Plan {
+    fn finish(self) -> ExtractionPlan {
         let mut lower = HashMap::new();
         let mut warnings = Vec::new();
         for file in &self.files {
@@ -292,7 +292,7 @@ impl Planner {
         }
         let mut folders: Vec<PathBuf> = self.folders.into_iter().collect();
         folders.sort_unstable();
-        Plan {
+        ExtractionPlan {
             folders,
             files: self.files,
             warnings,

@@ -146,14 +146,14 @@ impl StepBuffers {
 
 /// Values of discrete inputs, and whether a step has led there.
 #[derive(Clone)]
-struct Past {
+struct DiscretePast {
     stepped: bool,
     /// Values of the discrete inputs last set, where they need an event to be set; NaN, which
     /// differs from all values, where none was set.
     discrete: Vec<f64>,
 }
 
-impl Past {
+impl DiscretePast {
     fn none(inputs: usize) -> Self {
         Self {
             stepped: false,
@@ -184,8 +184,8 @@ pub(crate) struct CoSimulation<I: Instance> {
     position: Position,
     events: EventOutlook,
     /// Of where the instance stands, and of where it was saved.
-    past: Past,
-    saved_past: Past,
+    past: DiscretePast,
+    saved_past: DiscretePast,
     /// Trials are asked of this system.
     rolls_back: bool,
     fast_path: FastSteps,
@@ -215,8 +215,8 @@ impl<I: Instance> CoSimulation<I> {
             fast_path: FastSteps::new(&instance, &layout, &abilities, version),
             tried: TriedStep::nothing(&interface),
             applied: AppliedInputs::at_start(&interface.inputs),
-            past: Past::none(inputs),
-            saved_past: Past::none(inputs),
+            past: DiscretePast::none(inputs),
+            saved_past: DiscretePast::none(inputs),
             buffers: StepBuffers::new(&layout),
             interface,
             instance,

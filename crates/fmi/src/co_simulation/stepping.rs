@@ -34,7 +34,7 @@ enum Covered {
 }
 
 /// How far a communication step has come that an FMU makes in parts.
-struct Progress {
+struct StepProgress {
     step: MacroStep,
     /// The part that is due.
     start: f64,
@@ -45,7 +45,7 @@ struct Progress {
     halts: usize,
 }
 
-impl Progress {
+impl StepProgress {
     fn new(step: MacroStep) -> Self {
         Self {
             step,
@@ -203,7 +203,7 @@ impl<I: Instance> CoSimulation<I> {
         offset: f64,
         inputs: &[Signal],
     ) -> Result<Covered, CallError> {
-        let mut progress = Progress::new(step);
+        let mut progress = StepProgress::new(step);
         loop {
             let elapsed = offset + progress.elapsed();
             let ended = self.communicate(progress.part(), elapsed, inputs)?;
@@ -247,7 +247,7 @@ impl<I: Instance> CoSimulation<I> {
     }
 
     /// The end of half the part that was discarded (3.0).
-    fn half_way(&mut self, progress: &Progress) -> Result<f64, CallError> {
+    fn half_way(&mut self, progress: &StepProgress) -> Result<f64, CallError> {
         let size = progress.end - progress.start;
         let half = progress.start + 0.5 * size;
         self.count_discard();

@@ -77,7 +77,7 @@ fn exponents(base: Element<'_>) -> Result<[i32; 8], DescriptionError> {
     Ok(exponents)
 }
 
-/// Looked up without regard to similar names: `k` is not `K`, nor `M` the metre.
+/// Looked up without regard to similar names: `k` is not `K`, nor `M` the meter.
 fn exponent_of(base: Element<'_>, name: &str) -> Result<i32, DescriptionError> {
     if base.has(name) {
         Ok(base.integer(name)?.unwrap_or(0))

@@ -12,13 +12,13 @@ use crate::instance::Values;
 use crate::numbers::{as_number, c_text, fitting};
 use crate::strings;
 
-type Get2<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T) -> c_int;
-type Set2<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T) -> c_int;
+type Getter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T) -> c_int;
+type Setter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T) -> c_int;
 
 /// Has the FMU write the values of these variables.
 fn get<T>(
     calls: &mut Calls,
-    function: Function<Get2<T>>,
+    function: Function<Getter2<T>>,
     references: &[u32],
     values: &mut [T],
 ) -> Result<(), CallError> {
@@ -42,7 +42,7 @@ fn get<T>(
 /// Gives the FMU values of these variables; the log shows them as numbers.
 fn set<T>(
     calls: &mut Calls,
-    function: Function<Set2<T>>,
+    function: Function<Setter2<T>>,
     references: &[u32],
     values: &[T],
     shown: &[f64],
@@ -67,7 +67,7 @@ fn set<T>(
 impl Instance2 {
     fn get_integers(
         &mut self,
-        function: Function<Get2<c_int>>,
+        function: Function<Getter2<c_int>>,
         references: &[u32],
         values: &mut [f64],
         number: impl Fn(c_int) -> f64,
@@ -82,7 +82,7 @@ impl Instance2 {
 
     fn set_integers(
         &mut self,
-        function: Function<Set2<c_int>>,
+        function: Function<Setter2<c_int>>,
         references: &[u32],
         values: &[f64],
         integer: impl Fn(f64) -> Result<c_int, CallError>,

@@ -12,13 +12,13 @@ use crate::instance::Values;
 use crate::numbers::{Scalar, as_number, c_text};
 use crate::strings;
 
-type Get3<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T, usize) -> c_int;
-type Set3<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T, usize) -> c_int;
+type Getter3<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T, usize) -> c_int;
+type Setter3<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T, usize) -> c_int;
 
 /// Has the FMU write the values of these variables.
 fn get<T>(
     calls: &mut Calls,
-    function: Function<Get3<T>>,
+    function: Function<Getter3<T>>,
     references: &[u32],
     values: &mut [T],
 ) -> Result<(), CallError> {
@@ -44,7 +44,7 @@ fn get<T>(
 /// Gives the FMU values of these variables, which the log shows in this way.
 fn set<T>(
     calls: &mut Calls,
-    function: Function<Set3<T>>,
+    function: Function<Setter3<T>>,
     references: &[u32],
     values: &[T],
     shown: &dyn std::fmt::Debug,
@@ -79,7 +79,7 @@ impl Instance3 {
     /// Gets values of a type through words of ours.
     fn get_scalars<T: Scalar>(
         &mut self,
-        function: Function<Get3<T>>,
+        function: Function<Getter3<T>>,
         references: &[u32],
         values: &mut [f64],
     ) -> Result<(), CallError> {
@@ -94,7 +94,7 @@ impl Instance3 {
     /// Sets values of a type through words of ours.
     fn set_scalars<T: Scalar>(
         &mut self,
-        function: Function<Set3<T>>,
+        function: Function<Setter3<T>>,
         kind: ValueType,
         references: &[u32],
         values: &[f64],

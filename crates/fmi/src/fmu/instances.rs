@@ -32,13 +32,13 @@ pub(super) struct InstantiationArguments {
     pub intermediate: Vec<u32>,
 }
 
-struct Kept<V: FmiVersion> {
+struct KeptInstance<V: FmiVersion> {
     component: KeptComponent<V>,
     arguments: InstantiationArguments,
 }
 
 /// Room for one instance of a version of the standard.
-struct Slot<V: FmiVersion>(RefCell<Option<Kept<V>>>);
+struct Slot<V: FmiVersion>(RefCell<Option<KeptInstance<V>>>);
 
 impl<V: FmiVersion> Slot<V> {
     fn empty() -> Self {
@@ -65,7 +65,7 @@ impl<V: FmiVersion> Slot<V> {
         };
         if choice != InstanceChoice::Fresh {
             let component = KeptComponent::of(&instance);
-            self.0.replace(Some(Kept {
+            self.0.replace(Some(KeptInstance {
                 component,
                 arguments,
             }));

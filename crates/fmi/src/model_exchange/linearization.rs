@@ -9,7 +9,7 @@ use crate::instance::Instance;
 use crate::linear_columns::{clear_matrices, fill_directional_columns};
 
 /// Where a linearization is taken.
-struct Point<'a> {
+struct DifferencePoint<'a> {
     time: f64,
     state: &'a [f64],
     gap: f64,
@@ -46,7 +46,7 @@ impl<I: Instance> ModelExchange<I> {
     /// first buffers.
     fn difference(
         &mut self,
-        point: &Point<'_>,
+        point: &DifferencePoint<'_>,
         moved: Moved,
         f: &mut [f64],
         g: &mut [f64],
@@ -73,7 +73,7 @@ impl<I: Instance> ModelExchange<I> {
     /// `f` and `g` with one thing moved.
     fn look(
         &mut self,
-        point: &Point<'_>,
+        point: &DifferencePoint<'_>,
         moved: Moved,
         distance: f64,
         into: usize,
@@ -146,7 +146,7 @@ impl<I: Instance> ModelExchange<I> {
     fn fill_at(&mut self, state: &[f64], into: &mut Linearization) -> Result<(), CallError> {
         clear_matrices(into);
         self.fill_values(state, into)?;
-        let point = Point {
+        let point = DifferencePoint {
             time: self.now.time,
             state,
             gap: self.gap(self.now.time, state, into.f.as_slice()),
@@ -190,7 +190,7 @@ impl<I: Instance> ModelExchange<I> {
 
     fn difference_columns(
         &mut self,
-        point: &Point<'_>,
+        point: &DifferencePoint<'_>,
         into: &mut Linearization,
     ) -> Result<(), CallError> {
         for k in 0..point.state.len() {

@@ -35,7 +35,7 @@ const DIFFERENCE: f64 = 6e-6;
 const MOST_EVENTS: usize = 10_000;
 /// Why a step inside an FMU ended.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum ExchangeFailure {
     #[error("{0}")]
     Call(#[from] CallError),
     #[error(
@@ -54,7 +54,7 @@ enum Failure {
     StepTooSmall { step: f64, state: String },
 }
 
-impl Failure {
+impl ExchangeFailure {
     fn remedies(&self) -> Vec<Remedy> {
         match self {
             Self::Chatters => vec![Remedy::SmallerStep],
@@ -245,7 +245,7 @@ impl<I: Instance> ModelExchange<I> {
         }
     }
 
-    fn failure(&self, time: f64, reason: Failure) -> Error {
+    fn failure(&self, time: f64, reason: ExchangeFailure) -> Error {
         let remedies = reason.remedies();
         Error::system(&self.interface.name, time, reason).with(remedies)
     }
@@ -307,7 +307,7 @@ impl<I: Instance> ModelExchange<I> {
         step: MacroStep,
         inputs: &[Signal],
         for_good: bool,
-    ) -> Result<f64, (f64, Failure)> {
+    ) -> Result<f64, (f64, ExchangeFailure)> {
         self.enter_step(step.start, inputs)
             .map_err(|error| (0.0, error.into()))?;
         self.end.values.copy_from_slice(&self.now.values);
@@ -331,7 +331,7 @@ impl<I: Instance> ModelExchange<I> {
             }
             events += 1;
             if events > MOST_EVENTS {
-                return Err((elapsed, Failure::Chatters));
+                return Err((elapsed, ExchangeFailure::Chatters));
             }
             if elapsed >= size {
                 // At the very end: whoever asks next, an instant or a step, handles it.
@@ -375,7 +375,7 @@ impl<I: Instance> ModelExchange<I> {
         leg: Leg,
         inputs: &[Signal],
         for_good: bool,
-    ) -> Result<(f64, bool), (f64, Failure)> {
+    ) -> Result<(f64, bool), (f64, ExchangeFailure)> {
         let mut state = std::mem::take(&mut self.end.values);
         let mut integrator = std::mem::replace(&mut self.integrator, Integrator::new(0));
         let sizes = std::mem::take(&mut self.sizes);
@@ -405,21 +405,21 @@ impl<I: Instance> ModelExchange<I> {
         done.map_err(|(elapsed, error)| (elapsed, self.in_words(error)))
     }
 
-    fn in_words(&self, error: Trouble) -> Failure {
+    fn in_words(&self, error: Trouble) -> ExchangeFailure {
         let state = |component: usize| self.interface.states[component].clone();
         match error {
             Trouble::Call(error) => error.into(),
             Trouble::Integration(IntegrationError::NotFinite { component, .. }) => {
-                Failure::NotFinite {
+                ExchangeFailure::NotFinite {
                     state: state(component),
                 }
             }
             Trouble::Integration(IntegrationError::TooManySteps { limit, .. }) => {
-                Failure::TooManySteps { limit }
+                ExchangeFailure::TooManySteps { limit }
             }
             Trouble::Integration(IntegrationError::StepTooSmall {
                 step, component, ..
-            }) => Failure::StepTooSmall {
+            }) => ExchangeFailure::StepTooSmall {
                 step,
                 state: state(component),
             },
@@ -471,7 +471,7 @@ impl<I: Instance> ModelExchange<I> {
     fn report_integration(
         &self,
         step: MacroStep,
-        integrated: Result<f64, (f64, Failure)>,
+        integrated: Result<f64, (f64, ExchangeFailure)>,
     ) -> Result<f64, Error> {
         integrated.map_err(|(elapsed, reason)| self.failure(step.start + elapsed, reason))
     }

@@ -50,7 +50,7 @@ pub trait ExperimentRunner {
 }
 
 /// What the probe makes of an FMU.
-pub(crate) struct Verdict {
+pub(crate) struct ProbeVerdict {
     pub abilities: FmuCapabilities,
     pub findings: Vec<Finding>,
     pub reactions: Reactions,
@@ -86,7 +86,7 @@ pub(crate) fn probe(
     experiments: &mut dyn ExperimentRunner,
     abilities: &FmuCapabilities,
     subject: &Subject,
-) -> Result<Verdict, ExperimentFailure> {
+) -> Result<ProbeVerdict, ExperimentFailure> {
     let verdict = Probe::new(experiments, abilities, subject).run();
     if verdict.is_ok() && !experiments.confirm() {
         return Probe::new(experiments, abilities, subject).run();
@@ -117,7 +117,7 @@ impl<'a> Probe<'a> {
 }
 
 impl Probe<'_> {
-    fn run(mut self) -> Result<Verdict, ExperimentFailure> {
+    fn run(mut self) -> Result<ProbeVerdict, ExperimentFailure> {
         let baseline = self.start()?;
         let reactions = self.reactions_or_declared(baseline.is_some())?;
         if let Some(baseline) = &baseline
@@ -127,7 +127,7 @@ impl Probe<'_> {
         }
         self.abilities.single |= self.experiments.found_single();
         self.warnings.extend(self.experiments.remark());
-        Ok(Verdict {
+        Ok(ProbeVerdict {
             abilities: self.abilities,
             findings: self.findings,
             reactions,

@@ -25,7 +25,7 @@ pub(super) enum Guess {
 
 /// How boxes are guessed and when they are given up.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Search {
+pub(super) struct WindowSearch {
     /// Kinds of guess, with how often new boxes may become the guess.
     pub guesses: &'static [(Guess, usize)],
     /// How much wider guesses are made, on either side, as a part of their width.
@@ -34,7 +34,7 @@ pub(super) struct Search {
     pub tightening: usize,
 }
 
-impl Default for Search {
+impl Default for WindowSearch {
     fn default() -> Self {
         let guesses = &[
             (Guess::Previous, 1),
@@ -52,7 +52,7 @@ impl Default for Search {
 /// How often fresh boxes are computed before they are a guess of the last kind.
 const ITERATIONS: usize = 3;
 
-impl Search {
+impl WindowSearch {
     /// Leaves the cross-Picard boxes of the step in the shared step and returns the iterations it
     /// took; or the state that grows too fast. `previous` are the boxes of the last step.
     pub fn run(&self, pool: &ThreadPool, previous: &[Interval]) -> Result<usize, usize> {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     /// Iterations for the first step of `size`, and the boxes.
-    fn first_step(search: &Search, size: f64) -> (usize, Vec<Interval>) {
+    fn first_step(search: &WindowSearch, size: f64) -> (usize, Vec<Interval>) {
         let problem = spring();
         let subsystems = (0..2)
             .map(|system| {
@@ -205,13 +205,13 @@ mod tests {
     fn few_iterations_give_nearly_the_least_boxes() {
         // As printed: no guess is enlarged, and the loop ends when rounding does not let boxes grow
         // any more.
-        let printed = Search {
+        let printed = WindowSearch {
             guesses: &[(Guess::Previous, 50)],
             inflation: 0.0,
             tightening: 0,
         };
         let ((iterations, boxes), (_, least)) = (
-            first_step(&Search::default(), 0.01),
+            first_step(&WindowSearch::default(), 0.01),
             first_step(&printed, 0.01),
         );
         assert!(iterations <= 6, "{iterations}");

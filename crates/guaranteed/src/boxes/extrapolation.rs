@@ -20,7 +20,7 @@ use crate::interval::Interval;
 pub(super) type Coefficients = Vec<Vec<Interval>>;
 
 /// What is remembered of past macro-steps, as far as nothing has switched since.
-pub(super) struct Past {
+pub(super) struct BoxHistory {
     degree: Option<usize>,
     /// Ends of macro-steps, latest first.
     times: VecDeque<f64>,
@@ -28,7 +28,7 @@ pub(super) struct Past {
     coefficients: VecDeque<Coefficients>,
 }
 
-impl Past {
+impl BoxHistory {
     pub fn new(degree: Option<usize>, time: f64) -> Self {
         Self {
             degree,
@@ -132,7 +132,7 @@ mod tests {
     /// A cubic is its own interpolation of degree 3, and one of degree 2 with its third derivative.
     #[test]
     fn a_cubic_is_found_again() {
-        let mut past = Past::new(Some(2), -2.0);
+        let mut past = BoxHistory::new(Some(2), -2.0);
         let coefficients = |t: Interval| -> Coefficients {
             let n = Interval::point;
             // t³ and its Taylor coefficients.
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn without_a_past_the_slope_is_all_there_is() {
-        let past = Past::new(Some(3), 0.0);
+        let past = BoxHistory::new(Some(3), 0.0);
         let coming = vec![vec![Interval::new(0.0, 1.0)], vec![Interval::new(0.9, 1.1)]];
         let input = past.input(0, Interval::new(0.0, 1.0), &[Interval::ZERO], &coming, 1.0);
         assert!((0.05..0.0500001).contains(&input.mean_radius(1.0)));

@@ -44,7 +44,7 @@ mod truncation;
 
 use std::thread;
 
-use crate::api::{EnclosureOutcome, Integrator, Options, Stopped, Watcher};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Integrator, Options, StopReason};
 use crate::problem::Problem;
 use run::BoxRun;
 use shared_step::SharedStep;
@@ -58,7 +58,7 @@ pub(crate) fn enclose(
     options: &Options,
     integrator: Integrator,
     extrapolation: Option<usize>,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     if problem.loops.is_some() {
         return refuse_loops(problem, watcher);
@@ -77,7 +77,7 @@ pub(crate) fn enclose(
     })
 }
 
-fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> EnclosureOutcome {
+fn refuse_loops(problem: &Problem, watcher: &mut dyn EnclosureObserver) -> EnclosureOutcome {
     watcher.instant(problem.start_time, &problem.start);
     let reason =
         "the systems form a loop that is not linear, which boxes cannot close; use shared-symbols"
@@ -87,7 +87,7 @@ fn refuse_loops(problem: &Problem, watcher: &mut dyn Watcher) -> EnclosureOutcom
         steps: 0,
         rejected: 0,
         states: problem.start.clone(),
-        stopped: Some(Stopped::BlownUp {
+        stopped: Some(StopReason::BlownUp {
             time: problem.start_time,
             reason,
         }),

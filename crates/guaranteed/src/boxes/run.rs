@@ -1,13 +1,13 @@
 //! The orchestrator of algorithms 2 to 4.
 
-use super::cross_picard::Search;
-use super::extrapolation::{Coefficients, Past};
+use super::cross_picard::WindowSearch;
+use super::extrapolation::{BoxHistory, Coefficients};
 use super::picard::{common, widest};
 use super::step_size::StepSizeControl;
 use super::subsystem::Job;
 use super::taylor::{self, exchange};
 use super::thread_pool::ThreadPool;
-use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -16,8 +16,8 @@ pub(super) struct BoxRun<'r> {
     problem: &'r Problem,
     pool: ThreadPool<'r>,
     step_size: StepSizeControl,
-    past: Past,
-    search: Search,
+    past: BoxHistory,
+    search: WindowSearch,
     /// The cross-Picard boxes of the last step.
     previous: Vec<Interval>,
     /// The conditions on time in the last step.
@@ -38,8 +38,8 @@ impl<'r> BoxRun<'r> {
             problem,
             pool,
             step_size: StepSizeControl::new(problem, options),
-            past: Past::new(extrapolation, problem.start_time),
-            search: Search::default(),
+            past: BoxHistory::new(extrapolation, problem.start_time),
+            search: WindowSearch::default(),
             previous: problem.start.clone(),
             switches: Vec::new(),
             steps: 0,
@@ -49,7 +49,7 @@ impl<'r> BoxRun<'r> {
     }
 
     /// Steps to the end, or as far as it goes.
-    pub fn finish(mut self, watcher: &mut dyn Watcher) -> EnclosureOutcome {
+    pub fn finish(mut self, watcher: &mut dyn EnclosureObserver) -> EnclosureOutcome {
         watcher.instant(self.problem.start_time, &self.problem.start);
         let mut stopped = None;
         while stopped.is_none() && self.pool.step().time < self.problem.stop_time {
@@ -67,7 +67,7 @@ impl<'r> BoxRun<'r> {
     }
 
     /// One macro-step, or one attempt at it.
-    fn step(&mut self, watcher: &mut dyn Watcher) -> Option<Stopped> {
+    fn step(&mut self, watcher: &mut dyn EnclosureObserver) -> Option<StopReason> {
         let time = self.pool.step().time;
         let end = self.step_size.end(time);
         match self.attempt(time, end) {
@@ -84,14 +84,19 @@ impl<'r> BoxRun<'r> {
     }
 
     /// Reports an accepted step; why not to go on, if there is a reason.
-    fn report(&self, time: f64, end: f64, watcher: &mut dyn Watcher) -> Option<Stopped> {
+    fn report(
+        &self,
+        time: f64,
+        end: f64,
+        watcher: &mut dyn EnclosureObserver,
+    ) -> Option<StopReason> {
         let shared = self.pool.step();
         watcher.tube(time, end, &shared.tubes);
         watcher.instant(end, &shared.start);
         let worst = widest(&shared.start);
         drop(shared);
         if !watcher.proceed(end) {
-            return Some(Stopped::Interrupted { time: end });
+            return Some(StopReason::Interrupted { time: end });
         }
         let stuck = self.step_size.is_stuck() && end < self.problem.stop_time;
         stuck.then(|| self.blown_up(worst))
@@ -173,14 +178,14 @@ impl<'r> BoxRun<'r> {
         self.steps += 1;
     }
 
-    fn blown_up(&self, state: usize) -> Stopped {
+    fn blown_up(&self, state: usize) -> StopReason {
         let name = self.problem.name(state);
         let reason = format!(
             "the bounds of `{name}` grow so fast that no step can be proved any more; try smaller \
              boxes, a smaller step, extrapolation, or the method shared-symbols, which knows how \
              systems depend on one another"
         );
-        Stopped::BlownUp {
+        StopReason::BlownUp {
             time: self.pool.step().time,
             reason,
         }

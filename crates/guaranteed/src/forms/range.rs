@@ -1,7 +1,7 @@
 //! The values of forms, and functions of them.
 
 use super::{FormShape, sum_of_magnitudes};
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 use crate::interval::Interval;
 use crate::rounding::above_terms;
 
@@ -46,7 +46,13 @@ impl FormShape {
 
     /// `out = function(a)`, by its expansion about the center: to first order, or to second where
     /// the form is.
-    pub fn apply(self, function: Function, a: &[f64], out: &mut [f64], scratch: &mut Vec<f64>) {
+    pub fn apply(
+        self,
+        function: IntervalFunction,
+        a: &[f64],
+        out: &mut [f64],
+        scratch: &mut Vec<f64>,
+    ) {
         let center = Interval::point(a[0]);
         let deviation = self.deviation(a);
         let here = function.expansion(center);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 
 /// Values of the symbols, and of what stands for anonymous radii.
 #[derive(Clone, Debug)]
@@ -90,26 +90,28 @@ fn forms(scale: f64) -> impl Strategy<Value = (Sample, Vec<f64>, Vec<f64>)> {
 
 type OfNumbers = fn(f64) -> f64;
 
-const FUNCTIONS: [(Function, OfNumbers); 12] = [
-    (Function::Reciprocal, f64::recip),
-    (Function::Sqrt, f64::sqrt),
-    (Function::Exp, f64::exp),
-    (Function::Log, f64::ln),
-    (Function::Sin, f64::sin),
-    (Function::Cos, f64::cos),
-    (Function::Sinh, f64::sinh),
-    (Function::Cosh, f64::cosh),
-    (Function::Tanh, f64::tanh),
-    (Function::Asin, f64::asin),
-    (Function::Acos, f64::acos),
-    (Function::Atan, f64::atan),
+const FUNCTIONS: [(IntervalFunction, OfNumbers); 12] = [
+    (IntervalFunction::Reciprocal, f64::recip),
+    (IntervalFunction::Sqrt, f64::sqrt),
+    (IntervalFunction::Exp, f64::exp),
+    (IntervalFunction::Log, f64::ln),
+    (IntervalFunction::Sin, f64::sin),
+    (IntervalFunction::Cos, f64::cos),
+    (IntervalFunction::Sinh, f64::sinh),
+    (IntervalFunction::Cosh, f64::cosh),
+    (IntervalFunction::Tanh, f64::tanh),
+    (IntervalFunction::Asin, f64::asin),
+    (IntervalFunction::Acos, f64::acos),
+    (IntervalFunction::Atan, f64::atan),
 ];
 
 /// Which part of the centers from -3 to 3 a function is asked on.
-fn within_domain(function: Function, center: f64) -> f64 {
+fn within_domain(function: IntervalFunction, center: f64) -> f64 {
     match function {
-        Function::Asin | Function::Acos => center / 5.0,
-        Function::Log | Function::Sqrt | Function::Reciprocal => center.abs() + 1.5,
+        IntervalFunction::Asin | IntervalFunction::Acos => center / 5.0,
+        IntervalFunction::Log | IntervalFunction::Sqrt | IntervalFunction::Reciprocal => {
+            center.abs() + 1.5
+        }
         _ => center,
     }
 }

@@ -6,7 +6,7 @@ use super::angle::{AngleExpansion, angle_range};
 use super::cells::Cell;
 use super::operation::Register;
 use super::tape::SeriesTape;
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 use crate::interval::Interval;
 
 /// What cells are.
@@ -106,7 +106,7 @@ impl SeriesTape {
         shape.divide(self.cells.form_mut(out), divisor);
     }
 
-    pub(super) fn apply(&mut self, out: Cell, function: Function, a: Cell) {
+    pub(super) fn apply(&mut self, out: Cell, function: IntervalFunction, a: Cell) {
         if self.is_plain(a.0) {
             let value = function.value(self.interval(a));
             return self.set(out, value);

@@ -14,7 +14,7 @@ use dovetail_equations::{Binary, Instruction, Program, Unary};
 use super::operation::{
     Angle, Arithmetic, GuardIndex, LeafKind, Operation, Piecewise, Primitive, Register, Smooth,
 };
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 use crate::interval::Interval;
 
 /// Powers up to this exponent are multiplied out.
@@ -286,8 +286,8 @@ impl Lowered {
             Unary::Sin => self.smooth(Smooth::SineCosine(a)),
             Unary::Cos => self.smooth(Smooth::SineCosine(a)) + 1,
             Unary::Tan => self.tangent(a),
-            Unary::Asin => self.arc(Function::Asin, a, 1.0),
-            Unary::Acos => self.arc(Function::Acos, a, -1.0),
+            Unary::Asin => self.arc(IntervalFunction::Asin, a, 1.0),
+            Unary::Acos => self.arc(IntervalFunction::Acos, a, -1.0),
             Unary::Atan => self.arc_tangent(a),
             Unary::Sinh => self.smooth(Smooth::HyperbolicSineCosine(a)),
             Unary::Cosh => self.smooth(Smooth::HyperbolicSineCosine(a)) + 1,
@@ -308,13 +308,18 @@ impl Lowered {
         self.divide(sine, sine + 1)
     }
 
-    fn primitive(&mut self, function: Function, argument: Register, over: Register) -> Register {
+    fn primitive(
+        &mut self,
+        function: IntervalFunction,
+        argument: Register,
+        over: Register,
+    ) -> Register {
         self.signed_primitive(function, argument, over, 1.0)
     }
 
     fn signed_primitive(
         &mut self,
-        function: Function,
+        function: IntervalFunction,
         argument: Register,
         over: Register,
         sign: f64,
@@ -328,7 +333,7 @@ impl Lowered {
     }
 
     fn log(&mut self, a: Register) -> Register {
-        self.primitive(Function::Log, a, a)
+        self.primitive(IntervalFunction::Log, a, a)
     }
 
     fn decimal_log(&mut self, a: Register) -> Register {
@@ -342,11 +347,11 @@ impl Lowered {
         let square = self.square(a);
         let one = self.constant(Interval::ONE);
         let over = self.add(one, square);
-        self.primitive(Function::Atan, a, over)
+        self.primitive(IntervalFunction::Atan, a, over)
     }
 
     /// An arc sine or cosine: its derivative is ±1 over `√(1 − a²)`.
-    fn arc(&mut self, function: Function, a: Register, sign: f64) -> Register {
+    fn arc(&mut self, function: IntervalFunction, a: Register, sign: f64) -> Register {
         let square = self.square(a);
         let one = self.constant(Interval::ONE);
         let rest = self.subtract(one, square);

@@ -2,7 +2,7 @@
 
 use dovetail_equations::Unary;
 
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 use crate::interval::Interval;
 
 /// A register of the lowered program.
@@ -86,7 +86,7 @@ impl Smooth {
 /// the register after.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Primitive {
-    pub function: Function,
+    pub function: IntervalFunction,
     pub argument: Register,
     pub over: Register,
     pub sign: f64,

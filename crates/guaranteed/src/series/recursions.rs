@@ -5,24 +5,24 @@ use super::operation::{
     Angle, Arithmetic, LeafKind, Operation, Piecewise, Primitive, Register, Smooth, step_value,
 };
 use super::tape::SeriesTape;
-use crate::functions::Function;
+use crate::functions::IntervalFunction;
 use crate::interval::Interval;
 
 /// Two functions that are the derivatives of one another, but for a sign.
 #[derive(Clone, Copy)]
 struct Rotation {
-    functions: [Function; 2],
+    functions: [IntervalFunction; 2],
     /// Of the derivative of the second function.
     sign: f64,
 }
 
 const TRIGONOMETRIC: Rotation = Rotation {
-    functions: [Function::Sin, Function::Cos],
+    functions: [IntervalFunction::Sin, IntervalFunction::Cos],
     sign: -1.0,
 };
 
 const HYPERBOLIC: Rotation = Rotation {
-    functions: [Function::Sinh, Function::Cosh],
+    functions: [IntervalFunction::Sinh, IntervalFunction::Cosh],
     sign: 1.0,
 };
 
@@ -146,7 +146,7 @@ impl SeriesTape {
 
     fn first_quotient(&mut self, out: Cell, a: Register, b: Register) {
         let reciprocal = companion(out);
-        self.apply(reciprocal, Function::Reciprocal, (b, 0));
+        self.apply(reciprocal, IntervalFunction::Reciprocal, (b, 0));
         if self.is_plain(out.0) {
             let quotient = self.interval((a, 0)) / self.interval((b, 0));
             return self.set(out, quotient);
@@ -180,8 +180,8 @@ impl SeriesTape {
         let k = out.1;
         let sum = companion(out);
         if k == 0 {
-            self.apply(out, Function::Sqrt, (a, 0));
-            self.apply(sum, Function::Reciprocal, out);
+            self.apply(out, IntervalFunction::Sqrt, (a, 0));
+            self.apply(sum, IntervalFunction::Reciprocal, out);
             return self.divide(sum, 2.0);
         }
         // s_k = (a_k − Σ s_j s_{k−j}) / (2 s_0)
@@ -192,7 +192,7 @@ impl SeriesTape {
 
     fn exponential(&mut self, out: Cell, a: Register) {
         if out.1 == 0 {
-            self.apply(out, Function::Exp, (a, 0));
+            self.apply(out, IntervalFunction::Exp, (a, 0));
         } else {
             self.integrate(out, a, out.0, 1.0);
         }
@@ -221,7 +221,7 @@ impl SeriesTape {
         let k = out.1;
         let derivative = companion(out);
         if k == 0 {
-            self.apply(out, Function::Tanh, (a, 0));
+            self.apply(out, IntervalFunction::Tanh, (a, 0));
             self.clear(derivative);
             self.add_constant(derivative, Interval::ONE);
             return self.add_product(derivative, out, out, -1.0);
@@ -236,7 +236,7 @@ impl SeriesTape {
         let sum = companion(out);
         if k == 0 {
             self.apply(out, primitive.function, (primitive.argument, 0));
-            return self.apply(sum, Function::Reciprocal, (primitive.over, 0));
+            return self.apply(sum, IntervalFunction::Reciprocal, (primitive.over, 0));
         }
         // over · p' = ± a':  p_k = (± a_k − Σ_{j<k} (j / k) p_j over_{k−j}) / over_0
         self.clear(sum);
@@ -252,7 +252,11 @@ impl SeriesTape {
             self.set(companion(out), Interval::ENTIRE);
         } else if out.1 == 0 {
             self.apply_angle(out, (angle.y, 0), (angle.x, 0));
-            self.apply(companion(out), Function::Reciprocal, (angle.over, 0));
+            self.apply(
+                companion(out),
+                IntervalFunction::Reciprocal,
+                (angle.over, 0),
+            );
         } else {
             self.angle_off_the_cut(out, angle);
         }

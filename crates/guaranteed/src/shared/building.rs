@@ -2,7 +2,7 @@
 
 use super::flowpipe::Flowpipe;
 use super::polynomial::{MOST_ORDER, STRIDE};
-use super::stepper::Failure;
+use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::series::assumptions::Assumptions;
 use crate::series::tape::Coefficient;
@@ -10,7 +10,7 @@ use crate::series::tape::Coefficient;
 impl Flowpipe<'_> {
     /// Builds `p`, to the order at which a step of length `reach` loses no more than `tolerances`,
     /// or to the highest.
-    pub fn prepare(&mut self, reach: f64, tolerances: &[f64]) -> Result<(), Failure> {
+    pub fn prepare(&mut self, reach: f64, tolerances: &[f64]) -> Result<(), StepFailure> {
         self.proved = None;
         let assumptions = self.present_assumptions();
         let limits: Vec<f64> = tolerances
@@ -44,7 +44,7 @@ impl Flowpipe<'_> {
         &mut self,
         assumptions: &[Assumptions],
         enough: impl Fn(usize, &[f64]) -> bool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StepFailure> {
         self.polynomial.begin(&self.set);
         if self.phase.linear.is_none() {
             self.field
@@ -69,7 +69,7 @@ impl Flowpipe<'_> {
         &mut self,
         assumptions: &[Assumptions],
         order: usize,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StepFailure> {
         self.build(assumptions, |k, _| k == order)
     }
 
@@ -108,7 +108,7 @@ impl Flowpipe<'_> {
     }
 
     /// `p_{k+1}` of all states.
-    fn take_derivatives(&mut self, k: usize) -> Result<(), Failure> {
+    fn take_derivatives(&mut self, k: usize) -> Result<(), StepFailure> {
         for state in 0..self.dimension() {
             if !self.polynomial.take_derivative(state, k) {
                 return Err(self.not_finite(state));
@@ -117,10 +117,10 @@ impl Flowpipe<'_> {
         Ok(())
     }
 
-    fn not_finite(&self, state: usize) -> Failure {
+    fn not_finite(&self, state: usize) -> StepFailure {
         match self.field.undecided_system_of(state) {
-            Some(system) => Failure::Undecided { system },
-            None => Failure::Unbounded { state },
+            Some(system) => StepFailure::Undecided { system },
+            None => StepFailure::Unbounded { state },
         }
     }
 }

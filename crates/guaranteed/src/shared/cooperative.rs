@@ -7,9 +7,9 @@
 
 use super::flowpipe::{Flowpipe, StartBoxes};
 use super::single::SingleSet;
-use super::stepper::{Failure, Stepper};
+use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
-use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -23,7 +23,7 @@ const REMARK: &str = "cooperative: bounded by the runs from the lower and the up
 pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> Option<EnclosureOutcome> {
     let mut pair = CooperativePair::new(problem)?;
     let mut buffered = BufferedRows {
@@ -31,7 +31,7 @@ pub(super) fn enclose(
         watcher,
     };
     let mut outcome = run_time_loop(problem, options, &mut pair, &mut buffered);
-    let blown_up = matches!(outcome.stopped, Some(Stopped::BlownUp { .. }));
+    let blown_up = matches!(outcome.stopped, Some(StopReason::BlownUp { .. }));
     if pair.disordered || blown_up {
         return None;
     }
@@ -43,7 +43,7 @@ pub(super) fn enclose(
 /// Rows that are not reported yet: beginning, end and boxes.
 struct BufferedRows<'w> {
     rows: Vec<(f64, f64, Vec<Interval>)>,
-    watcher: &'w mut dyn Watcher,
+    watcher: &'w mut dyn EnclosureObserver,
 }
 
 impl BufferedRows<'_> {
@@ -58,7 +58,7 @@ impl BufferedRows<'_> {
     }
 }
 
-impl Watcher for BufferedRows<'_> {
+impl EnclosureObserver for BufferedRows<'_> {
     fn instant(&mut self, time: f64, states: &[Interval]) {
         self.rows.push((time, time, states.to_vec()));
     }
@@ -202,26 +202,26 @@ fn between(lower: Vec<Interval>, upper: Vec<Interval>) -> Vec<Interval> {
 }
 
 impl Stepper for CooperativePair<'_> {
-    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
+    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), StepFailure> {
         self.settled = false;
         self.whole.enter(time, switches)?;
         self.lower.enter(time, switches)?;
         self.upper.enter(time, switches)
     }
 
-    fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, Failure> {
+    fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, StepFailure> {
         self.time = time;
         let lower = self.lower.propose(time, freeze_until)?;
         let upper = self.upper.propose(time, freeze_until)?;
         Ok(lower.min(upper))
     }
 
-    fn prove(&mut self, until: f64) -> Result<(), Failure> {
+    fn prove(&mut self, until: f64) -> Result<(), StepFailure> {
         self.lower.prove(until)?;
         self.upper.prove(until)?;
         if !self.keeps_order(until) {
             self.disordered = true;
-            return Err(Failure::Disordered);
+            return Err(StepFailure::Disordered);
         }
         Ok(())
     }
@@ -243,9 +243,9 @@ impl Stepper for CooperativePair<'_> {
         self.upper.advance();
     }
 
-    fn cross(&mut self, _until: f64, _switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
+    fn cross(&mut self, _until: f64, _switches: &[Interval]) -> Result<Vec<Interval>, StepFailure> {
         // While a switch is open the two runs are not trajectories of one model.
         self.disordered = true;
-        Err(Failure::Disordered)
+        Err(StepFailure::Disordered)
     }
 }

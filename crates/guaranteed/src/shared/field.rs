@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dovetail_equations::{Evaluator, Program};
 
-use super::jacobian::{Jacobian, Row};
+use super::jacobian::{Jacobian, SparseRow};
 use super::majorant::Majorant;
 use crate::forms::FormShape;
 use crate::interval::Interval;
@@ -65,7 +65,7 @@ impl<'p> VectorField<'p> {
     }
 
     /// How derivatives depend on states, over a box.
-    pub fn jacobian_over(&mut self, time: Interval, boxes: &[Interval]) -> Vec<Row> {
+    pub fn jacobian_over(&mut self, time: Interval, boxes: &[Interval]) -> Vec<SparseRow> {
         self.jacobian.over(time, &self.switches, boxes)
     }
 

@@ -10,8 +10,8 @@ use super::linear::Linear;
 use super::loop_unknowns::{Instant, LoopUnknowns};
 use super::majorant::Majorant;
 use super::polynomial::StepPolynomial;
-use super::set::Set;
-use super::stepper::Failure;
+use super::set::SymbolicSet;
+use super::stepper::StepFailure;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
@@ -68,7 +68,7 @@ impl SymbolCount {
 /// The set, and what its steps are computed with.
 pub(super) struct Flowpipe<'p> {
     pub(super) problem: &'p Problem,
-    pub(super) set: Set,
+    pub(super) set: SymbolicSet,
     /// `p` of the present step.
     pub(super) polynomial: StepPolynomial,
     /// `f`.
@@ -117,7 +117,7 @@ impl<'p> Flowpipe<'p> {
         let loops = problem.loops.as_ref();
         Self {
             problem,
-            set: Set::new(problem, &start.states, &state_symbols, shape),
+            set: SymbolicSet::new(problem, &start.states, &state_symbols, shape),
             polynomial: StepPolynomial::new(problem.dimension()),
             field: VectorField::new(problem, parameters, &parameter_symbols),
             loop_unknowns: loops
@@ -151,7 +151,7 @@ impl<'p> Flowpipe<'p> {
 /// Loops.
 impl Flowpipe<'_> {
     /// Between switching times, from `time` on: sets every switch, and solves loops again.
-    pub fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
+    pub fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), StepFailure> {
         self.time = time;
         self.set_switches(switches);
         let Some(unknowns) = &mut self.loop_unknowns else {
@@ -166,7 +166,7 @@ impl Flowpipe<'_> {
         };
         unknowns
             .close(at, self.set.shape, &mut self.set.forms)
-            .ok_or(Failure::OpenLoop)?;
+            .ok_or(StepFailure::OpenLoop)?;
         self.set.absorb();
         Ok(())
     }

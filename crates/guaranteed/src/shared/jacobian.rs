@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::series::tape::SeriesTape;
 
 /// The entries of a row that are not zero, as `(column, range)`.
-pub(super) type Row = Vec<(usize, Interval)>;
+pub(super) type SparseRow = Vec<(usize, Interval)>;
 
 /// Derivatives of all systems on intervals.
 pub(super) struct Jacobian {
@@ -42,7 +42,12 @@ impl Jacobian {
     }
 
     /// The entries over a box, row by row.
-    pub fn over(&mut self, time: Interval, switches: &[Interval], states: &[Interval]) -> Vec<Row> {
+    pub fn over(
+        &mut self,
+        time: Interval,
+        switches: &[Interval],
+        states: &[Interval],
+    ) -> Vec<SparseRow> {
         let switches = constants(switches);
         let mut rows = Vec::new();
         for system in &mut self.systems {
@@ -63,7 +68,7 @@ impl Jacobian {
         parameters: &[Interval],
     ) -> Vec<(usize, Interval)> {
         let open = (0..parameters.len()).filter(|&index| !parameters[index].is_point());
-        let mut effects: Row = open.map(|index| (index, Interval::ZERO)).collect();
+        let mut effects: SparseRow = open.map(|index| (index, Interval::ZERO)).collect();
         if effects.is_empty() {
             return effects;
         }
@@ -102,11 +107,11 @@ impl SystemJacobian {
     }
 
     /// The rows of the system's states over a box.
-    fn rows(&mut self, states: &[Interval]) -> Vec<Row> {
+    fn rows(&mut self, states: &[Interval]) -> Vec<SparseRow> {
         for (dual, &state) in self.states.iter_mut().zip(states) {
             *dual = Dual::constant(state);
         }
-        let mut rows = vec![Row::new(); self.results.len()];
+        let mut rows = vec![SparseRow::new(); self.results.len()];
         for &leaf in &self.leaves {
             self.states[leaf].derivative = Interval::ONE;
             self.evaluator.set_states(&self.states);

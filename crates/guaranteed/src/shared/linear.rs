@@ -4,7 +4,7 @@
 //! Taylor coefficients are then products with the rows of `A`, `x_{k+1} = A x_k / (k + 1)`; each
 //! system has the rows of its states.
 
-use super::jacobian::Row;
+use super::jacobian::SparseRow;
 use crate::forms::FormShape;
 use crate::forms::linear::Term;
 use crate::interval::Interval;
@@ -13,7 +13,7 @@ use crate::interval::Interval;
 /// rounded.
 #[derive(Clone, Debug)]
 pub(super) struct Linear {
-    pub rows: Vec<Row>,
+    pub rows: Vec<SparseRow>,
     pub constants: Vec<Interval>,
 }
 

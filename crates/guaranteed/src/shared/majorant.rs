@@ -1,6 +1,6 @@
 //! How fast an error can grow: the majorant of the Jacobian, and the bound it gives.
 
-use super::jacobian::Row;
+use super::jacobian::SparseRow;
 use crate::interval::Interval;
 use crate::rounding::{above, add_above};
 
@@ -22,7 +22,7 @@ pub(crate) struct Majorant {
 
 impl Majorant {
     /// Of a Jacobian.
-    pub fn of(rows: &[Row]) -> Self {
+    pub fn of(rows: &[SparseRow]) -> Self {
         let rows = rows.iter().enumerate();
         Self {
             rows: rows.map(|(state, row)| majorant_row(state, row)).collect(),
@@ -125,7 +125,7 @@ fn maximum(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, f64::max)
 }
 
-fn majorant_row(state: usize, row: &Row) -> Vec<(usize, f64)> {
+fn majorant_row(state: usize, row: &SparseRow) -> Vec<(usize, f64)> {
     let bound = |&(other, range): &(usize, Interval)| {
         if other == state {
             (other, range.hi.max(0.0))

@@ -22,14 +22,14 @@ mod single;
 mod stepper;
 mod time_loop;
 
-use crate::api::{EnclosureOutcome, Options, Watcher};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
 use crate::problem::Problem;
 
 /// Encloses every trajectory of `problem`.
 pub(crate) fn enclose(
     problem: &Problem,
     options: &Options,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     cooperative::enclose(problem, options, watcher)
         .unwrap_or_else(|| single::enclose(problem, options, watcher))

@@ -1,7 +1,7 @@
 //! What is reported on the way: instants and tubes, at macro-steps or on a grid.
 
 use super::stepper::Stepper;
-use crate::api::{Options, Watcher};
+use crate::api::{EnclosureObserver, Options};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -10,7 +10,7 @@ const PARTS: usize = 8;
 
 /// Instants and tubes, on their way to a watcher.
 pub(super) struct Outputs<'w> {
-    watcher: &'w mut dyn Watcher,
+    watcher: &'w mut dyn EnclosureObserver,
     visible: usize,
     start: f64,
     stop: f64,
@@ -24,7 +24,11 @@ pub(super) struct Outputs<'w> {
 }
 
 impl<'w> Outputs<'w> {
-    pub fn new(problem: &Problem, options: &Options, watcher: &'w mut dyn Watcher) -> Self {
+    pub fn new(
+        problem: &Problem,
+        options: &Options,
+        watcher: &'w mut dyn EnclosureObserver,
+    ) -> Self {
         Self {
             watcher,
             visible: problem.names.len(),

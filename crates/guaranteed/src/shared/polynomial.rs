@@ -1,7 +1,7 @@
 //! The polynomial in time of a step: for each state a series of forms.
 
 use super::linear::Linear;
-use super::set::Set;
+use super::set::SymbolicSet;
 use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::rounding::above;
@@ -96,7 +96,7 @@ impl StepPolynomial {
 /// How it is built, order by order.
 impl StepPolynomial {
     /// Begins with the forms of a set.
-    pub fn begin(&mut self, set: &Set) {
+    pub fn begin(&mut self, set: &SymbolicSet) {
         self.shape = set.shape;
         let width = set.shape.width();
         let dimension = self.dimension();

@@ -1,7 +1,7 @@
 //! The proof of a step: how far solutions can be from the polynomial that was built for it.
 
 use super::flowpipe::{Flowpipe, Proved};
-use super::stepper::Failure;
+use super::stepper::StepFailure;
 use crate::interval::Interval;
 use crate::rounding::above;
 use crate::series::assumptions::Assumptions;
@@ -59,7 +59,7 @@ struct PicardBox {
 impl Flowpipe<'_> {
     /// Tries to prove that `p` is near all solutions up to `until`, losing no more to truncation
     /// than `tolerances` say.
-    pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), Failure> {
+    pub fn prove(&mut self, until: f64, tolerances: &[f64]) -> Result<(), StepFailure> {
         let assumed: Vec<Assumptions> = self.field.assumptions().cloned().collect();
         // Series that could not be built again have lost theirs.
         let order = self.polynomial.order;
@@ -72,7 +72,7 @@ impl Flowpipe<'_> {
         })
     }
 
-    fn try_to_prove(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<(), Failure> {
+    fn try_to_prove(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<(), StepFailure> {
         let mut undecided = 0;
         for _ in 0..MOST_REPETITIONS {
             let bound = self.error_bound(step, tolerances)?;
@@ -90,7 +90,7 @@ impl Flowpipe<'_> {
             self.rebuild(&wider, self.polynomial.order)?;
             undecided = system;
         }
-        Err(Failure::Undecided { system: undecided })
+        Err(StepFailure::Undecided { system: undecided })
     }
 
     /// What a tube decides. Conditions of an affine problem depend on switches alone.
@@ -110,10 +110,15 @@ impl Flowpipe<'_> {
 
     /// A kink is crossed in a short step: the line that stands for it is as good as the step is
     /// short.
-    fn check_kink(&self, system: usize, found: &Assumptions, length: f64) -> Result<(), Failure> {
+    fn check_kink(
+        &self,
+        system: usize,
+        found: &Assumptions,
+        length: f64,
+    ) -> Result<(), StepFailure> {
         let opened = self.field.forms[system].assumptions().opens(found);
         if opened && length > LONGEST_STEP_OVER_A_KINK * self.problem.duration() {
-            return Err(Failure::Coarse {
+            return Err(StepFailure::Coarse {
                 state: self.problem.systems[system].start,
             });
         }
@@ -128,7 +133,7 @@ impl Flowpipe<'_> {
         &mut self,
         step: &StepSpan,
         tolerances: &[f64],
-    ) -> Result<Vec<f64>, Failure> {
+    ) -> Result<Vec<f64>, StepFailure> {
         let top = if self.problem.affine {
             self.polynomial.top.clone()
         } else {
@@ -146,13 +151,13 @@ impl Flowpipe<'_> {
         top: &[f64],
         length: f64,
         tolerances: &[f64],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StepFailure> {
         let order = self.polynomial.order;
         let truncation = length.powi(order as i32 + 1) / (order + 1) as f64;
         let coarse =
             |(top, tolerance): (&f64, &f64)| top.is_nan() || top * truncation > 4.0 * tolerance;
         match top.iter().zip(tolerances).position(coarse) {
-            Some(state) => Err(Failure::Coarse { state }),
+            Some(state) => Err(StepFailure::Coarse { state }),
             None => Ok(()),
         }
     }
@@ -181,7 +186,11 @@ impl Flowpipe<'_> {
 
 /// Errors.
 impl Flowpipe<'_> {
-    fn error_bound(&mut self, step: &StepSpan, tolerances: &[f64]) -> Result<ErrorBound, Failure> {
+    fn error_bound(
+        &mut self,
+        step: &StepSpan,
+        tolerances: &[f64],
+    ) -> Result<ErrorBound, StepFailure> {
         let polynomial = self.polynomial.spans(step.elapsed);
         let defect = self.integrated_defect(step, tolerances)?;
         if self.problem.affine {
@@ -198,7 +207,7 @@ impl Flowpipe<'_> {
         step: &StepSpan,
         polynomial: &[Interval],
         defect: &[f64],
-    ) -> Result<ErrorBound, Failure> {
+    ) -> Result<ErrorBound, StepFailure> {
         let mut guess = inflated(defect);
         for _ in 0..MOST_ERROR_GUESSES {
             let tube = widened(polynomial, &guess);
@@ -210,7 +219,7 @@ impl Flowpipe<'_> {
             guess = inflated(&error);
         }
         let worst = (0..defect.len()).max_by(|&a, &b| defect[a].total_cmp(&defect[b]));
-        Err(Failure::NoInclusion {
+        Err(StepFailure::NoInclusion {
             state: worst.unwrap_or(0),
         })
     }
@@ -228,9 +237,9 @@ fn widened(boxes: &[Interval], margins: &[f64]) -> Vec<Interval> {
         .collect()
 }
 
-fn finite(error: Vec<f64>) -> Result<Vec<f64>, Failure> {
+fn finite(error: Vec<f64>) -> Result<Vec<f64>, StepFailure> {
     match error.iter().position(|e| !e.is_finite()) {
-        Some(state) => Err(Failure::NoInclusion { state }),
+        Some(state) => Err(StepFailure::NoInclusion { state }),
         None => Ok(error),
     }
 }
@@ -238,10 +247,14 @@ fn finite(error: Vec<f64>) -> Result<Vec<f64>, Failure> {
 /// Open switches.
 impl Flowpipe<'_> {
     /// Moves to `until` while switches are open, on a rectangular Picard box, which it returns.
-    pub fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
+    pub fn cross(
+        &mut self,
+        until: f64,
+        switches: &[Interval],
+    ) -> Result<Vec<Interval>, StepFailure> {
         let loops = self.problem.loops.as_ref();
         if loops.is_some_and(|loops| loops.switched) {
-            return Err(Failure::SwitchedLoop); // unknowns would jump, nobody knows when
+            return Err(StepFailure::SwitchedLoop); // unknowns would jump, nobody knows when
         }
         self.set_switches(switches);
         let step = StepSpan::new(self.time, until);
@@ -253,14 +266,14 @@ impl Flowpipe<'_> {
         Ok(picard.boxes)
     }
 
-    fn picard_box(&mut self, step: &StepSpan) -> Result<PicardBox, Failure> {
+    fn picard_box(&mut self, step: &StepSpan) -> Result<PicardBox, StepFailure> {
         let start = self.set.boxes();
         let mut guess = start.clone();
         let mut escaped = 0;
         for _ in 0..MOST_BOX_GUESSES {
             let slopes = self.field.slopes(step.instants, &guess);
             if let Some(state) = slopes.iter().position(|slope| !slope.is_finite()) {
-                return Err(Failure::Unbounded { state });
+                return Err(StepFailure::Unbounded { state });
             }
             let reached = start.iter().zip(&slopes);
             let boxes: Vec<Interval> = reached
@@ -273,7 +286,7 @@ impl Flowpipe<'_> {
             escaped = state;
             guess = boxes.iter().map(slightly_wider).collect();
         }
-        Err(Failure::NoInclusion { state: escaped })
+        Err(StepFailure::NoInclusion { state: escaped })
     }
 }
 

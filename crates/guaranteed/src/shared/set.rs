@@ -13,7 +13,7 @@ use crate::problem::Problem;
 const MOST_STATES_WITH_MANY_SYMBOLS: usize = 40;
 
 /// The states of all systems as forms, one after the other.
-pub(super) struct Set {
+pub(super) struct SymbolicSet {
     pub shape: FormShape,
     pub forms: Vec<f64>,
     /// Whether the flow is affine, so that its sets are best kept along orthogonal directions.
@@ -23,7 +23,7 @@ pub(super) struct Set {
     weights: Vec<f64>,
 }
 
-impl Set {
+impl SymbolicSet {
     /// A symbol for every box that is not a point; states beyond the boxes are zero.
     pub fn new(
         problem: &Problem,
@@ -82,7 +82,7 @@ impl Set {
 }
 
 /// Error symbols.
-impl Set {
+impl SymbolicSet {
     /// Makes radii error symbols, and keeps their number in bounds.
     pub fn absorb(&mut self) {
         let columns = self.reduced(self.error_columns());

@@ -1,9 +1,9 @@
 //! One affine set for everything: the general case, with the choice of steps and orders.
 
 use super::flowpipe::{Flowpipe, StartBoxes};
-use super::stepper::{Failure, Stepper};
+use super::stepper::{StepFailure, Stepper};
 use super::time_loop::run_time_loop;
-use crate::api::{EnclosureOutcome, Options, Watcher};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Options};
 use crate::interval::Interval;
 use crate::problem::Problem;
 
@@ -26,7 +26,7 @@ const LEAST_SCALE: (f64, f64) = (1e-12, 1e-30);
 pub(super) fn enclose(
     problem: &Problem,
     options: &Options,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     let mut single = SingleSet::new(problem, &StartBoxes::of(problem));
     run_time_loop(problem, options, &mut single, watcher)
@@ -139,11 +139,11 @@ fn largest(values: &[f64]) -> f64 {
 }
 
 impl Stepper for SingleSet<'_> {
-    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure> {
+    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), StepFailure> {
         self.flowpipe.enter(time, switches)
     }
 
-    fn propose(&mut self, time: f64, end: f64) -> Result<f64, Failure> {
+    fn propose(&mut self, time: f64, end: f64) -> Result<f64, StepFailure> {
         let growth_rate = self.flowpipe.growth_rate();
         self.measure(time, growth_rate);
         let tolerances = self.tolerances.iter().copied();
@@ -154,7 +154,7 @@ impl Stepper for SingleSet<'_> {
         Ok(self.longest_by_truncation().min(reach))
     }
 
-    fn prove(&mut self, until: f64) -> Result<(), Failure> {
+    fn prove(&mut self, until: f64) -> Result<(), StepFailure> {
         self.flowpipe.prove(until, &self.tolerances)
     }
 
@@ -174,7 +174,7 @@ impl Stepper for SingleSet<'_> {
         self.flowpipe.advance();
     }
 
-    fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure> {
+    fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, StepFailure> {
         self.flowpipe.cross(until, switches)
     }
 }

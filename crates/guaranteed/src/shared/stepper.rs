@@ -4,7 +4,7 @@ use crate::interval::Interval;
 
 /// Why a step could not be proved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Failure {
+pub(super) enum StepFailure {
     /// A state's derivative is not bounded there.
     Unbounded { state: usize },
     /// A condition on states, or a jump such as that of `sign`, is not decided.
@@ -24,12 +24,12 @@ pub(super) enum Failure {
 /// A set that can be moved through time.
 pub(super) trait Stepper {
     /// Begins a time between switching times, at `time`.
-    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), Failure>;
+    fn enter(&mut self, time: f64, switches: &[Interval]) -> Result<(), StepFailure>;
     /// Prepares a step from `time` and returns how long it may be. Functions of time may be taken
     /// as constant until `freeze_until`.
-    fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, Failure>;
+    fn propose(&mut self, time: f64, freeze_until: f64) -> Result<f64, StepFailure>;
     /// Proves the prepared step up to `until`.
-    fn prove(&mut self, until: f64) -> Result<(), Failure>;
+    fn prove(&mut self, until: f64) -> Result<(), StepFailure>;
     /// All states now.
     fn boxes(&mut self) -> Vec<Interval>;
     /// All states at an instant of the proved step.
@@ -39,5 +39,5 @@ pub(super) trait Stepper {
     /// Moves to the end of the proved step.
     fn advance(&mut self);
     /// Moves to `until` while switches are open, and returns the tube.
-    fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, Failure>;
+    fn cross(&mut self, until: f64, switches: &[Interval]) -> Result<Vec<Interval>, StepFailure>;
 }

@@ -4,8 +4,8 @@
 use dovetail_core::list_names;
 
 use super::outputs::Outputs;
-use super::stepper::{Failure, Stepper};
-use crate::api::{EnclosureOutcome, Options, Stopped, Watcher};
+use super::stepper::{StepFailure, Stepper};
+use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
 use crate::interval::Interval;
 use crate::problem::{Problem, Threshold};
 
@@ -36,7 +36,7 @@ pub(super) fn run_time_loop(
     problem: &Problem,
     options: &Options,
     stepper: &mut dyn Stepper,
-    watcher: &mut dyn Watcher,
+    watcher: &mut dyn EnclosureObserver,
 ) -> EnclosureOutcome {
     let visible = ..problem.names.len();
     let mut time_loop = TimeLoop::new(problem, options);
@@ -85,7 +85,11 @@ impl<'a> TimeLoop<'a> {
         }
     }
 
-    fn run(&mut self, stepper: &mut dyn Stepper, outputs: &mut Outputs<'_>) -> Result<(), Stopped> {
+    fn run(
+        &mut self,
+        stepper: &mut dyn Stepper,
+        outputs: &mut Outputs<'_>,
+    ) -> Result<(), StopReason> {
         let stop = self.problem.stop_time;
         while self.time < stop {
             match self.open_until() {
@@ -101,7 +105,7 @@ impl<'a> TimeLoop<'a> {
         &mut self,
         stepper: &mut dyn Stepper,
         outputs: &mut Outputs<'_>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), StopReason> {
         let end = self.next_threshold().min(self.problem.stop_time);
         let switches = self.switches(self.time, end);
         stepper
@@ -110,7 +114,7 @@ impl<'a> TimeLoop<'a> {
         while self.time < end {
             self.step(end, stepper, outputs)?;
             if !outputs.proceed(self.time) {
-                return Err(Stopped::Interrupted { time: self.time });
+                return Err(StopReason::Interrupted { time: self.time });
             }
         }
         Ok(())
@@ -123,7 +127,7 @@ impl<'a> TimeLoop<'a> {
         until: f64,
         stepper: &mut dyn Stepper,
         outputs: &mut Outputs<'_>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), StopReason> {
         let from = self.time;
         let length = until - from;
         let rounding = length < ROUNDING * self.problem.duration();
@@ -183,7 +187,7 @@ impl TimeLoop<'_> {
         end: f64,
         stepper: &mut dyn Stepper,
         outputs: &mut Outputs<'_>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), StopReason> {
         let proposed = stepper
             .propose(self.time, end)
             .map_err(|failure| self.blown_up(failure))?;
@@ -194,7 +198,7 @@ impl TimeLoop<'_> {
             let until = self.until(length, limit);
             if until <= self.time {
                 // Doubles are not that close together here.
-                return Err(self.blown_up(Failure::NoInclusion { state: 0 }));
+                return Err(self.blown_up(StepFailure::NoInclusion { state: 0 }));
             }
             match stepper.prove(until) {
                 Ok(()) => {
@@ -222,11 +226,11 @@ impl TimeLoop<'_> {
     }
 
     /// The length to try after one that could not be proved.
-    fn halve(&mut self, length: f64, failure: Failure) -> Result<f64, Stopped> {
+    fn halve(&mut self, length: f64, failure: StepFailure) -> Result<f64, StopReason> {
         self.rejected += 1;
         self.halved = true;
         let half = 0.5 * length;
-        if half <= LEAST_STEP * self.problem.duration() || failure == Failure::Disordered {
+        if half <= LEAST_STEP * self.problem.duration() || failure == StepFailure::Disordered {
             return Err(self.blown_up(failure));
         }
         Ok(half)
@@ -241,10 +245,10 @@ impl TimeLoop<'_> {
     }
 
     /// Gives up where bounds have no meaning any more: they are infinite, or time hardly moves.
-    fn check_progress(&mut self, stepper: &mut dyn Stepper) -> Result<(), Stopped> {
+    fn check_progress(&mut self, stepper: &mut dyn Stepper) -> Result<(), StopReason> {
         let boxes = stepper.boxes();
         if let Some(state) = boxes.iter().position(|range| !range.is_finite()) {
-            return Err(self.blown_up(Failure::NoInclusion { state }));
+            return Err(self.blown_up(StepFailure::NoInclusion { state }));
         }
         if !self.steps.is_multiple_of(STEPS_WITHOUT_PROGRESS) {
             return Ok(());
@@ -252,7 +256,7 @@ impl TimeLoop<'_> {
         let before = std::mem::replace(&mut self.checkpoint, self.time);
         if self.time - before < self.least_progress() {
             let state = widest(&boxes);
-            return Err(self.blown_up(Failure::NoInclusion { state }));
+            return Err(self.blown_up(StepFailure::NoInclusion { state }));
         }
         Ok(())
     }
@@ -306,38 +310,38 @@ fn widest(boxes: &[Interval]) -> usize {
 
 /// Messages.
 impl TimeLoop<'_> {
-    fn blown_up(&self, failure: Failure) -> Stopped {
-        Stopped::BlownUp {
+    fn blown_up(&self, failure: StepFailure) -> StopReason {
+        StopReason::BlownUp {
             time: self.time,
             reason: self.reason(failure),
         }
     }
 
-    fn reason(&self, failure: Failure) -> String {
+    fn reason(&self, failure: StepFailure) -> String {
         let name = |state: usize| self.problem.name(state);
         match failure {
-            Failure::Unbounded { state } => format!(
+            StepFailure::Unbounded { state } => format!(
                 "the derivative of `{}` is not bounded on the set reached (something is divided by \
                  zero, or a root or a logarithm of something negative); where it is not a point, a \
                  smaller box at the start may help",
                 name(state)
             ),
-            Failure::NoInclusion { state } | Failure::Coarse { state } => format!(
+            StepFailure::NoInclusion { state } | StepFailure::Coarse { state } => format!(
                 "`{}` grows too fast, or its box has become too wide; a smaller box at the start \
                  may help",
                 name(state)
             ),
-            Failure::OpenLoop => format!(
+            StepFailure::OpenLoop => format!(
                 "the loop of {} may have no solution, or several, there",
                 self.loop_variables()
             ),
-            Failure::SwitchedLoop => format!(
+            StepFailure::SwitchedLoop => format!(
                 "a switch of the loop of {} changes at a time that no double equals, or that \
                  depends on an uncertain parameter; write the time as a number",
                 self.loop_variables()
             ),
-            Failure::Disordered => "solutions may not keep their order there".to_owned(),
-            Failure::Undecided { system } => format!(
+            StepFailure::Disordered => "solutions may not keep their order there".to_owned(),
+            StepFailure::Undecided { system } => format!(
                 "a condition on states, or a jump, is met near `{}`, and when it changes is not \
                  known; write it with min, max or abs, or with a comparison of time and a number",
                 name(self.problem.systems[system].start)

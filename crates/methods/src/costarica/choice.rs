@@ -34,7 +34,7 @@ impl Choice for Laplace {
 
 pub(crate) const CONTROL: OptionSpec = OptionSpec::choice::<Control>(
     "control",
-    "how estimates continue what their linearisation does not explain",
+    "how estimates continue what their linearization does not explain",
 );
 
 pub(crate) const FORM: OptionSpec = OptionSpec::choice::<Form>(
@@ -99,7 +99,7 @@ pub(crate) fn stand_ins(
 
 fn cannot_estimate(system: &str) -> Refusal {
     let message = format!(
-        "rollback-free=true needs systems that can be linearised, and `{system}` cannot be"
+        "rollback-free=true needs systems that can be linearized, and `{system}` cannot be"
     );
     Refusal::new(message).help("it can roll back: leave the option out")
 }

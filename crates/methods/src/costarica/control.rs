@@ -21,7 +21,7 @@ const DEPTH: usize = 4;
 /// The recent values of the control part of all outputs of a system.
 pub(crate) struct ControlPart {
     control: Control,
-    /// Where the system was, in a ring: times, and what [`Point`] sees. In one piece, since models
+    /// Where the system was, in a ring: times, and what [`PastPoint`] sees. In one piece, since models
     /// of thousands of systems live from memory that is close together.
     times: [f64; DEPTH],
     past: Vec<f64>,
@@ -35,9 +35,9 @@ pub(crate) struct ControlPart {
 }
 
 /// A system at a communication time: x, u, u' and g.
-struct Point<'a>([&'a [f64]; 4]);
+struct PastPoint<'a>([&'a [f64]; 4]);
 
-impl<'a> Point<'a> {
+impl<'a> PastPoint<'a> {
     fn of(past: &'a [f64], sizes: [usize; 4]) -> Self {
         let mut rest = past;
         Self(sizes.map(|size| {
@@ -79,7 +79,8 @@ impl ControlPart {
         }
         self.rates.copy_from_slice(here.g_time.as_slice());
         for age in 0..self.kept {
-            let Point([x, u, u_slope, g]) = Point::of(&self.past[self.slot(age)], self.sizes);
+            let PastPoint([x, u, u_slope, g]) =
+                PastPoint::of(&self.past[self.slot(age)], self.sizes);
             for (output, g) in g.iter().enumerate() {
                 let explained = row_product(&here.c, output, x)
                     + row_product(&here.d, output, u)
@@ -224,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_linearisation_that_changes_is_not_taken_for_a_change_of_the_output() {
+    fn a_linearization_that_changes_is_not_taken_for_a_change_of_the_output() {
         // y = u², and u = t: C x + D u explains all but the bend, whatever D was before.
         let input = dovetail_core::Input {
             name: "u".into(),

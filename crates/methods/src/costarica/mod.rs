@@ -68,7 +68,7 @@ impl<S: System> Costarica<S> {
             let system = self
                 .system
                 .linearize()
-                .expect("BUG: it could be linearised when it was wrapped");
+                .expect("BUG: it could be linearized when it was wrapped");
             system.linearize_into(&mut self.here)?;
             zero_non_finite(&mut self.here);
             response.linearized = true;

@@ -4,7 +4,7 @@ use dovetail_core::{Connections, Error, MacroStep, Past, Signal, SignalKind, Wor
 
 use super::F3ornits;
 use super::system_state::Role;
-use crate::coupling::Variable;
+use crate::coupling::CouplingVariable;
 
 /// An error so many times the tolerance, on the step after an event of a feeder, is the echo of
 /// that event.
@@ -299,7 +299,7 @@ impl F3ornits<'_> {
     /// The new value of what feeds `input`, if that has just jumped at `time`.
     fn jumped_value(&self, input: usize, time: f64) -> Option<f64> {
         let output = self.connections.sources()[input].output()?;
-        let feeder = Variable::of(self.connections, output);
+        let feeder = CouplingVariable::of(self.connections, output);
         let reached = self.tasks[feeder.system].response.reached;
         self.events[feeder.system].filter(|_| reached == time)?;
         let value = feeder.answer(&self.tasks).value;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scheduler::usable;
 use super::system_state::{Estimate, SystemState};
-use crate::coupling::Variable;
+use crate::coupling::CouplingVariable;
 
 /// Smoothed inputs are cubics.
 pub(super) const CUBIC: usize = 3;
@@ -94,7 +94,7 @@ impl<'a> InputPolynomials<'a> {
             Source::Constant(value) => return (Signal::constant(value), None),
             Source::Output(output) => output,
         };
-        let feeder = Variable::of(self.connections, output);
+        let feeder = CouplingVariable::of(self.connections, output);
         let estimate = chosen(&states[feeder.system], step);
         let made = estimate.signals[feeder.position];
         let mut signal = made.shifted(step.start - estimate.made);

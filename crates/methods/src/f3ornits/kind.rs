@@ -253,7 +253,7 @@ fn base(context: &Context<'_>) -> F3ornitsOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::f3ornits::Steering;
+    use crate::f3ornits::StepControl;
     use crate::standard::standard;
     use dovetail_core::Connections;
 
@@ -282,12 +282,12 @@ mod tests {
             ("smooth", "true"),
             ("damping", "0.1"),
         ]);
-        assert_eq!(ours.steering, Steering::Averaged);
+        assert_eq!(ours.steering, StepControl::Averaged);
         assert_eq!((ours.max_degree, ours.max_growth), (3, 1.5));
         assert_eq!((ours.first_step, ours.max_step), (0.5, 3.0));
         assert_eq!((ours.tolerance, ours.absolute_tolerance), (1e-3, 0.0));
         let paper = chosen(&[("setting", "paper"), ("max-growth", "2")]);
-        assert_eq!(paper.steering, Steering::Plain);
+        assert_eq!(paper.steering, StepControl::Plain);
         assert_eq!((paper.max_degree, paper.max_growth), (2, 2.0));
         assert_eq!(paper.absolute_tolerance, 1e-6);
     }

@@ -7,7 +7,7 @@
 //! The scheduler, a black box in the paper, is in `scheduler.rs`. At an event a system begins
 //! afresh, and its readers do not smooth across it. Growth counts from the step that was asked for.
 //! What jumps from value to value is held; when it changes, the systems that read it begin afresh.
-//! [`Steering::Averaged`], degrees up to 3 and faster growth are beyond the paper.
+//! [`StepControl::Averaged`], degrees up to 3 and faster growth are beyond the paper.
 
 mod calibration;
 mod checkpoint;
@@ -54,7 +54,7 @@ const SHORTENING: f64 = 2.0;
 
 /// How orders and steps are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Steering {
+pub enum StepControl {
     /// By the newest error alone, as in the paper.
     Plain,
     /// Orders by averaged errors, steps by the two newest (a proportional-integral controller).
@@ -88,7 +88,7 @@ pub struct F3ornitsOptions {
     /// A step may be so many times longer than the one before it.
     pub max_growth: f64,
     /// How orders and steps are chosen.
-    pub steering: Steering,
+    pub steering: StepControl,
     /// Whether systems that answer at once to what they are fed go after those that feed them, and
     /// agree where they answer one another.
     pub in_turn: bool,
@@ -121,7 +121,7 @@ impl F3ornitsOptions {
             min_step: 10.0 * first_step,
             max_step: MAX_STEP * span,
             max_growth: 1.5,
-            steering: Steering::Averaged,
+            steering: StepControl::Averaged,
             in_turn: true,
         }
     }
@@ -143,7 +143,7 @@ impl F3ornitsOptions {
             min_step: 0.1 * first_step,
             max_degree: 2,
             max_growth: 1.05,
-            steering: Steering::Plain,
+            steering: StepControl::Plain,
             in_turn: false,
             absolute_tolerance: 1e-6,
             ..Self::new(span, tolerance)

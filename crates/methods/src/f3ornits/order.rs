@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Steering;
+use super::StepControl;
 use super::calibration::{HIGHEST, Points};
 
 /// How much of an averaged error is kept when a new one comes in.
@@ -36,7 +36,7 @@ impl Order {
     /// to the lower degree.
     pub fn choose(
         &mut self,
-        steering: Steering,
+        steering: StepControl,
         points: &Points,
         elapsed: f64,
         value: f64,
@@ -48,9 +48,9 @@ impl Order {
         for degree in 0..=available {
             let miss = (points.extrapolate(degree).value(elapsed) - value).abs();
             let weighed = match steering {
-                Steering::Plain => miss, // (19), (20)
+                StepControl::Plain => miss, // (19), (20)
                 // What rounding makes of so many values is not worth a choice.
-                Steering::Averaged => {
+                StepControl::Averaged => {
                     self.averaged(degree, miss.max(rounding(degree) * value.abs()))
                 }
             };
@@ -117,7 +117,7 @@ mod tests {
     fn the_degree_is_that_of_what_is_seen_and_no_higher_than_needed() {
         let chosen = |f: fn(f64) -> f64, most: usize| {
             let mut order = Order::new();
-            order.choose(Steering::Plain, &past(f), 0.25, f(1.25), most);
+            order.choose(StepControl::Plain, &past(f), 0.25, f(1.25), most);
             order.degree
         };
         assert_eq!(chosen(|_| 3.0, 3), 0, "ties go to the lower degree");
@@ -130,12 +130,12 @@ mod tests {
     fn an_averaged_choice_is_not_changed_by_a_single_error_that_is_a_little_better() {
         let line = past(|t| t);
         let mut order = Order::new();
-        order.choose(Steering::Averaged, &line, 0.2, 1.2, 1);
+        order.choose(StepControl::Averaged, &line, 0.2, 1.2, 1);
         assert_eq!(order.degree, 1);
         // Nearer to the held value than to the line, once.
-        order.choose(Steering::Averaged, &line, 0.2, 1.05, 1);
+        order.choose(StepControl::Averaged, &line, 0.2, 1.05, 1);
         assert_eq!(order.degree, 1);
-        order.choose(Steering::Plain, &line, 0.2, 1.05, 1);
+        order.choose(StepControl::Plain, &line, 0.2, 1.05, 1);
         assert_eq!(order.degree, 0);
     }
 }

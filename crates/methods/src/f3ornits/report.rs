@@ -2,7 +2,7 @@
 
 use dovetail_core::{StepRule, list_names, readable};
 
-use super::{F3ornits, F3ornitsOptions, Steering};
+use super::{F3ornits, F3ornitsOptions, StepControl};
 
 /// So large a share of steps at the shortest size is worth a warning, beyond the few with which a
 /// run begins.
@@ -15,8 +15,8 @@ impl F3ornitsOptions {
     /// Which of the two settings this is.
     pub(super) fn setting(&self) -> String {
         let (how, controller) = match self.steering {
-            Steering::Plain => ("as in the paper", "orders and steps by the newest error"),
-            Steering::Averaged => (
+            StepControl::Plain => ("as in the paper", "orders and steps by the newest error"),
+            StepControl::Averaged => (
                 "the default",
                 "orders by averaged errors, steps by a PI controller",
             ),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{F3ornitsOptions, Steering};
+use super::{F3ornitsOptions, StepControl};
 use crate::range::{DampedRange, LEAST_OF_VALUE};
 
 /// A step is shortened to this fraction of the last one at most, (32).
@@ -77,11 +77,11 @@ impl OutputRange {
 
 /// By what factor the step may grow after an error of `error`, in units of the tolerance, of an
 /// estimate of `degree`: (30), or with the error before it.
-pub(crate) fn dilatation(steering: Steering, error: f64, before: f64, degree: usize) -> f64 {
+pub(crate) fn dilatation(steering: StepControl, error: f64, before: f64, degree: usize) -> f64 {
     let order = (degree + 1) as f64;
     match steering {
-        Steering::Plain => error.powf(-1.0 / order), // no error: infinite
-        Steering::Averaged => {
+        StepControl::Plain => error.powf(-1.0 / order), // no error: infinite
+        StepControl::Averaged => {
             let floored = error.max(LEAST_ERROR);
             SAFETY * floored.powf(-NEW / order) * before.max(LEAST_ERROR).powf(BEFORE / order)
         }
@@ -99,8 +99,8 @@ pub(crate) fn next_size(
     proposed: f64,
 ) -> f64 {
     let judged = dilatation.max(MOST_SHRINKAGE) * size;
-    let starts =
-        options.steering == Steering::Averaged && size.max(proposed) < STARTING * options.min_step;
+    let starts = options.steering == StepControl::Averaged
+        && size.max(proposed) < STARTING * options.min_step;
     let growth = if starts {
         options.max_growth.max(START_GROWTH)
     } else {
@@ -108,7 +108,7 @@ pub(crate) fn next_size(
     };
     let grown = growth * size.max(proposed);
     let wanted = judged.min(grown);
-    let wanted = if options.steering == Steering::Averaged {
+    let wanted = if options.steering == StepControl::Averaged {
         rung(options.first_step, wanted)
     } else {
         wanted
@@ -157,7 +157,7 @@ mod tests {
         let next = |error: f64, degree: usize| {
             next_size(
                 &options,
-                dilatation(Steering::Plain, error, 1.0, degree),
+                dilatation(StepControl::Plain, error, 1.0, degree),
                 0.2,
                 0.2,
             )

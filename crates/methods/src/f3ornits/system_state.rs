@@ -8,7 +8,7 @@ use super::calibration::Points;
 use super::jump::RecentErrors;
 use super::order::Order;
 use super::stepper::{OutputRange, dilatation, next_size};
-use super::{F3ornitsOptions, Steering};
+use super::{F3ornitsOptions, StepControl};
 
 /// What is smaller than this part of the largest output of its system may be rounding.
 const ROUNDING: f64 = 1e-14;
@@ -275,9 +275,9 @@ impl SystemState {
         let size = elapsed(task);
         // Two errors in a row say where they are going only if their steps were as long as they
         // would be.
-        let cut = options.steering == Steering::Averaged && size < CUT * self.pace;
+        let cut = options.steering == StepControl::Averaged && size < CUT * self.pace;
         let steering = if cut {
-            Steering::Plain
+            StepControl::Plain
         } else {
             options.steering
         };
@@ -306,7 +306,7 @@ impl SystemState {
         position: usize,
         past: &Past,
         task: &Task,
-        steering: Steering,
+        steering: StepControl,
         options: &F3ornitsOptions,
     ) -> f64 {
         let size = elapsed(task);

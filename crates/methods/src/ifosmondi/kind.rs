@@ -51,7 +51,7 @@ impl MethodKind for IfosmondiKind {
     }
 
     fn needs(&self) -> &'static str {
-        "rollback or linearisation"
+        "rollback or linearization"
     }
 
     fn options(&self) -> &'static [OptionSpec] {
@@ -88,7 +88,7 @@ impl MethodKind for IfosmondiKind {
             let missing =
                 |need: &str, instead: &str| Error::missing(NAME, &interface.name, need, instead);
             if !capabilities.trial {
-                let need = "rollback, or a linearisation in its place";
+                let need = "rollback, or a linearization in its place";
                 let instead = "f3ornits, jacobi and gauss-seidel work without";
                 let remedies = ["f3ornits", "jacobi", "gauss-seidel"].map(Remedy::method);
                 return Err(missing(need, instead).with(remedies).into());

@@ -27,7 +27,7 @@ use dovetail_numerics::nonlinear::{Ending, NonlinearSolver};
 
 use crate::coupling::{Coupling, coupled_outputs};
 use crate::notices::notices;
-use crate::plan::Plan;
+use crate::plan::GridPlan;
 use crate::predictions::Predictions;
 use crate::ranges::Ranges;
 use crate::registry::solver::SolverAdvice;
@@ -104,7 +104,7 @@ impl<'a> Ifosmondi<'a> {
             coupling,
             steps: match options.chosen {
                 Some(bounds) => StepSource::Chosen(Chooser::new(grid, options.tolerance, bounds)),
-                None => StepSource::Given(Plan::new(grid)),
+                None => StepSource::Given(GridPlan::new(grid)),
             },
             errors: InputErrors::new(count),
             ranges,

@@ -10,7 +10,7 @@ use dovetail_core::{Grid, Knot, MacroStep, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::interface_vector::Stacking;
-use crate::plan::Plan;
+use crate::plan::GridPlan;
 use crate::ranges::Ranges;
 use crate::step_bounds::StepBounds;
 use crate::step_limits::StepLimits;
@@ -38,7 +38,7 @@ const MOST_REJECTIONS: usize = 20;
 /// Where steps come from.
 #[derive(Serialize, Deserialize)]
 pub(super) enum StepSource {
-    Given(Plan),
+    Given(GridPlan),
     Chosen(Chooser),
 }
 

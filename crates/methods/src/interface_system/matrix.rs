@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dovetail_numerics::{PatternLu, SingularPattern};
+use dovetail_numerics::{PatternLu, SingularMatrix};
 
-use super::{Column, Row};
+use super::{CoupledInput, CoupledOutput};
 use crate::coupling::Coupling;
 
 /// The most numbers that an end has: value, slope and curvature.
@@ -35,8 +35,8 @@ impl InterfaceMatrices {
     pub fn new(
         quintics: bool,
         coupling: &Coupling<'_>,
-        rows: &[Vec<Row>],
-        columns: &[Vec<Column>],
+        rows: &[Vec<CoupledOutput>],
+        columns: &[Vec<CoupledInput>],
     ) -> Self {
         let most = if quintics { MOST_ORDERS } else { LEAST_ORDERS };
         let matrix = |orders: usize| InterfaceMatrix::new(orders, coupling, rows, columns);
@@ -62,8 +62,8 @@ impl InterfaceMatrix {
     pub fn new(
         orders: usize,
         coupling: &Coupling<'_>,
-        rows: &[Vec<Row>],
-        columns: &[Vec<Column>],
+        rows: &[Vec<CoupledOutput>],
+        columns: &[Vec<CoupledInput>],
     ) -> Self {
         let variables = coupling.variables.len();
         let mut entries: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -81,7 +81,7 @@ impl InterfaceMatrix {
             for row in rows {
                 let diagonal = [0, 1, 2]
                     .map(|order| place((at(order, row.variable), at(order, row.variable))));
-                let mut block = |column: &Column| {
+                let mut block = |column: &CoupledInput| {
                     [0, 1, 2].map(|to| {
                         [0, 1, 2].map(|by| place((at(to, row.variable), at(by, column.variable))))
                     })
@@ -131,7 +131,7 @@ impl InterfaceMatrix {
         }
     }
 
-    pub fn factor(&mut self) -> Result<(), SingularPattern> {
+    pub fn factor(&mut self) -> Result<(), SingularMatrix> {
         self.matrix.factor()
     }
 

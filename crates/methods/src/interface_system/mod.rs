@@ -44,9 +44,9 @@ pub(crate) struct InterfaceSystem {
     /// The matrices: for cubics, and for quintics where they are wanted.
     matrices: InterfaceMatrices,
     /// For each system, its coupled outputs.
-    pub rows: Vec<Vec<Row>>,
+    pub rows: Vec<Vec<CoupledOutput>>,
     /// For each system, its inputs that others feed.
-    pub columns: Vec<Vec<Column>>,
+    pub columns: Vec<Vec<CoupledInput>>,
     /// The degree of the inputs that each system takes.
     degrees: Vec<usize>,
     /// Size and inputs of the step that the matrix was made for.
@@ -77,13 +77,13 @@ impl Counts {
 }
 
 /// An output that is an unknown.
-pub(crate) struct Row {
+pub(crate) struct CoupledOutput {
     pub variable: usize,
     pub position: usize,
 }
 
 /// An input that an unknown feeds.
-pub(crate) struct Column {
+pub(crate) struct CoupledInput {
     pub input: usize,
     pub variable: usize,
 }
@@ -113,8 +113,8 @@ impl InterfaceSystem {
         let interfaces = connections.interfaces();
         let systems = 0..interfaces.len();
         let columns_of = |k: usize| columns_of(connections, coupling, k);
-        let columns: Vec<Vec<Column>> = systems.clone().map(columns_of).collect();
-        let rows: Vec<Vec<Row>> = systems.clone().map(|k| rows_of(coupling, k)).collect();
+        let columns: Vec<Vec<CoupledInput>> = systems.clone().map(columns_of).collect();
+        let rows: Vec<Vec<CoupledOutput>> = systems.clone().map(|k| rows_of(coupling, k)).collect();
         let estimator =
             |k: usize| Estimator::new(&interfaces[k], scope.degree, options, scope.states);
         let estimators: Vec<Estimator> = systems.clone().map(estimator).collect();
@@ -196,7 +196,7 @@ impl InterfaceSystem {
     pub fn warning(&self, connections: &Connections) -> Option<String> {
         let (system, time) = self.non_finite?;
         Some(format!(
-            "the linearisation of `{}` is not finite at t = {} s: what is not was left out, \
+            "the linearization of `{}` is not finite at t = {} s: what is not was left out, \
              and predictions there are worse",
             connections.interfaces()[system].name,
             readable(time)
@@ -365,7 +365,7 @@ impl InterfaceSystem {
         let size = self.shape.map_or(0.0, |(size, _)| size);
         let degree = self.degrees[system];
         let estimator = &self.estimators[system];
-        let by_column = |column: &Column| {
+        let by_column = |column: &CoupledInput| {
             let gain =
                 |coefficients: &[f64]| estimator.gain(order, row, column.input, coefficients);
             let direct = gain(disturbance[column.variable].as_ref());
@@ -399,10 +399,10 @@ fn position_of(wanted: Sizes, all: &mut Vec<Sizes>) -> usize {
 }
 
 /// The coupled outputs of a system.
-fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<Row> {
+fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<CoupledOutput> {
     let variables = coupling.variables.iter().enumerate();
     let own = variables.filter(|(_, variable)| variable.system == system);
-    own.map(|(c, variable)| Row {
+    own.map(|(c, variable)| CoupledOutput {
         variable: c,
         position: variable.position,
     })
@@ -410,11 +410,15 @@ fn rows_of(coupling: &Coupling<'_>, system: usize) -> Vec<Row> {
 }
 
 /// The inputs of a system that coupling variables feed.
-fn columns_of(connections: &Connections, coupling: &Coupling<'_>, system: usize) -> Vec<Column> {
+fn columns_of(
+    connections: &Connections,
+    coupling: &Coupling<'_>,
+    system: usize,
+) -> Vec<CoupledInput> {
     let inputs = connections.inputs_of(system).enumerate();
     inputs
         .filter_map(|(input, stacked)| {
-            coupling.feeders[stacked].map(|variable| Column { input, variable })
+            coupling.feeders[stacked].map(|variable| CoupledInput { input, variable })
         })
         .collect()
 }

@@ -19,7 +19,7 @@ pub(crate) fn check_needs(
         if !capabilities.linearize {
             let instead = "ifosmondi needs rollback instead, f3ornits nothing";
             let remedies = ["ifosmondi", "f3ornits"].map(Remedy::method);
-            return Err(missing("a linearisation", instead).with(remedies).into());
+            return Err(missing("a linearization", instead).with(remedies).into());
         }
         if let (StepRule::Imposed(size), true) = (capabilities.step_rule, chooses_steps) {
             let instead =

@@ -5,12 +5,12 @@ use dovetail_core::{Archive, Checkpoint, Error, Grid};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::plan::Plan;
+use crate::plan::GridPlan;
 
 /// Where steps come from.
 pub(crate) enum Steps<Controller> {
     /// A grid, whose steps are cut where they fail.
-    Fixed(Plan),
+    Fixed(GridPlan),
     /// The method's own choice.
     Adaptive(Box<Controller>),
 }
@@ -23,7 +23,7 @@ impl<Controller> Steps<Controller> {
         controller: impl FnOnce(f64) -> Controller,
     ) -> Self {
         match tolerance {
-            None => Self::Fixed(Plan::new(grid)),
+            None => Self::Fixed(GridPlan::new(grid)),
             Some(tolerance) => Self::Adaptive(Box::new(controller(tolerance))),
         }
     }

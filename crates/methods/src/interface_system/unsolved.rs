@@ -1,7 +1,7 @@
 //! When the interface of a step cannot be solved, and what is said then.
 
 use dovetail_core::{Error, Outcome};
-use dovetail_numerics::{Pole, SingularPattern};
+use dovetail_numerics::{Pole, SingularMatrix};
 
 use crate::coupling::Coupling;
 use crate::initialization::algebraic_loops;
@@ -14,8 +14,8 @@ pub(crate) enum Unsolved {
     Pole { system: usize, pole: Pole },
 }
 
-impl From<SingularPattern> for Unsolved {
-    fn from(_: SingularPattern) -> Self {
+impl From<SingularMatrix> for Unsolved {
+    fn from(_: SingularMatrix) -> Self {
         Self::Singular
     }
 }
@@ -24,7 +24,7 @@ impl From<SingularPattern> for Unsolved {
 #[derive(Debug, thiserror::Error)]
 #[error(
     "what it is coupled to cannot be predicted any more, however short the step: \
-     values grow beyond all bounds, or the linearisation fails"
+     values grow beyond all bounds, or the linearization fails"
 )]
 struct Unpredictable;
 

@@ -28,7 +28,7 @@ impl MethodKind for MissilesKind {
     }
 
     fn needs(&self) -> &'static str {
-        "linearisation only"
+        "linearization only"
     }
 
     fn options(&self) -> &'static [OptionSpec] {

@@ -9,7 +9,7 @@ use super::tuning::{BAD, GOOD, LEAST_OF_GRID, OUTDATED, SAME, TRUSTED_AT_LEAST};
 use super::{Predictive, Relinearize};
 use crate::elementwise::{set_difference, set_sum};
 use crate::finite::finite_or_zero;
-use crate::interface_system::Column;
+use crate::interface_system::CoupledInput;
 use crate::interface_system::steps::Steps;
 use crate::shape::Shape;
 
@@ -207,7 +207,7 @@ impl Predictive<'_> {
     /// By how much an output changes where its system's inputs are those that agree.
     fn moved_by_inputs(&self, system: usize, output: usize) -> f64 {
         let here = self.interface_system.linearization(system);
-        let by_input = |column: &Column| {
+        let by_input = |column: &CoupledInput| {
             let now = self.coupling.start[column.variable];
             let bent = here.d_slope[(output, column.input)];
             let by_slope = if bent != 0.0 {

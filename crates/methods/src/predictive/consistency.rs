@@ -6,7 +6,7 @@ use dovetail_core::{Error, Linearization, MacroStep, Workers};
 use super::Predictive;
 use super::restart::{Restart, SingularInterface};
 use super::tuning::{AGREED, MOST_ROUNDS, UNSETTLED_OF_RANGE, UNSETTLED_OF_TOLERANCE};
-use crate::interface_system::{Column, Row, Unsolved};
+use crate::interface_system::{CoupledInput, CoupledOutput, Unsolved};
 
 impl Predictive<'_> {
     /// Newton on the interface, by questions about the present: at the start of the run, and on the
@@ -42,7 +42,7 @@ impl Predictive<'_> {
             .all(|(system, column)| self.input_agrees(system, column))
     }
 
-    fn input_agrees(&self, system: usize, column: &Column) -> bool {
+    fn input_agrees(&self, system: usize, column: &CoupledInput) -> bool {
         let same = |used: f64, now: f64| (used - now).abs() <= AGREED * used.abs().max(now.abs());
         let used = self.coupling.tasks[system].inputs[column.input].at(0.0);
         let now = self.coupling.start[column.variable];
@@ -153,8 +153,8 @@ impl Predictive<'_> {
     /// Whether a coupled output of a system depends on an input that others feed at once.
     fn passes_through(&self, system: usize, here: &Linearization) -> bool {
         let columns = &self.interface_system.columns[system];
-        let passes = |row: &Row| {
-            let gain = |column: &Column| here.d[(row.position, column.input)];
+        let passes = |row: &CoupledOutput| {
+            let gain = |column: &CoupledInput| here.d[(row.position, column.input)];
             columns.iter().any(|column| gain(column) != 0.0)
         };
         self.interface_system.rows[system].iter().any(passes)

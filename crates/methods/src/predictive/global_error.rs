@@ -12,7 +12,7 @@ use nalgebra::DMatrix;
 use super::tuning::{LEAST_RANGE, MOST_ESTIMATED};
 use crate::coupling::Coupling;
 use crate::initialization::algebraic_loops;
-use crate::interface_system::{Column, InterfaceSystem};
+use crate::interface_system::{CoupledInput, InterfaceSystem};
 use crate::ranges::Ranges;
 use crate::row_product::row_product;
 use crate::state_counts::total_states;
@@ -198,7 +198,7 @@ impl GlobalError {
             let states = &self.states[first..][..here.x.len()];
             let columns = &interface_system.columns[system];
             for (output, place) in (0..here.g.len()).zip(&mut places) {
-                let by_input = |column: &Column| {
+                let by_input = |column: &CoupledInput| {
                     here.d[(output, column.input)] * self.variables[column.variable]
                 };
                 let by_inputs: f64 = columns.iter().map(by_input).sum();

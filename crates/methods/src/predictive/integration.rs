@@ -7,7 +7,7 @@ use super::controller::Parts;
 use super::tuning::{
     BAD, FALLING, FAR, MOST_CORRECTIONS, NEGLIGIBLE_OF_VALUE, PATIENCE, POOR_PREDICTION,
 };
-use crate::coupling::Variable;
+use crate::coupling::CouplingVariable;
 use crate::finite::finite_or_zero;
 use crate::shape::Shape;
 
@@ -83,7 +83,7 @@ impl Predictive<'_> {
         let tasks = self.coupling.tasks.iter();
         let states = tasks.flat_map(|task| task.response.states.iter());
         self.scales.states.expect_from_rest(states.map(|x| x.abs()));
-        let answer = |variable: &Variable| self.coupling.answer(variable).value.abs();
+        let answer = |variable: &CouplingVariable| self.coupling.answer(variable).value.abs();
         let answers = self.coupling.variables.iter().map(answer);
         self.scales.outputs.expect_from_rest(answers);
         true

@@ -41,7 +41,7 @@ const CORRECTION: OptionSpec = OptionSpec::choice::<Option<bool>>(
 
 const RELINEARIZE: OptionSpec = OptionSpec::choice::<Relinearize>(
     "relinearize",
-    "when to linearise anew: auto (unless a system has hardly changed), always, never (but after \
+    "when to linearize anew: auto (unless a system has hardly changed), always, never (but after \
      events)",
 );
 
@@ -67,7 +67,7 @@ impl MethodKind for PredictiveKind {
     }
 
     fn needs(&self) -> &'static str {
-        "linearisation only"
+        "linearization only"
     }
 
     fn options(&self) -> &'static [OptionSpec] {

@@ -32,7 +32,7 @@ use crate::state_counts::distinct_state_counts;
 pub(super) struct LookAhead {
     tasks: Vec<EvaluateTask>,
     /// For each number of states that occurs: room to factor in.
-    scratch: Vec<Scratch>,
+    scratch: Vec<DampingScratch>,
     growth: Vec<f64>,
     /// For each coupling variable, by how much its prediction is off.
     misses: Vec<f64>,
@@ -40,7 +40,7 @@ pub(super) struct LookAhead {
     pub differences: Vec<f64>,
 }
 
-struct Scratch {
+struct DampingScratch {
     matrix: DMatrix<f64>,
     factors: Lu<f64>,
 }
@@ -50,7 +50,7 @@ impl LookAhead {
         let interfaces = connections.interfaces();
         let sizes = distinct_state_counts(connections);
         let most = sizes.last().copied().unwrap_or(0);
-        let scratch = |&size: &usize| Scratch {
+        let scratch = |&size: &usize| DampingScratch {
             matrix: DMatrix::zeros(size, size),
             factors: Lu::new(size),
         };
@@ -150,7 +150,7 @@ impl LookAhead {
     }
 }
 
-impl Scratch {
+impl DampingScratch {
     /// `(I − hA/3)⁻¹`, in place; nothing where that is singular.
     fn damp(&mut self, here: &Linearization, size: f64, growth: &mut [f64]) {
         self.matrix.copy_from(&here.a);

@@ -41,7 +41,7 @@ use dovetail_core::{
 use serde::{Deserialize, Serialize};
 
 use crate::costarica::{Control, EstimatorOptions};
-use crate::coupling::{Coupling, Variable};
+use crate::coupling::{Coupling, CouplingVariable};
 use crate::events::meeting_event;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, MOST_ORDERS, OperatorScope};
@@ -78,7 +78,7 @@ pub struct Predictive<'a> {
     errors: ErrorEstimates,
     scales: Scales,
     steps: Steps<Controller>,
-    abilities: Abilities,
+    abilities: SystemAbilities,
     /// Whether the start of the run has been looked at.
     begun: bool,
     ends: Ends,
@@ -113,7 +113,7 @@ struct Scales {
 
 /// What the systems permit.
 #[derive(Clone, Copy)]
-struct Abilities {
+struct SystemAbilities {
     /// Steps can be tried before they are taken.
     revocable: bool,
     /// Steps can be of any size.
@@ -151,7 +151,7 @@ struct FromRest {
     outputs: Vec<f64>,
 }
 
-impl Abilities {
+impl SystemAbilities {
     fn of(capabilities: &[Capabilities], quintics: bool) -> Self {
         let all = |has: fn(&Capabilities) -> bool| capabilities.iter().all(has);
         Self {
@@ -251,7 +251,7 @@ impl<'a> Predictive<'a> {
                 from_rest: FromRest::new(connections, count),
             },
             steps,
-            abilities: Abilities::of(capabilities, quintics),
+            abilities: SystemAbilities::of(capabilities, quintics),
             begun: false,
             ends: Ends::new(count),
             predictions: Predictions::new(count),
@@ -314,7 +314,7 @@ impl<'a> Predictive<'a> {
 /// Whether all coupled outputs know their curvatures and all that follow them take quintics.
 fn allows_quintics(coupling: &Coupling<'_>, capabilities: &[Capabilities]) -> bool {
     let knows_curvature =
-        |variable: &Variable| capabilities[variable.system].output_derivatives >= 2;
+        |variable: &CouplingVariable| capabilities[variable.system].output_derivatives >= 2;
     let follows = |system: usize| {
         let mut inputs = coupling.connections.inputs_of(system);
         inputs.any(|input| coupling.feeders[input].is_some())

@@ -6,10 +6,10 @@ use dovetail_core::{Error, MacroStep, Past, Workers};
 use super::controller::Parts;
 use super::tuning::{CUBIC_BETTER, FEEDTHROUGH_ROUNDS, MOST_RETURNED, SURPRISING, TOO_FAR};
 use super::{FromRest, Inputs, Predictive};
-use crate::coupling::Variable;
+use crate::coupling::CouplingVariable;
 use crate::elementwise::{add, add_difference, subtract_difference};
 use crate::interface_system::steps::Steps;
-use crate::interface_system::{Column, MOST_ORDERS, Unsolved};
+use crate::interface_system::{CoupledInput, MOST_ORDERS, Unsolved};
 use crate::time_scale::scale_from_rest;
 
 /// Writes what is returned of one variable: value, slope and curvature, as far as there is scratch.
@@ -110,12 +110,12 @@ impl Predictive<'_> {
 
     /// What an output will become, given what the states of its system and the inputs that are fed
     /// will.
-    fn output_scale(&self, variable: Variable, states: &[f64], outputs: &[f64]) -> f64 {
+    fn output_scale(&self, variable: CouplingVariable, states: &[f64], outputs: &[f64]) -> f64 {
         let here = self.interface_system.linearization(variable.system);
         let row = variable.position;
         let by_state = |(j, scale): (usize, &f64)| (here.c[(row, j)] * scale).abs();
         let by_states: f64 = states.iter().enumerate().map(by_state).sum();
-        let by_input = |c: &Column| (here.d[(row, c.input)] * outputs[c.variable]).abs();
+        let by_input = |c: &CoupledInput| (here.d[(row, c.input)] * outputs[c.variable]).abs();
         let columns = self.interface_system.columns[variable.system].iter();
         by_states + columns.map(by_input).sum::<f64>()
     }

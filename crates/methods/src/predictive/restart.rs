@@ -18,7 +18,7 @@ use nalgebra::DMatrix;
 
 use crate::coupling::Coupling;
 use crate::elementwise::add;
-use crate::interface_system::{InterfaceMatrices, InterfaceSystem, MOST_ORDERS, Row};
+use crate::interface_system::{CoupledOutput, InterfaceMatrices, InterfaceSystem, MOST_ORDERS};
 use crate::interface_vector::Stacking;
 use crate::output_derivatives::{curvature_of, slope_of};
 
@@ -192,7 +192,7 @@ impl Restart {
 }
 
 /// `C A` of the coupled outputs.
-fn multiply_by_a(here: &Linearization, rows: &[Row], twice: &mut [f64]) {
+fn multiply_by_a(here: &Linearization, rows: &[CoupledOutput], twice: &mut [f64]) {
     let states = here.x.len();
     for (r, row) in rows.iter().enumerate() {
         for j in 0..states {

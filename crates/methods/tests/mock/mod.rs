@@ -468,7 +468,7 @@ pub fn run(
     if method == "estimated" {
         let wrap = |system| -> Box<dyn System> {
             let wrapped = Costarica::new(system, EstimatorOptions::default());
-            Box::new(wrapped.unwrap_or_else(|_| panic!("it can be linearised")))
+            Box::new(wrapped.unwrap_or_else(|_| panic!("it can be linearized")))
         };
         systems = systems.into_iter().map(wrap).collect();
     }

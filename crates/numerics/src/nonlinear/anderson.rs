@@ -7,9 +7,9 @@
 //! Departures: the least-squares problem is solved by orthogonalization, newest differences first,
 //! where PETSc solves normal equations; and hopeless iterations end early.
 
-use super::evaluator::Evaluator;
+use super::evaluator::CountedEvaluations;
 use super::history::{History, Pair, PairMut};
-use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
+use super::solver::{Ending, Equations, NonlinearSolver, SolveOutcome};
 use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, norm};
 
@@ -85,9 +85,9 @@ impl NonlinearSolver for Anderson {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         let (mut evaluator, mut evaluation) =
-            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+            CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         self.history.clear();
         let mut monitor = StagnationMonitor::new(x.len());
         for iteration in 0.. {

@@ -1,17 +1,17 @@
 //! Evaluations: made, counted and judged in one place.
 
-use super::solver::{Ending, Equations, Outcome};
+use super::solver::{Ending, Equations, SolveOutcome};
 
 /// What an evaluation has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Evaluation {
+pub(super) enum EvaluationState {
     Converged,
     Open,
     /// Refused, or not finite.
     Unusable,
 }
 
-impl Evaluation {
+impl EvaluationState {
     /// Why a solve ends here, if the evaluation alone is a reason.
     pub fn ending(self) -> Option<Ending> {
         match self {
@@ -23,12 +23,12 @@ impl Evaluation {
 }
 
 /// Equations and the number of times they were evaluated.
-pub(super) struct Evaluator<'a> {
+pub(super) struct CountedEvaluations<'a> {
     equations: &'a mut dyn Equations,
     evaluations: usize,
 }
 
-impl<'a> Evaluator<'a> {
+impl<'a> CountedEvaluations<'a> {
     /// Begins a solve: asks for the weights and takes a first look at `x`, which costs nothing
     /// where the residual is known.
     ///
@@ -39,7 +39,7 @@ impl<'a> Evaluator<'a> {
         x: &[f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> (Self, Evaluation) {
+    ) -> (Self, EvaluationState) {
         assert_eq!(
             equations.size(),
             weights.len(),
@@ -58,12 +58,12 @@ impl<'a> Evaluator<'a> {
         (evaluator, first)
     }
 
-    pub fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> Evaluation {
+    pub fn evaluate(&mut self, x: &[f64], residual: &mut [f64]) -> EvaluationState {
         self.evaluations += 1;
         if self.equations.evaluate(x, residual) {
             self.judge(x, residual)
         } else {
-            Evaluation::Unusable
+            EvaluationState::Unusable
         }
     }
 
@@ -73,8 +73,8 @@ impl<'a> Evaluator<'a> {
     }
 
     /// The outcome of a solve whose last evaluation was at the point it returns.
-    pub fn outcome(&self, ending: Ending, iterations: usize) -> Outcome {
-        Outcome {
+    pub fn outcome(&self, ending: Ending, iterations: usize) -> SolveOutcome {
+        SolveOutcome {
             ending,
             iterations,
             evaluations: self.evaluations,
@@ -84,8 +84,8 @@ impl<'a> Evaluator<'a> {
 
     /// The outcome of a solve that evaluates points it may drop: it returns the last one only if
     /// that is the solution.
-    pub fn outcome_after_trials(&self, ending: Ending, iterations: usize) -> Outcome {
-        Outcome {
+    pub fn outcome_after_trials(&self, ending: Ending, iterations: usize) -> SolveOutcome {
+        SolveOutcome {
             at_last_evaluation: ending == Ending::Converged,
             ..self.outcome(ending, iterations)
         }
@@ -102,14 +102,14 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn judge(&self, x: &[f64], residual: &[f64]) -> Evaluation {
+    fn judge(&self, x: &[f64], residual: &[f64]) -> EvaluationState {
         let finite = residual.iter().all(|value| value.is_finite());
         if !finite {
-            Evaluation::Unusable
+            EvaluationState::Unusable
         } else if self.equations.converged(x, residual) {
-            Evaluation::Converged
+            EvaluationState::Converged
         } else {
-            Evaluation::Open
+            EvaluationState::Open
         }
     }
 }

@@ -5,8 +5,8 @@
 //! to show its trend, and the smallest residual of each block is compared with that of the block
 //! before.
 
-use super::evaluator::Evaluator;
-use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
+use super::evaluator::CountedEvaluations;
+use super::solver::{Ending, Equations, NonlinearSolver, SolveOutcome};
 use super::vector::{add_scaled, norm};
 
 /// A residual this many times the smallest so far has exploded.
@@ -59,9 +59,9 @@ impl NonlinearSolver for FixedPoint {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         let (mut evaluator, mut evaluation) =
-            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+            CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         let mut trend = Trend::new(x.len());
         for iteration in 0.. {
             let ending = evaluation

@@ -10,7 +10,7 @@
 
 use std::iter::zip;
 
-use super::evaluator::{Evaluation, Evaluator};
+use super::evaluator::{CountedEvaluations, EvaluationState};
 use super::least_squares::LeastSquares;
 use super::vector::{add_scaled, length, norm, remove_component, set_quotient, set_weighted, step};
 use crate::columns::Columns;
@@ -24,7 +24,7 @@ const NEW_DIRECTION: f64 = 1e-12;
 
 /// What the search for a step ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Search {
+pub(super) enum KrylovSearch {
     /// There is a step, good or bad.
     Step,
     /// A point evaluated for a difference happens to be a solution: it is now the trial point.
@@ -100,7 +100,12 @@ impl Krylov {
 
     /// Finds the step that brings the linearized residual down to the tolerance, or as far as the
     /// space allows.
-    pub fn search(&mut self, evaluator: &mut Evaluator, base: Base, accuracy: Accuracy) -> Search {
+    pub fn search(
+        &mut self,
+        evaluator: &mut CountedEvaluations,
+        base: Base,
+        accuracy: Accuracy,
+    ) -> KrylovSearch {
         let initial = norm(base.weights, base.residual);
         let increment = accuracy.increment(initial, 1.0 + norm(base.weights, base.x));
         self.begin(base);
@@ -109,9 +114,9 @@ impl Krylov {
                 break;
             }
             match self.difference(evaluator, base, column, increment) {
-                Evaluation::Converged => return Search::Converged,
-                Evaluation::Unusable => return Search::Failed,
-                Evaluation::Open => {}
+                EvaluationState::Converged => return KrylovSearch::Converged,
+                EvaluationState::Unusable => return KrylovSearch::Failed,
+                EvaluationState::Open => {}
             }
             self.scratch.copy_from_slice(self.products.column(column));
             if !self.fit.push(&mut self.scratch) {
@@ -124,7 +129,7 @@ impl Krylov {
             }
             self.scratch.copy_from_slice(self.products.column(column));
         }
-        Search::Step
+        KrylovSearch::Step
     }
 
     /// No step yet; the first direction is that of the residual.
@@ -152,11 +157,11 @@ impl Krylov {
     /// The product of the Jacobian and a direction, from one evaluation.
     fn difference(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut CountedEvaluations,
         base: Base,
         column: usize,
         increment: f64,
-    ) -> Evaluation {
+    ) -> EvaluationState {
         let direction = self.directions.column(column);
         for (k, trial) in self.trial.iter_mut().enumerate() {
             *trial = base.x[k] + increment * direction[k] / base.weights[k];
@@ -186,7 +191,7 @@ impl Krylov {
     }
 
     /// Whether the equations would accept the residual predicted, with a margin.
-    fn suffices(&mut self, evaluator: &Evaluator, base: Base) -> bool {
+    fn suffices(&mut self, evaluator: &CountedEvaluations, base: Base) -> bool {
         step(&mut self.trial, base.x, 1.0, &self.step);
         for (margin, predicted) in zip(&mut self.scratch, &self.predicted) {
             *margin = SAFETY * predicted;

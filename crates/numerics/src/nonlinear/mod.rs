@@ -30,4 +30,4 @@ pub use fixed_point::{FixedPoint, FixedPointOptions};
 pub use newton::{Newton, NewtonOptions};
 pub use ngmres::{Ngmres, NgmresOptions, Selection};
 pub use quasi_newton::{QuasiNewton, QuasiNewtonOptions};
-pub use solver::{Ending, Equations, NonlinearSolver, Outcome};
+pub use solver::{Ending, Equations, NonlinearSolver, SolveOutcome};

@@ -5,10 +5,10 @@
 //! most 30. Departure: the slope for the line search comes from the products GMRES has kept, where
 //! PETSc spends another evaluation on it.
 
-use super::evaluator::{Evaluation, Evaluator};
-use super::krylov::{Accuracy, Base, Krylov, Search};
+use super::evaluator::{CountedEvaluations, EvaluationState};
+use super::krylov::{Accuracy, Base, Krylov, KrylovSearch};
 use super::line_search::Backtracking;
-use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
+use super::solver::{Ending, Equations, NonlinearSolver, SolveOutcome};
 use super::vector::{length, norm, product, step};
 
 /// Options of [`Newton`]; the defaults are those of IFOSMONDI-JFM, table 3, and of PETSc.
@@ -81,7 +81,7 @@ impl Newton {
     /// One step: finds it and goes along it. What stops the method is an ending.
     fn advance(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut CountedEvaluations,
         x: &mut [f64],
         residual: &mut [f64],
     ) -> Option<Ending> {
@@ -92,42 +92,42 @@ impl Newton {
         };
         let accuracy = self.options.accuracy();
         match self.krylov.search(evaluator, base, accuracy) {
-            Search::Failed => Some(Ending::Failed),
-            Search::Converged => {
+            KrylovSearch::Failed => Some(Ending::Failed),
+            KrylovSearch::Converged => {
                 self.take_trial(x, residual);
                 Some(Ending::Converged)
             }
-            Search::Step => self.search_along_step(evaluator, x, residual),
+            KrylovSearch::Step => self.search_along_step(evaluator, x, residual),
         }
     }
 
     /// Goes along the step as far as the residual is reduced enough.
     fn search_along_step(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut CountedEvaluations,
         x: &mut [f64],
         residual: &mut [f64],
     ) -> Option<Ending> {
         let Some(mut line) = self.begin_line_search(x, residual) else {
             return Some(Ending::Stagnated);
         };
-        let mut evaluation = Evaluation::Open;
+        let mut evaluation = EvaluationState::Open;
         for _ in 0..self.options.line_search_limit {
             if line.length() < self.options.shortest_share {
                 break;
             }
             evaluation = self.try_share(line.length(), evaluator, x);
-            if evaluation == Evaluation::Unusable {
+            if evaluation == EvaluationState::Unusable {
                 line.retreat();
                 continue;
             }
-            let solved = evaluation == Evaluation::Converged;
+            let solved = evaluation == EvaluationState::Converged;
             if solved || line.accept(norm(&self.weights, &self.krylov.trial_residual)) {
                 self.take_trial(x, residual);
                 return solved.then_some(Ending::Converged);
             }
         }
-        let undefined = evaluation == Evaluation::Unusable;
+        let undefined = evaluation == EvaluationState::Unusable;
         Some(if undefined {
             Ending::Failed
         } else {
@@ -148,7 +148,12 @@ impl Newton {
     }
 
     /// Evaluates the point that a share of the step leads to.
-    fn try_share(&mut self, share: f64, evaluator: &mut Evaluator, x: &[f64]) -> Evaluation {
+    fn try_share(
+        &mut self,
+        share: f64,
+        evaluator: &mut CountedEvaluations,
+        x: &[f64],
+    ) -> EvaluationState {
         let krylov = &mut self.krylov;
         step(&mut krylov.trial, x, share, &krylov.step);
         evaluator.evaluate(&krylov.trial, &mut krylov.trial_residual)
@@ -185,9 +190,9 @@ impl NonlinearSolver for Newton {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         let (mut evaluator, first) =
-            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+            CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         if let Some(ending) = first.ending() {
             return evaluator.outcome(ending, 0);
         }

@@ -19,9 +19,9 @@
 //! - the line search (table 6) uses that the residual is nearly linear between `x_M` and `x_A`,
 //!   where both are known: it evaluates one more point, and only if that is not `x_A` itself.
 
-use super::evaluator::{Evaluation, Evaluator};
+use super::evaluator::{CountedEvaluations, EvaluationState};
 use super::history::{History, Pair, PairMut};
-use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
+use super::solver::{Ending, Equations, NonlinearSolver, SolveOutcome};
 use super::stagnation::StagnationMonitor;
 use super::vector::{add_scaled, distance, norm, product, step};
 
@@ -106,9 +106,9 @@ impl Point {
         }
     }
 
-    fn evaluate(&mut self, evaluator: &mut Evaluator, weights: &[f64]) -> Evaluation {
+    fn evaluate(&mut self, evaluator: &mut CountedEvaluations, weights: &[f64]) -> EvaluationState {
         let evaluation = evaluator.evaluate(&self.x, &mut self.residual);
-        self.norm = if evaluation == Evaluation::Unusable {
+        self.norm = if evaluation == EvaluationState::Unusable {
             f64::INFINITY
         } else {
             norm(weights, &self.residual)
@@ -168,20 +168,20 @@ impl Ngmres {
     /// One iteration: `Some` as soon as any of its evaluations ends the solve.
     fn advance(
         &mut self,
-        evaluator: &mut Evaluator,
+        evaluator: &mut CountedEvaluations,
         x: &mut [f64],
         residual: &mut [f64],
     ) -> Option<Ending> {
         step(&mut self.plain.x, x, -1.0, residual);
         match self.plain.evaluate(evaluator, &self.weights) {
-            Evaluation::Converged => return self.plain.write_solution(x, residual),
-            Evaluation::Unusable => return Some(Ending::Failed),
-            Evaluation::Open => {}
+            EvaluationState::Converged => return self.plain.write_solution(x, residual),
+            EvaluationState::Unusable => return Some(Ending::Failed),
+            EvaluationState::Open => {}
         }
         let combined = self.combined.pair_mut();
         self.history
             .minimize(&self.weights, self.plain.pair(), combined);
-        if self.combined.evaluate(evaluator, &self.weights) == Evaluation::Converged {
+        if self.combined.evaluate(evaluator, &self.weights) == EvaluationState::Converged {
             return self.combined.write_solution(x, residual);
         }
         self.smallest = self.smallest.min(self.plain.norm);
@@ -189,7 +189,7 @@ impl Ngmres {
         let restart = self.asks_for_restart(close);
         if self.options.selection == Selection::Difference {
             self.select(close).write(x, residual);
-        } else if self.search_line(evaluator) == Evaluation::Converged {
+        } else if self.search_line(evaluator) == EvaluationState::Converged {
             return self.searched.write_solution(x, residual);
         } else {
             self.best().write(x, residual);
@@ -224,7 +224,7 @@ impl Ngmres {
     }
 
     /// Evaluates the minimum on the line through both points, unless it is close to one of them.
-    fn search_line(&mut self, evaluator: &mut Evaluator) -> Evaluation {
+    fn search_line(&mut self, evaluator: &mut CountedEvaluations) -> EvaluationState {
         let Self {
             plain,
             combined,
@@ -234,14 +234,14 @@ impl Ngmres {
         } = self;
         searched.norm = f64::INFINITY;
         if !combined.norm.is_finite() {
-            return Evaluation::Unusable;
+            return EvaluationState::Unusable;
         }
         let change = &mut searched.residual;
         step(change, &combined.residual, -1.0, &plain.residual);
         let length = -product(weights, change, &plain.residual) / product(weights, change, change);
         let at_an_end = length.abs() < CLOSE || (length - 1.0).abs() < CLOSE;
         if at_an_end || !length.is_finite() {
-            return Evaluation::Unusable;
+            return EvaluationState::Unusable;
         }
         step(&mut searched.x, &plain.x, length, &combined.x);
         add_scaled(&mut searched.x, -length, &plain.x);
@@ -289,9 +289,9 @@ impl NonlinearSolver for Ngmres {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         let (mut evaluator, first) =
-            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
+            CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
         if let Some(ending) = first.ending() {
             return evaluator.outcome(ending, 0);
         }

@@ -15,8 +15,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::evaluator::{Evaluation, Evaluator};
-use super::solver::{Ending, Equations, NonlinearSolver, Outcome};
+use super::evaluator::{CountedEvaluations, EvaluationState};
+use super::solver::{Ending, Equations, NonlinearSolver, SolveOutcome};
 
 /// How the method decides.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -261,12 +261,12 @@ impl SolveProgress {
         self.setbacks > most
     }
 
-    fn decide_when_lost(&self, evaluation: Evaluation) -> Decision {
+    fn decide_when_lost(&self, evaluation: EvaluationState) -> Decision {
         if self.acceptable {
             Decision::SettleForBest
         } else if !self.fresh {
             Decision::StartAfresh
-        } else if evaluation == Evaluation::Unusable {
+        } else if evaluation == EvaluationState::Unusable {
             Decision::End(Ending::Failed)
         } else {
             Decision::End(Ending::Diverged)
@@ -287,14 +287,14 @@ enum Decision {
 impl QuasiNewton {
     fn decide(
         &self,
-        evaluation: Evaluation,
+        evaluation: EvaluationState,
         residual: &[f64],
         progress: &SolveProgress,
     ) -> Decision {
-        if evaluation == Evaluation::Converged && self.is_good_enough(residual, progress) {
+        if evaluation == EvaluationState::Converged && self.is_good_enough(residual, progress) {
             return Decision::End(Ending::Converged);
         }
-        if evaluation == Evaluation::Unusable || progress.is_lost() {
+        if evaluation == EvaluationState::Unusable || progress.is_lost() {
             return progress.decide_when_lost(evaluation);
         }
         if progress.iterations < self.options.most_iterations {
@@ -314,16 +314,16 @@ impl QuasiNewton {
     /// One correction, and what it teaches.
     fn iterate(
         &mut self,
-        evaluator: &mut Evaluator<'_>,
+        evaluator: &mut CountedEvaluations<'_>,
         x: &mut [f64],
         residual: &mut [f64],
         progress: &mut SolveProgress,
-    ) -> Evaluation {
+    ) -> EvaluationState {
         let before = self.size_of(residual);
         self.correct(x, residual);
         let evaluation = evaluator.evaluate(x, residual);
         let after = match evaluation {
-            Evaluation::Unusable => f64::INFINITY,
+            EvaluationState::Unusable => f64::INFINITY,
             _ => self.size_of(residual),
         };
         let well_predicted = self.options.good_reduction * before;
@@ -331,14 +331,14 @@ impl QuasiNewton {
             self.learn(residual);
         }
         if after < progress.best {
-            progress.acceptable = evaluation == Evaluation::Converged;
+            progress.acceptable = evaluation == EvaluationState::Converged;
             self.best.save(x, residual);
         }
         progress.record(before, after);
         evaluation
     }
 
-    fn begin(&mut self, x: &[f64], residual: &[f64], first: Evaluation) -> SolveProgress {
+    fn begin(&mut self, x: &[f64], residual: &[f64], first: EvaluationState) -> SolveProgress {
         self.used = 0;
         self.best.save(x, residual);
         SolveProgress {
@@ -347,7 +347,7 @@ impl QuasiNewton {
             best: self.size_of(residual),
             setbacks: 0,
             idle: 0,
-            acceptable: first == Evaluation::Converged,
+            acceptable: first == EvaluationState::Converged,
         }
     }
 
@@ -393,10 +393,10 @@ impl NonlinearSolver for QuasiNewton {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome {
+    ) -> SolveOutcome {
         let (mut evaluator, mut evaluation) =
-            Evaluator::begin(equations, &mut self.weights, x, residual, residual_known);
-        if evaluation == Evaluation::Unusable {
+            CountedEvaluations::begin(equations, &mut self.weights, x, residual, residual_known);
+        if evaluation == EvaluationState::Unusable {
             return evaluator.outcome(Ending::Failed, 0);
         }
         let mut progress = self.begin(x, residual, evaluation);
@@ -407,12 +407,12 @@ impl NonlinearSolver for QuasiNewton {
                 }
                 Decision::StartAfresh => {
                     self.start_afresh(x, residual, &mut progress);
-                    evaluation = Evaluation::Open;
+                    evaluation = EvaluationState::Open;
                 }
                 Decision::SettleForBest => {
                     self.best.restore(x, residual);
                     self.forget();
-                    return Outcome {
+                    return SolveOutcome {
                         at_last_evaluation: false,
                         ..evaluator.outcome(Ending::Converged, progress.iterations)
                     };

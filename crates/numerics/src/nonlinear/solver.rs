@@ -35,7 +35,7 @@ pub trait NonlinearSolver {
         x: &mut [f64],
         residual: &mut [f64],
         residual_known: bool,
-    ) -> Outcome;
+    ) -> SolveOutcome;
 
     /// What it keeps from solve to solve, as numbers; empty if that is nothing.
     fn memory(&self) -> Vec<f64> {
@@ -53,14 +53,14 @@ pub trait NonlinearSolver {
         equations: &mut dyn Equations,
         x: &mut [f64],
         residual: &mut [f64],
-    ) -> Outcome {
+    ) -> SolveOutcome {
         self.solve_from(equations, x, residual, false)
     }
 }
 
 /// How a solve ended and what it cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct SolveOutcome {
     /// Why the solver stopped.
     pub ending: Ending,
     /// Steps of the method; what a step is differs between methods.
@@ -71,7 +71,7 @@ pub struct Outcome {
     pub at_last_evaluation: bool,
 }
 
-impl Outcome {
+impl SolveOutcome {
     /// Whether the equations called the result converged.
     pub fn converged(&self) -> bool {
         self.ending == Ending::Converged

@@ -375,7 +375,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn neighbours_satisfy_the_recurrence(
+    fn neighbors_satisfy_the_recurrence(
         size in 1usize..8,
         magnitude in -3.0f64..3.0,
         seed in prop::collection::vec(-1.0f64..1.0, 64),

@@ -14,7 +14,7 @@ use crate::source::part::Part;
 
 /// An input or output, as stacked position.
 #[derive(Clone, Copy)]
-struct Variable {
+struct ConnectedVariable {
     system: usize,
     /// Within the system.
     position: usize,
@@ -147,7 +147,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    fn find(&self, name: &Spanned<String>, side: Side) -> Result<Variable, Problem> {
+    fn find(&self, name: &Spanned<String>, side: Side) -> Result<ConnectedVariable, Problem> {
         let text = name.get_ref().as_str();
         let systems = || self.interfaces.iter().map(|i| i.name.as_str());
         let Some((system, variable)) = text.split_once('.') else {
@@ -175,7 +175,7 @@ impl<'a> Resolver<'a> {
             Side::To => inputs,
         };
         match position {
-            Some(position) => Ok(Variable {
+            Some(position) => Ok(ConnectedVariable {
                 system: k,
                 position,
                 stacked: before + position,
@@ -232,8 +232,8 @@ impl<'a> Resolver<'a> {
     /// What happens to the value between the two, where their units of measure differ and can be converted.
     fn check_units(
         &self,
-        output: Variable,
-        input: Variable,
+        output: ConnectedVariable,
+        input: ConnectedVariable,
         from: &Spanned<String>,
         to: &Spanned<String>,
     ) -> Result<Mapping, Problem> {
@@ -268,8 +268,8 @@ impl<'a> Resolver<'a> {
     /// A text goes to a text, and a number to a number.
     fn check_natures(
         &self,
-        output: Variable,
-        input: Variable,
+        output: ConnectedVariable,
+        input: ConnectedVariable,
         from: &Spanned<String>,
         to: &Spanned<String>,
     ) -> Result<(), Problem> {

@@ -38,7 +38,7 @@ fn read(
     let mut file = toml_file::parse(source).map_err(|problem| vec![problem])?;
     check_keys(&file, catalog).map_err(|problem| vec![problem])?;
     overriding::apply(changes, &mut file, catalog).map_err(|problem| vec![problem])?;
-    let model = Model {
+    let model = ModelTable {
         source,
         file: &file,
         changes,
@@ -66,14 +66,14 @@ fn check_keys(file: &ModelFile, catalog: &Catalog) -> Result<(), Problem> {
 }
 
 /// A model file on its way to a model.
-struct Model<'a> {
+struct ModelTable<'a> {
     source: &'a SourceText,
     file: &'a ModelFile,
     changes: &'a Overrides,
     catalog: &'a Catalog,
 }
 
-impl Model<'_> {
+impl ModelTable<'_> {
     fn build(&self) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         let times = times(&self.file.model, self.changes);

@@ -14,7 +14,7 @@ use dovetail_fmi::{
     Attempted, Baseline, CallLog, Experiment, ExperimentFailure, ExperimentRunner, InputCourse,
     InstanceChoice, Observation, TestBench,
 };
-use dovetail_workers::{Helper, Lost, ProcessPool, Refusal};
+use dovetail_workers::{ProcessError, ProcessLoss, ProcessPool, TaskProcess};
 use serde::{Deserialize, Serialize};
 
 use super::source::FmuOrigin;
@@ -132,7 +132,7 @@ enum Reset {
 
 /// A child process, and what is known of its instances.
 struct Child {
-    helper: Helper,
+    helper: TaskProcess,
     reset: Reset,
     /// It has an instance that may be reset.
     keeps: bool,
@@ -373,7 +373,7 @@ impl ChildExperiments<'_> {
             Ok(Ok(verified)) => Some(verified),
             // The steps failed, not the reset; the instance is gone.
             Ok(Err(ExperimentFailure::Refused(_))) if !self.is_single() => None,
-            Err(Refusal::Lost(lost @ Lost::Interrupted { .. })) => {
+            Err(ProcessError::Lost(lost @ ProcessLoss::Interrupted { .. })) => {
                 self.silent = Some(silence(&lost));
                 Some(false)
             }
@@ -397,18 +397,18 @@ impl Drop for ChildExperiments<'_> {
     }
 }
 
-fn silence(lost: &Lost) -> String {
+fn silence(lost: &ProcessLoss) -> String {
     format!("{} while it was tried out, and was ended", lost.briefly())
 }
 
 /// What a process that did not come back says of the FMU.
-fn mishap(refusal: Refusal) -> ExperimentFailure {
+fn mishap(refusal: ProcessError) -> ExperimentFailure {
     match refusal {
-        Refusal::Said(why) => ExperimentFailure::Refused(why),
-        Refusal::Lost(lost @ (Lost::Silent { .. } | Lost::Interrupted { .. })) => {
-            ExperimentFailure::Silent(silence(&lost))
-        }
-        Refusal::Lost(lost) => {
+        ProcessError::Said(why) => ExperimentFailure::Refused(why),
+        ProcessError::Lost(
+            lost @ (ProcessLoss::Silent { .. } | ProcessLoss::Interrupted { .. }),
+        ) => ExperimentFailure::Silent(silence(&lost)),
+        ProcessError::Lost(lost) => {
             ExperimentFailure::Crashed(format!("{} while it was tried out", lost.briefly()))
         }
     }

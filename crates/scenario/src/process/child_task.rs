@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dovetail_workers::{Helper, Refusal};
+use dovetail_workers::{ProcessError, TaskProcess};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -29,16 +29,16 @@ pub(crate) struct Request {
 
 /// Has a task carried out in another process, within a time limit.
 pub(crate) fn run<T: ChildTask>(
-    helper: &mut Helper,
+    helper: &mut TaskProcess,
     task: &T,
     limit: Duration,
-) -> Result<T::Answer, Refusal> {
+) -> Result<T::Answer, ProcessError> {
     let request = Request {
         name: T::NAME.to_owned(),
         task: to_bytes(task),
     };
     let answer = helper.run(&to_bytes(&request), limit)?;
-    from_bytes(&answer).map_err(Refusal::Said)
+    from_bytes(&answer).map_err(ProcessError::Said)
 }
 
 /// Carries out a task that another process asks for.

@@ -74,7 +74,7 @@ impl SystemFactory for OwnPart {
         }
     }
 
-    fn told(&mut self) -> Vec<u8> {
+    fn final_notes(&mut self) -> Vec<u8> {
         let report: FinalReport = self
             .monitor
             .as_ref()

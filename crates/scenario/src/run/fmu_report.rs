@@ -3,7 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use dovetail_fmi::{Costs, Monitor, Notes};
-use dovetail_workers::Told;
+use dovetail_workers::FinalNotes;
 
 use crate::process::portable::read_final_report;
 
@@ -14,7 +14,7 @@ pub(crate) enum FmuReport {
     /// An FMU in this process.
     Here(Arc<Monitor>),
     /// A system in another process, which reports when it ends.
-    Remote(Told),
+    Remote(FinalNotes),
 }
 
 impl FmuReport {

@@ -4,7 +4,7 @@ use dovetail_core::{
     Connections, Error, Exchange, Grid, Knot, MacroStep, Method, Outcome, Past, Signal, Task,
     Workers,
 };
-use dovetail_equations::{Course, Monolithic};
+use dovetail_equations::{Monolithic, SteppedSolution};
 use dovetail_methods::WholeModel;
 
 use crate::scenario::Scenario;
@@ -18,7 +18,7 @@ pub(crate) struct MonolithicRun<'a> {
     grid: Grid,
     /// Until the run begins: loops with several solutions follow the one at its start.
     equations: Option<Monolithic>,
-    course: Option<Course>,
+    course: Option<SteppedSolution>,
     tasks: Vec<Task>,
     slopes: Vec<f64>,
 }
@@ -117,7 +117,7 @@ impl Method for MonolithicRun<'_> {
         let next_event = self
             .course
             .as_ref()
-            .map_or(f64::INFINITY, Course::next_switch);
+            .map_or(f64::INFINITY, SteppedSolution::next_switch);
         self.answer(step, next_event)?;
         Ok(Outcome::Accepted(Exchange {
             tasks: &self.tasks,

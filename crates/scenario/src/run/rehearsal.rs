@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use dovetail_core::{Source, Workers, readable};
 use dovetail_fmi::CallLog;
-use dovetail_methods::{Beforehand, Settings, start_values};
-use dovetail_workers::Refusal;
+use dovetail_methods::{Settings, StartAssumptions, start_values};
+use dovetail_workers::ProcessError;
 use dovetail_workers::SingleThread;
 use serde::{Deserialize, Serialize};
 
@@ -180,8 +180,8 @@ fn try_start(
     let limit = pool.limit().unwrap_or(LIMIT);
     let done = child_task::run(&mut helper, &task, limit);
     done.map_err(|refusal| match refusal {
-        Refusal::Said(why) => why,
-        Refusal::Lost(lost) => lost.briefly(),
+        ProcessError::Said(why) => why,
+        ProcessError::Lost(lost) => lost.briefly(),
     })?
 }
 
@@ -231,7 +231,7 @@ fn rehearse_here(
                 .0
         }
     };
-    let known = Beforehand {
+    let known = StartAssumptions {
         assumed,
         inputs: Some(&inputs),
     };

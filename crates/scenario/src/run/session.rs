@@ -8,8 +8,8 @@ use dovetail_core::{
     Statistics, StepRule, System, Task, Work, Workers, check_finite, readable,
 };
 use dovetail_fmi::Costs;
-use dovetail_methods::{Beforehand, MethodKind, Properties, start_values};
-use dovetail_workers::Lost;
+use dovetail_methods::{MethodKind, Properties, StartAssumptions, start_values};
+use dovetail_workers::ProcessLoss;
 
 use super::fmu_report::FmuReport;
 use super::plan::Plan;
@@ -62,7 +62,7 @@ pub struct Session<'a> {
     warnings: Vec<Notice>,
     remarks: Vec<String>,
     reports: Vec<FmuReport>,
-    /// For each system, how often it was linearised before the run.
+    /// For each system, how often it was linearized before the run.
     checks: Vec<u64>,
 }
 
@@ -279,7 +279,7 @@ impl Scenario {
             .place(&options.placement)
             .map_err(|problem| self.bad(problem))?;
         let derivatives = method.derivatives();
-        let beforehand = Beforehand {
+        let beforehand = StartAssumptions {
             assumed: &known.assumed,
             inputs: known.inputs.as_deref(),
         };
@@ -328,7 +328,7 @@ fn interrupted_after_all(
 ) -> Result<Ending, Error> {
     match ending {
         Err(Error::System { system, reason, .. })
-            if matches!(reason.downcast_ref(), Some(Lost::Interrupted { .. })) =>
+            if matches!(reason.downcast_ref(), Some(ProcessLoss::Interrupted { .. })) =>
         {
             let warning = format!("`{system}` was still in its step: {reason}");
             warnings.push(warning.into());

@@ -85,7 +85,7 @@ impl Systems {
             Self::Remote(remotes) => {
                 let reports = remotes
                     .iter()
-                    .map(|remote| FmuReport::Remote(remote.told()));
+                    .map(|remote| FmuReport::Remote(remote.final_notes()));
                 let reports = reports.collect();
                 Ok((Box::new(Processes::new(remotes)), reports))
             }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::yield_now;
 use std::time::{Duration, Instant};
 
-use crate::processes::memory::Memory;
+use crate::processes::memory::SharedMemory;
 
 /// The asker's turn: nothing is asked for, or the answer is there.
 pub(crate) const ANSWERED: u64 = 0;
@@ -81,12 +81,12 @@ pub(crate) const HEAD: usize = BODY;
 pub(crate) struct Gone;
 
 /// Where requests and answers are put.
-pub(crate) fn body(memory: &Memory) -> &[AtomicU64] {
+pub(crate) fn body(memory: &SharedMemory) -> &[AtomicU64] {
     &memory.words()[BODY..]
 }
 
 /// Gives the turn to the other side.
-pub(crate) fn pass(memory: &Memory, mut socket: &UnixStream, turn: u64) -> Result<(), Gone> {
+pub(crate) fn pass(memory: &SharedMemory, mut socket: &UnixStream, turn: u64) -> Result<(), Gone> {
     let before = memory.words()[TURN].swap(turn, Ordering::AcqRel);
     if before & SLEEPS == 0 {
         Ok(())
@@ -98,7 +98,7 @@ pub(crate) fn pass(memory: &Memory, mut socket: &UnixStream, turn: u64) -> Resul
 /// Waits for its turn. Where the socket has a time limit, `check` is called whenever that has
 /// passed, and may end the wait.
 pub(crate) fn wait<E: From<Gone>>(
-    memory: &Memory,
+    memory: &SharedMemory,
     socket: &UnixStream,
     turn: u64,
     backoff: &mut Backoff,
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn turns_pass_to_and_fro_asleep_or_awake() {
         let (here, there) = UnixStream::pair().unwrap();
-        let memory = Memory::new(HEAD + 1).unwrap();
-        let other = Memory::of(memory.file().try_clone_to_owned().unwrap()).unwrap();
+        let memory = SharedMemory::new(HEAD + 1).unwrap();
+        let other = SharedMemory::of(memory.file().try_clone_to_owned().unwrap()).unwrap();
         let answering = std::thread::spawn(move || {
             while wait(&other, &there, ASKED, &mut Backoff::default(), never).is_ok() {
                 let number = body(&other)[0].load(Ordering::Relaxed);
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn a_side_that_is_gone_is_noticed() {
         let (here, there) = UnixStream::pair().unwrap();
-        let memory = Memory::new(HEAD).unwrap();
+        let memory = SharedMemory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         drop(there);
         assert_eq!(
@@ -236,7 +236,7 @@ mod tests {
         let (here, _there) = UnixStream::pair().unwrap();
         here.set_read_timeout(Some(std::time::Duration::from_millis(1)))
             .unwrap();
-        let memory = Memory::new(HEAD).unwrap();
+        let memory = SharedMemory::new(HEAD).unwrap();
         pass(&memory, &here, ASKED).unwrap();
         let mut checks = 0;
         let ended = wait(&memory, &here, ANSWERED, &mut Backoff::default(), || {

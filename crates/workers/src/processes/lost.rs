@@ -11,7 +11,7 @@ use crate::processes::channel::Gone;
 
 /// Why the process of a system no longer answers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Lost {
+pub enum ProcessLoss {
     /// A signal ended it.
     #[error(
         "its process was killed by signal {signal}{}; the last call of an FMU is the last line of \
@@ -59,7 +59,7 @@ pub enum Lost {
     Confused,
 }
 
-impl Lost {
+impl ProcessLoss {
     /// What to try, or to look at.
     pub fn remedies(&self) -> Vec<Remedy> {
         match self {
@@ -96,7 +96,7 @@ impl Lost {
     }
 }
 
-impl From<Gone> for Lost {
+impl From<Gone> for ProcessLoss {
     fn from(_: Gone) -> Self {
         Self::Confused // unless the process is found to have ended
     }
@@ -125,19 +125,23 @@ mod tests {
     #[test]
     fn ends_are_described_in_words() {
         assert!(
-            Lost::of(ExitStatus::from_raw(11))
+            ProcessLoss::of(ExitStatus::from_raw(11))
                 .to_string()
                 .contains("killed by signal 11 (segmentation fault)")
         );
         assert!(
-            Lost::of(ExitStatus::from_raw(3 << 8))
+            ProcessLoss::of(ExitStatus::from_raw(3 << 8))
                 .to_string()
                 .contains("exited with code 3")
         );
         let limit = Duration::from_millis(500);
-        assert!(Lost::Silent { limit }.to_string().contains("within 0.5 s"));
         assert!(
-            Lost::Silent { limit }
+            ProcessLoss::Silent { limit }
+                .to_string()
+                .contains("within 0.5 s")
+        );
+        assert!(
+            ProcessLoss::Silent { limit }
                 .remedies()
                 .contains(&Remedy::MoreTime)
         );

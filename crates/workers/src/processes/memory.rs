@@ -14,7 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// Words that two processes share. All of them are atomic, so that a process that writes when it is
 /// not its turn (an FMU that runs wild, say) spoils numbers, but never the rules of the language.
-pub(crate) struct Memory {
+pub(crate) struct SharedMemory {
     start: *const AtomicU64,
     words: usize,
     file: OwnedFd,
@@ -22,11 +22,11 @@ pub(crate) struct Memory {
 
 // SAFETY: the mapping belongs to this value until it is dropped, and atomics may be used from any
 // thread.
-unsafe impl Send for Memory {}
+unsafe impl Send for SharedMemory {}
 // SAFETY: as above.
-unsafe impl Sync for Memory {}
+unsafe impl Sync for SharedMemory {}
 
-impl Memory {
+impl SharedMemory {
     /// Fresh memory, all zeros. Its size is sealed: nobody who has it can take a part of it away.
     pub fn new(words: usize) -> Result<Self> {
         let file = memfd_create("dovetail", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
@@ -76,7 +76,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for SharedMemory {
     fn drop(&mut self) {
         // SAFETY: it was mapped with this start and length, and no reference into it outlives
         // `self`.
@@ -170,8 +170,8 @@ mod tests {
 
     #[test]
     fn both_mappings_are_the_same_memory() {
-        let one = Memory::new(100).unwrap();
-        let other = Memory::of(one.file().try_clone_to_owned().unwrap()).unwrap();
+        let one = SharedMemory::new(100).unwrap();
+        let other = SharedMemory::of(one.file().try_clone_to_owned().unwrap()).unwrap();
         assert_eq!(other.words().len(), 100);
         let mut put = Put::new(one.words());
         put.float(0.1);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_cut() {
-        let memory = Memory::new(3).unwrap();
+        let memory = SharedMemory::new(3).unwrap();
         Put::new(memory.words()).bytes(&[7; 100]);
         assert_eq!(Take::new(memory.words()).bytes(), vec![7; 16]);
         memory.words()[0].store(u64::MAX, Ordering::Relaxed);

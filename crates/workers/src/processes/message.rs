@@ -163,7 +163,7 @@ pub(crate) fn take_response(take: &mut Take<'_>, response: &mut Response) -> f64
     seconds
 }
 
-/// A linearisation, and how many seconds it took.
+/// A linearization, and how many seconds it took.
 pub(crate) fn put_linearization(words: &[AtomicU64], of: &Linearization, seconds: f64) {
     let mut put = Put::new(words);
     put.word(DONE);
@@ -307,7 +307,7 @@ fn read_remedies(reader: &mut Reader<'_>) -> Option<Vec<Remedy>> {
 
 /// Texts as numbers: what a connection between systems carries is the number of a text in a table of its process.
 #[derive(Clone, Copy, Debug)]
-pub struct Texts {
+pub struct TextTable {
     /// The text that a number stands for.
     pub text: fn(f64) -> String,
     /// The number that stands for a text.
@@ -327,7 +327,7 @@ struct Introduction<'a> {
 pub(crate) fn write_interface(
     interface: &Interface,
     capabilities: Capabilities,
-    texts: Texts,
+    texts: TextTable,
 ) -> Vec<u8> {
     let inputs = interface.inputs.iter();
     let text_inputs = inputs.filter(|input| input.kind == SignalKind::Text);
@@ -340,7 +340,7 @@ pub(crate) fn write_interface(
 }
 
 /// What [`write_interface`] wrote.
-pub(crate) fn read_interface(bytes: &[u8], texts: Texts) -> Option<(Interface, Capabilities)> {
+pub(crate) fn read_interface(bytes: &[u8], texts: TextTable) -> Option<(Interface, Capabilities)> {
     let introduction: Introduction<'_> = postcard::from_bytes(bytes).ok()?;
     let mut interface = introduction.interface.into_owned();
     let inputs = interface.inputs.iter_mut();
@@ -354,11 +354,11 @@ pub(crate) fn read_interface(bytes: &[u8], texts: Texts) -> Option<(Interface, C
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::processes::memory::Memory;
+    use crate::processes::memory::SharedMemory;
 
     #[test]
     fn a_step_arrives_to_the_last_bit() {
-        let memory = Memory::new(100).unwrap();
+        let memory = SharedMemory::new(100).unwrap();
         let step = MacroStep::of_size(0.3, 0.1);
         let inputs = [
             Signal::new(&[1.0, f64::NAN, -0.0, 2.0]),
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn errors_keep_their_sentences_and_remedies() {
-        let memory = Memory::new(1000).unwrap();
+        let memory = SharedMemory::new(1000).unwrap();
         let (system, variable) = ("a".to_owned(), "x".to_owned());
         let errors = [
             Error::system(&system, 0.1, "it broke"),

@@ -19,10 +19,10 @@ use dovetail_core::{
 
 use message::Question;
 
-pub use lost::Lost;
-pub use message::Texts;
-pub use process_pool::{Helper, ProcessPool, Refusal};
-pub use remote::{Remote, StartError, SystemRequest, Told};
+pub use lost::ProcessLoss;
+pub use message::TextTable;
+pub use process_pool::{ProcessError, ProcessPool, TaskProcess};
+pub use remote::{FinalNotes, Remote, StartError, SystemRequest};
 pub use serve::{SystemFactory, serve};
 pub use wire::{Reader, Writer};
 

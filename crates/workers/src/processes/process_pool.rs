@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone, HEAD};
-use crate::processes::lost::Lost;
-use crate::processes::memory::Memory;
-use crate::processes::message::{DONE, Texts};
+use crate::processes::lost::ProcessLoss;
+use crate::processes::memory::SharedMemory;
+use crate::processes::message::{DONE, TextTable};
 use crate::processes::serve::{ERRAND, MAKE, OPEN};
 
 /// A side that sleeps on a channel checks so often for interrupts and time limits.
@@ -39,7 +39,7 @@ pub struct ProcessPool {
 struct PoolState {
     program: PathBuf,
     arguments: Vec<OsString>,
-    texts: Texts,
+    texts: TextTable,
     /// The time that a process has for an answer; none: as long as it takes.
     limit: Option<Duration>,
     interrupted: Option<&'static AtomicBool>,
@@ -65,7 +65,7 @@ impl fmt::Debug for ProcessPool {
 impl ProcessPool {
     /// Processes of this program, which is to call [`serve`](crate::serve) when it is started with
     /// these arguments.
-    pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: Texts) -> Self {
+    pub fn new(program: impl Into<PathBuf>, arguments: &[&str], texts: TextTable) -> Self {
         let arguments = arguments.iter().map(OsString::from).collect();
         let program = program.into();
         Self {
@@ -104,7 +104,7 @@ impl ProcessPool {
         self.shared.limit
     }
 
-    pub(crate) fn texts(&self) -> Texts {
+    pub(crate) fn texts(&self) -> TextTable {
         self.shared.texts
     }
 
@@ -118,8 +118,8 @@ impl ProcessPool {
     }
 
     /// A process that does errands, one after the other.
-    pub fn helper(&self) -> IoResult<Helper> {
-        Ok(Helper {
+    pub fn helper(&self) -> IoResult<TaskProcess> {
+        Ok(TaskProcess {
             process: Process::spawn(&self.shared, Vec::new())?,
             interrupted: self.shared.interrupted,
         })
@@ -178,15 +178,15 @@ impl Watch {
         }
     }
 
-    fn check(&mut self) -> Result<(), Lost> {
+    fn check(&mut self) -> Result<(), ProcessLoss> {
         if let Some(limit) = self.limit.filter(|limit| self.began.elapsed() > *limit) {
-            return Err(Lost::Silent { limit });
+            return Err(ProcessLoss::Silent { limit });
         }
         let interrupted = self
             .interrupted
             .is_some_and(|flag| flag.load(Ordering::Relaxed));
         if interrupted && self.since.get_or_insert_with(Instant::now).elapsed() > GRACE_PERIOD {
-            return Err(Lost::Interrupted {
+            return Err(ProcessLoss::Interrupted {
                 limit: GRACE_PERIOD,
             });
         }
@@ -198,23 +198,23 @@ impl Watch {
 pub(crate) struct Process {
     child: Child,
     socket: UnixStream,
-    memory: Option<Memory>,
+    memory: Option<SharedMemory>,
     backoff: Backoff,
     job: Vec<u8>,
     /// Whether it has said that it could open its job.
     opened: bool,
-    lost: Option<Lost>,
+    lost: Option<ProcessLoss>,
 }
 
 /// A process that does errands, one after the other, until one fails or it is dropped.
-pub struct Helper {
+pub struct TaskProcess {
     process: Process,
     interrupted: Option<&'static AtomicBool>,
 }
 
-impl Helper {
+impl TaskProcess {
     /// Does an errand, which has so long; what came of it.
-    pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, Refusal> {
+    pub fn run(&mut self, errand: &[u8], limit: Duration) -> Result<Vec<u8>, ProcessError> {
         let sent = channel::send_frame(&self.process.socket, ERRAND, errand);
         sent.map_err(|gone| self.process.lose(gone.into()))?;
         self.process.reply(&mut Watch {
@@ -228,15 +228,15 @@ impl Helper {
 
 /// Why a process has not done what it was asked for.
 #[derive(Debug)]
-pub enum Refusal {
+pub enum ProcessError {
     /// In its own words.
     Said(String),
     /// It is gone.
-    Lost(Lost),
+    Lost(ProcessLoss),
 }
 
-impl From<Lost> for Refusal {
-    fn from(lost: Lost) -> Self {
+impl From<ProcessLoss> for ProcessError {
+    fn from(lost: ProcessLoss) -> Self {
         Self::Lost(lost)
     }
 }
@@ -271,13 +271,13 @@ impl Process {
     }
 
     /// Asks for a system; [`made`](Self::made) gives what came of it.
-    pub fn make(&mut self, request: &[u8]) -> Result<(), Lost> {
+    pub fn make(&mut self, request: &[u8]) -> Result<(), ProcessLoss> {
         let sent = channel::send_frame(&self.socket, MAKE, request);
         sent.map_err(|gone| self.lose(gone.into()))
     }
 
     /// What the process says of the system it was asked for.
-    pub fn made(&mut self, mut watch: Watch) -> Result<Vec<u8>, Refusal> {
+    pub fn made(&mut self, mut watch: Watch) -> Result<Vec<u8>, ProcessError> {
         if !self.opened {
             self.reply(&mut watch)?;
             self.opened = true;
@@ -285,11 +285,13 @@ impl Process {
         self.reply(&mut watch)
     }
 
-    fn reply(&mut self, watch: &mut Watch) -> Result<Vec<u8>, Refusal> {
+    fn reply(&mut self, watch: &mut Watch) -> Result<Vec<u8>, ProcessError> {
         let received = channel::receive_frame(&self.socket, || check_alive(watch, &mut self.child));
         match received.map_err(|lost| self.lose(lost))? {
             (DONE, bytes) => Ok(bytes),
-            (_, why) => Err(Refusal::Said(String::from_utf8_lossy(&why).into_owned())),
+            (_, why) => Err(ProcessError::Said(
+                String::from_utf8_lossy(&why).into_owned(),
+            )),
         }
     }
 
@@ -300,7 +302,7 @@ impl Process {
             .as_ref()
             .is_some_and(|memory| channel::body(memory).len() >= words);
         if !enough {
-            self.memory = Some(Memory::new(HEAD + words)?);
+            self.memory = Some(SharedMemory::new(HEAD + words)?);
         }
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -325,7 +327,7 @@ impl Process {
     }
 
     /// The request that was put into the memory is to be carried out.
-    pub fn request(&mut self) -> Result<(), Lost> {
+    pub fn request(&mut self) -> Result<(), ProcessLoss> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
@@ -337,7 +339,7 @@ impl Process {
     }
 
     /// Waits until the request is carried out.
-    pub fn wait(&mut self, mut watch: Watch) -> Result<(), Lost> {
+    pub fn wait(&mut self, mut watch: Watch) -> Result<(), ProcessLoss> {
         if let Some(lost) = &self.lost {
             return Err(lost.clone());
         }
@@ -353,22 +355,22 @@ impl Process {
     }
 
     /// Waits a short while for the answer to a leave request.
-    pub fn wait_briefly(&mut self) -> Result<(), Lost> {
+    pub fn wait_briefly(&mut self) -> Result<(), ProcessLoss> {
         self.wait(Watch::brief())
     }
 
     /// The process is not what it should be: how it ended, or else it is ended now.
-    pub fn lose(&mut self, why: Lost) -> Lost {
+    pub fn lose(&mut self, why: ProcessLoss) -> ProcessLoss {
         // One that has just closed its channel may need a moment to be seen as ended.
         let ended = (0..50).find_map(|_| match (&why, self.child.try_wait()) {
             (_, Ok(Some(status))) => Some(status),
-            (Lost::Confused, Ok(None)) => {
+            (ProcessLoss::Confused, Ok(None)) => {
                 std::thread::sleep(Duration::from_millis(2));
                 None
             }
             _ => None,
         });
-        let lost = ended.map_or(why, Lost::of);
+        let lost = ended.map_or(why, ProcessLoss::of);
         let _ = self.child.kill();
         let _ = self.child.wait();
         self.lost.get_or_insert(lost).clone()
@@ -381,7 +383,7 @@ impl Process {
 
 /// Checks the clock, the interrupt, and whether the process still lives: something it has started
 /// may hold its channel open.
-fn check_alive(watch: &mut Watch, child: &mut Child) -> Result<(), Lost> {
+fn check_alive(watch: &mut Watch, child: &mut Child) -> Result<(), ProcessLoss> {
     watch.check()?;
     match child.try_wait() {
         Ok(Some(_)) => Err(Gone.into()),

@@ -10,16 +10,16 @@ use dovetail_core::{
     System, Trial,
 };
 
-use crate::processes::lost::Lost;
+use crate::processes::lost::ProcessLoss;
 use crate::processes::memory::{Put, Take};
 use crate::processes::message::{
     DONE, PIECE, Question, put_step, read_interface, take_error, take_evaluation,
     take_linearization, take_response, words,
 };
-use crate::processes::process_pool::{Process, ProcessPool, Refusal};
+use crate::processes::process_pool::{Process, ProcessError, ProcessPool};
 
 /// What a system has to report at the end of its run; empty until then.
-pub type Told = Arc<Mutex<Vec<u8>>>;
+pub type FinalNotes = Arc<Mutex<Vec<u8>>>;
 
 /// What is to live in a process.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub enum StartError {
         /// Which one.
         system: String,
         /// How.
-        lost: Lost,
+        lost: ProcessLoss,
     },
 }
 
@@ -79,7 +79,7 @@ pub struct Remote {
     pool: ProcessPool,
     /// Present until the system is dropped.
     process: Option<Process>,
-    final_notes: Told,
+    final_notes: FinalNotes,
     /// Whether the process may be used again.
     once: bool,
     dictionary: Dictionary,
@@ -107,7 +107,7 @@ impl SystemRequest {
         }
     }
 
-    fn lost(&self, lost: Lost) -> StartError {
+    fn lost(&self, lost: ProcessLoss) -> StartError {
         StartError::Lost {
             system: self.name.clone(),
             lost,
@@ -163,16 +163,16 @@ impl Remote {
     ) -> Result<Self, StartError> {
         let face = match process.made(pool.watch_making(began)) {
             Ok(face) => face,
-            Err(Refusal::Said(why)) => {
+            Err(ProcessError::Said(why)) => {
                 if !order.once {
                     pool.keep(process);
                 }
                 return Err(StartError::Refused(why));
             }
-            Err(Refusal::Lost(lost)) => return Err(order.lost(lost)),
+            Err(ProcessError::Lost(lost)) => return Err(order.lost(lost)),
         };
         let Some((interface, capabilities)) = read_interface(&face, pool.texts()) else {
-            return Err(order.lost(process.lose(Lost::Confused)));
+            return Err(order.lost(process.lose(ProcessLoss::Confused)));
         };
         let memory = process.give_memory(words(&interface));
         memory.map_err(|source| order.no_process(source))?;
@@ -182,7 +182,7 @@ impl Remote {
             capabilities,
             pool: pool.clone(),
             process: Some(process),
-            final_notes: Told::default(),
+            final_notes: FinalNotes::default(),
             once: order.once,
             reached: f64::NAN,
             seconds: 0.0,
@@ -190,7 +190,7 @@ impl Remote {
     }
 
     /// Where its final notes will be found when the system is dropped.
-    pub fn told(&self) -> Told {
+    pub fn final_notes(&self) -> FinalNotes {
         self.final_notes.clone()
     }
 
@@ -209,7 +209,7 @@ impl Remote {
             .expect("BUG: the process is there until the system is dropped")
     }
 
-    fn failed(&self, lost: Lost) -> Error {
+    fn failed(&self, lost: ProcessLoss) -> Error {
         let remedies = lost.remedies();
         Error::system(&self.interface.name, self.reached, lost).with(remedies)
     }
@@ -314,7 +314,7 @@ impl Remote {
         }
         let error = take_error(&mut take);
         Err(error.unwrap_or_else(|| {
-            let lost = self.process().lose(Lost::Confused);
+            let lost = self.process().lose(ProcessLoss::Confused);
             self.failed(lost)
         }))
     }

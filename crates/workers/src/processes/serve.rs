@@ -19,9 +19,9 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Signal as Kill, getpid, kill_process};
 
 use crate::processes::channel::{self, ANSWERED, ASKED, Backoff, Gone};
-use crate::processes::memory::{Memory, Put, Take};
+use crate::processes::memory::{Put, SharedMemory, Take};
 use crate::processes::message::{
-    DONE, FAILED, PIECE, Question, Texts, put_error, put_evaluation, put_linearization,
+    DONE, FAILED, PIECE, Question, TextTable, put_error, put_evaluation, put_linearization,
     put_response, take_step, write_interface,
 };
 
@@ -40,7 +40,7 @@ pub trait SystemFactory {
     fn make(&mut self, request: &[u8]) -> std::result::Result<Box<dyn System>, String>;
 
     /// What there is to report of the system made last, at the end of its run.
-    fn told(&mut self) -> Vec<u8>;
+    fn final_notes(&mut self) -> Vec<u8>;
 }
 
 /// Serves the process that has started this one, whose end of the channel is our standard input,
@@ -50,7 +50,7 @@ pub trait SystemFactory {
 /// Standard input and output then belong to nobody: what foreign code reads is empty, and what it
 /// prints goes to standard error, away from results.
 pub fn serve<M: SystemFactory>(
-    texts: Texts,
+    texts: TextTable,
     open: impl FnOnce(&[u8]) -> std::result::Result<M, String>,
     task: impl FnMut(&[u8]) -> std::result::Result<Vec<u8>, String>,
 ) -> Result<()> {
@@ -97,9 +97,9 @@ fn end_with(socket: UnixStream) -> Result<()> {
 
 struct Server {
     socket: UnixStream,
-    memory: Option<Memory>,
+    memory: Option<SharedMemory>,
     backoff: Backoff,
-    texts: Texts,
+    texts: TextTable,
 }
 
 fn wait_on() -> std::result::Result<(), Gone> {
@@ -154,11 +154,11 @@ impl Server {
     ) -> std::result::Result<(), Gone> {
         self.introduce(system.as_mut())?;
         if let Some(file) = receive_file(&self.socket)? {
-            self.memory = Some(Memory::of(file).map_err(|_| Gone)?);
+            self.memory = Some(SharedMemory::of(file).map_err(|_| Gone)?);
         }
         let memory = self.memory.as_ref().ok_or(Gone)?;
-        let mut buffers = Buffers::new(system.interface());
-        let mut checkpoint = Transfer::default();
+        let mut buffers = AnswerBuffers::new(system.interface());
+        let mut checkpoint = CheckpointTransfer::default();
         loop {
             channel::wait(memory, &self.socket, ASKED, &mut self.backoff, wait_on)?;
             let words = channel::body(memory);
@@ -174,7 +174,7 @@ impl Server {
                 }
                 Question::TextOf => put_text(words, self.texts, take.float()),
                 Question::NumberOf => put_number(words, self.texts, &take.bytes()),
-                Question::Leave => put_bytes(words, &maker.told()),
+                Question::Leave => put_bytes(words, &maker.final_notes()),
                 Question::Save | Question::Restore => {
                     let system = system.as_mut();
                     let done = match asked {
@@ -201,12 +201,12 @@ impl Server {
     }
 }
 
-fn put_text(words: &[AtomicU64], texts: Texts, number: f64) {
+fn put_text(words: &[AtomicU64], texts: TextTable, number: f64) {
     let text = (texts.text)(number);
     put_bytes(words, text.as_bytes());
 }
 
-fn put_number(words: &[AtomicU64], texts: Texts, text: &[u8]) {
+fn put_number(words: &[AtomicU64], texts: TextTable, text: &[u8]) {
     let number = (texts.number)(&String::from_utf8_lossy(text));
     let mut put = Put::new(words);
     put.word(DONE);
@@ -242,11 +242,11 @@ fn receive_file(socket: &UnixStream) -> std::result::Result<Option<OwnedFd>, Gon
 
 /// A checkpoint on its way, piece by piece.
 #[derive(Default)]
-struct Transfer {
+struct CheckpointTransfer {
     bytes: Vec<u8>,
 }
 
-impl Transfer {
+impl CheckpointTransfer {
     /// Answers the piece from position `at` on; the first is taken from what the system is now.
     fn save(
         &mut self,
@@ -286,7 +286,7 @@ impl Transfer {
 }
 
 /// Room for questions and answers, made once.
-struct Buffers {
+struct AnswerBuffers {
     inputs: Vec<Signal>,
     /// For each number of derivatives that can be asked for.
     responses: [Response; 3],
@@ -295,7 +295,7 @@ struct Buffers {
     reached: f64,
 }
 
-impl Buffers {
+impl AnswerBuffers {
     fn new(interface: &Interface) -> Self {
         Self {
             inputs: interface
