@@ -508,7 +508,7 @@ pub(crate) fn refuse_to_replace(
     if scenario
         .units()
         .iter()
-        .any(|(_, prepared)| is_same(path, prepared.unit().path()))
+        .any(|(_, prepared)| is_same(path, prepared.fmu().path()))
     {
         return Err(Failure::misuse(format!(
             "{shown} is an FMU of the model: results would replace it"

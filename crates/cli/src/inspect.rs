@@ -118,7 +118,7 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn description(&self) -> &Description {
-        self.prepared.unit().description()
+        self.prepared.fmu().description()
     }
 
     fn to_text(&self) -> String {
@@ -177,7 +177,7 @@ impl Found<'_> {
             ("type", Alignment::Left),
             ("unit", Alignment::Left),
             ("start", Alignment::Right),
-            ("depends at once on", Alignment::Left),
+            ("depends directly on", Alignment::Left),
         ]);
         let interface = self.prepared.interface(self.name);
         for variable in self

@@ -23,13 +23,13 @@ const EXPECTED: &[(&str, i32, &str)] = &[
         0,
         "asked for the end of the simulation at t = 0.5",
     ),
-    ("segfault", 1, "crashed the unit by a segmentation fault"),
-    ("abort", 1, "crashed the unit by a call of abort()"),
+    ("segfault", 1, "crashed the FMU by a segmentation fault"),
+    ("abort", 1, "crashed the FMU by a call of abort()"),
     ("division", 1, "arithmetic exception"),
     (
         "stack-overflow",
         1,
-        "crashed the unit by a segmentation fault",
+        "crashed the FMU by a segmentation fault",
     ),
     ("exit", 1, "ended the whole program by calling exit()"),
     ("exit-in-instantiate", 2, "its process exited with code"),
@@ -81,7 +81,7 @@ const EXPECTED: &[(&str, i32, &str)] = &[
     (
         "wrong-dependencies",
         0,
-        "at once depends `force` on `position`",
+        "depends directly `force` on `position`",
     ),
     ("no-progress", 1, "goes no further"),
 ];

@@ -1,4 +1,4 @@
-//! A system with fewer capabilities than it has, to study what a poor unit does to a coupling.
+//! A system with fewer capabilities than it has, to study what a poor system does to a coupling.
 
 use crate::error::Error;
 use crate::forward_to_system;

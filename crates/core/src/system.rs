@@ -1,4 +1,4 @@
-//! Simulation units, as the engine sees them.
+//! Simulators, as the engine sees them.
 
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
@@ -8,7 +8,7 @@ use crate::macro_step::MacroStep;
 use crate::signal::{MAX_DEGREE, Signal};
 use crate::task::Response;
 
-/// One simulation unit `(S_k)`: inputs in, outputs out, states hidden.
+/// One simulator `(S_k)`: inputs in, outputs out, states hidden.
 ///
 /// Two methods are required. Everything else is a capability: override its accessor to say that the system has it.
 /// A step of size zero ([`MacroStep::instant`]) is a question about the present: the system takes the inputs' values

@@ -19,7 +19,7 @@ pub enum CallError {
     },
     /// It crashed.
     #[error(
-        "{function} crashed the unit by {crash}{}; nothing more can be asked of it", said(.message)
+        "{function} crashed the FMU by {crash}{}; nothing more can be asked of it", said(.message)
     )]
     Crashed {
         /// The function.

@@ -1,4 +1,4 @@
-//! FMI 2.0 and 3.0 units, for Co-Simulation and Model Exchange, as systems of a co-simulation.
+//! FMUs of FMI 2.0 and 3.0, for Co-Simulation and Model Exchange, as systems of a co-simulation.
 //!
 //! [`Fmu::open`] unpacks and reads a file, [`Fmu::prepare`] tries it out, [`PreparedFmu::system`]
 //! makes systems of it. This is the only crate that calls foreign libraries.

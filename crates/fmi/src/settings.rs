@@ -48,7 +48,7 @@ pub enum SettingError {
         given: usize,
     },
     /// The value is outside what the FMU allows.
-    #[error("`{name}` = {value} is outside of what the unit allows, {min} to {max}")]
+    #[error("`{name}` = {value} is outside of what the FMU allows, {min} to {max}")]
     OutOfRange {
         /// The name.
         name: String,
@@ -128,15 +128,13 @@ fn check_variable(
 /// Why a variable cannot be given a value before the run, if it cannot.
 fn obstacle(variable: &Variable) -> Option<&'static str> {
     match (variable.causality, variable.variability, variable.initial) {
-        (_, Variability::Constant, _) => Some("it is a constant of the unit"),
+        (_, Variability::Constant, _) => Some("it is a constant of the FMU"),
         (Causality::Independent, ..) => Some("it is the time"),
-        (Causality::CalculatedParameter, ..) => {
-            Some("the unit calculates it from other parameters")
-        }
+        (Causality::CalculatedParameter, ..) => Some("the FMU calculates it from other parameters"),
         (Causality::Input | Causality::Parameter | Causality::StructuralParameter, ..) => None,
         (_, _, Some(Initial::Exact | Initial::Approx)) => None,
-        (Causality::Output, ..) => Some("it is an output, which the unit computes"),
-        _ => Some("the unit computes it"),
+        (Causality::Output, ..) => Some("it is an output, which the FMU computes"),
+        _ => Some("the FMU computes it"),
     }
 }
 

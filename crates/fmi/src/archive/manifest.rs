@@ -20,7 +20,7 @@ pub(super) struct Manifest {
 pub(super) enum UnpackState {
     /// All files are there, as long as they should be.
     Whole,
-    /// All files are there, but some have other sizes: units write into their own files.
+    /// All files are there, but some have other sizes: FMUs write into their own files.
     Altered,
     /// Files are missing.
     Broken,

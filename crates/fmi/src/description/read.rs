@@ -125,7 +125,7 @@ impl Interfaces {
         };
         if interfaces.are_none() {
             root.departure(
-                "the unit is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
+                "the FMU is neither for Co-Simulation nor for Model Exchange, so it cannot be run"
                     .into(),
             )?;
         }
@@ -188,7 +188,7 @@ fn written_version(root: Element<'_>, written: &str) -> Result<Version, Descript
             Ok(Version::Two)
         }
         (Some("3"), _) => {
-            let taken = "the unit is read as one of version 3.0";
+            let taken = "the FMU is read as one of version 3.0";
             root.departure(format!(
                 "`fmiVersion` is {shown}, which is not a released version; {taken}"
             ))?;

@@ -104,7 +104,7 @@ pub(super) fn check(
     let given = !variable.start.is_empty();
     if wanted && !given && variable.value_type != ValueType::Clock {
         element.departure(format!(
-            "{name} has no start value, which the standard asks for; the unit's own is used"
+            "{name} has no start value, which the standard asks for; the FMU's own is used"
         ))?;
     }
     if given && variable.causality == Causality::Independent {

@@ -3,7 +3,7 @@
 use super::findings::{DescriptionError, Findings, quoted};
 use super::number::{self, Read};
 
-/// More nodes than any unit has: a guard for the memory.
+/// More nodes than any FMU has: a guard for the memory.
 const NODES: u32 = 16_000_000;
 
 /// Where lines begin, so that a line is found without reading the file again.
@@ -62,14 +62,14 @@ fn syntax(text: &str, lines: &Lines, error: &roxmltree::Error) -> DescriptionErr
     let (line, message) = match error {
         E::DtdDetected => {
             let at = text.find("<!DOCTYPE").unwrap_or(0);
-            let message = "it holds a document type definition (DTD), which no unit needs and \
+            let message = "it holds a document type definition (DTD), which no FMU needs and \
                            which is refused, since it \
                            can blow up the file; remove `<!DOCTYPE …>`";
             (lines.at(at), message.to_owned())
         }
         E::NodesLimitReached => (
             end,
-            format!("it has more than {NODES} elements and texts, which no unit needs"),
+            format!("it has more than {NODES} elements and texts, which no FMU needs"),
         ),
         E::NoRootNode | E::UnclosedRootNode | E::UnexpectedEndOfStream => (
             end,

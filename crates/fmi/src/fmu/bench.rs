@@ -27,24 +27,24 @@ pub struct Attempted {
 
 /// Tries one FMU in this process.
 pub struct TestBench {
-    unit: Arc<Fmu>,
+    fmu: Arc<Fmu>,
     instances: InstanceSource,
     log: Option<Arc<CallLog>>,
 }
 
 impl TestBench {
     /// For an FMU, whose calls are written down where there is a log.
-    pub fn new(unit: Arc<Fmu>, log: Option<Arc<CallLog>>) -> Self {
+    pub fn new(fmu: Arc<Fmu>, log: Option<Arc<CallLog>>) -> Self {
         Self {
-            unit,
+            fmu,
             instances: InstanceSource::fresh(),
             log,
         }
     }
 
     /// The FMU.
-    pub fn unit(&self) -> &Fmu {
-        &self.unit
+    pub fn fmu(&self) -> &Fmu {
+        &self.fmu
     }
 
     /// Carries an experiment out, over steps of about `step`.
@@ -71,7 +71,7 @@ impl TestBench {
         step: f64,
         experiment: &Experiment,
     ) -> Result<Observation, ExperimentFailure> {
-        let prepared = self.unit.lay_out(settings.clone(), step)?;
+        let prepared = self.fmu.lay_out(settings.clone(), step)?;
         prepared.check_library()?;
         let conditions = RunConditions {
             log: self.log.clone(),
@@ -113,7 +113,7 @@ impl TestBench {
 
     /// The sizes of the steps that make an instance dirty: as many as the run has room for.
     fn dirty_steps(&self, settings: &Settings, step: f64) -> Result<Vec<f64>, ExperimentFailure> {
-        let size = self.unit.lay_out(settings.clone(), step)?.probe_step(step);
+        let size = self.fmu.lay_out(settings.clone(), step)?.probe_step(step);
         let room = ((settings.stop - settings.start) / size) as usize;
         Ok(vec![size; room.clamp(1, DIRTY_STEPS)])
     }

@@ -85,7 +85,7 @@ fn not_offered(asked: Option<InterfaceUse>, scheduled_execution_only: bool) -> S
         ),
         Some(used) => format!("it does not offer {used}"),
         None if scheduled_execution_only => {
-            "it offers Scheduled Execution only; Dovetail runs units for Co-Simulation and Model \
+            "it offers Scheduled Execution only; Dovetail runs FMUs for Co-Simulation and Model \
              Exchange"
                 .to_owned()
         }

@@ -117,7 +117,7 @@ impl PreparedFmu {
         let journal = Journal::new(name, conditions.log.clone());
         let starts = conditions.inputs.clone().unwrap_or_else(|| self.starts());
         let early = abilities.early_inputs.then_some(&starts[..]);
-        match self.unit.description.version {
+        match self.fmu.description.version {
             Version::Two => {
                 let instance = self.instance2(journal, early, instances)?;
                 Ok(self.system_of(name, instance, abilities, conditions))
@@ -139,7 +139,7 @@ impl PreparedFmu {
         let monitor = instance.journal().monitor.clone();
         let layout = self.layout.clone();
         let abilities = abilities.clone();
-        let version = self.unit.description.version;
+        let version = self.fmu.description.version;
         let span = Span {
             stop: self.settings.stop,
             tolerance: conditions.asked_tolerance,
@@ -168,7 +168,7 @@ impl PreparedFmu {
 
     /// How many event indicators it has.
     fn indicators(&self) -> usize {
-        let description = &self.unit.description;
+        let description = &self.fmu.description;
         if description.version == Version::Two {
             return description.structure.indicator_count;
         }
@@ -188,7 +188,7 @@ impl PreparedFmu {
         early: Option<&[f64]>,
         instances: &InstanceSource,
     ) -> Result<Instance2, FmuError> {
-        let library = self.unit.library(&self.kind().model_identifier)?;
+        let library = self.fmu.library(&self.kind().model_identifier)?;
         let resources = file_uri(&self.resources());
         let from = self.instantiation(&library, &resources, journal);
         let instantiate = || Instance2::instantiate(from);
@@ -204,7 +204,7 @@ impl PreparedFmu {
         early: Option<&[f64]>,
         instances: &InstanceSource,
     ) -> Result<Instance3, FmuError> {
-        let library = self.unit.library(&self.kind().model_identifier)?;
+        let library = self.fmu.library(&self.kind().model_identifier)?;
         // 3.0 asks for a path that ends in a separator.
         let resources = format!("{}/", self.resources().display());
         let from = self.instantiation(&library, &resources, journal);
@@ -227,7 +227,7 @@ impl PreparedFmu {
     }
 
     fn resources(&self) -> PathBuf {
-        self.unit.archive.folder().join("resources")
+        self.fmu.archive.folder().join("resources")
     }
 
     fn instantiation<'a>(
@@ -239,7 +239,7 @@ impl PreparedFmu {
         Instantiation {
             library,
             co_simulation: self.used == InterfaceUse::CoSimulation,
-            token: &self.unit.description.token,
+            token: &self.fmu.description.token,
             resources,
             journal,
         }
@@ -286,7 +286,7 @@ impl PreparedFmu {
 
     /// The values that were given, of structural parameters and of all others but inputs.
     fn structural_and_plain_values(&self) -> (Vec<&Given>, Vec<&Given>) {
-        let variables = &self.unit.description.variables;
+        let variables = &self.fmu.description.variables;
         let is_structural =
             |(index, _): &&Given| variables[*index].causality == Causality::StructuralParameter;
         let is_input = |index: &usize| self.layout.elements_of_inputs.contains_key(index);
@@ -297,7 +297,7 @@ impl PreparedFmu {
 
     fn set_starts(&self, instance: &mut impl Values, given: &[&Given]) -> Result<(), CallError> {
         for (index, values) in given {
-            let variable = &self.unit.description.variables[*index];
+            let variable = &self.fmu.description.variables[*index];
             instance.set_start(variable.value_type, variable.reference, values)?;
         }
         Ok(())

@@ -103,7 +103,7 @@ impl RunConditions {
 
 /// An FMU that was tried and is ready for systems to be made of it.
 pub struct PreparedFmu {
-    unit: Arc<Fmu>,
+    fmu: Arc<Fmu>,
     pub(crate) settings: Settings,
     used: InterfaceUse,
     pub(crate) layout: Arc<Layout>,
@@ -119,7 +119,7 @@ pub struct PreparedFmu {
 impl std::fmt::Debug for PreparedFmu {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Prepared")
-            .field("unit", &self.unit.path)
+            .field("fmu", &self.fmu.path)
             .field("abilities", &self.abilities)
             .finish()
     }
@@ -216,8 +216,8 @@ impl PreparedFmu {
     }
 
     /// The FMU.
-    pub fn unit(&self) -> &Arc<Fmu> {
-        &self.unit
+    pub fn fmu(&self) -> &Arc<Fmu> {
+        &self.fmu
     }
 
     /// The interface in use.
@@ -271,8 +271,8 @@ impl PreparedFmu {
 
     /// Loads the library; an FMU for Co-Simulation that cannot be stepped is of no use.
     fn check_library(&self) -> Result<(), FmuError> {
-        let library = self.unit.library(&self.kind().model_identifier)?;
-        let step = match self.unit.description.version {
+        let library = self.fmu.library(&self.kind().model_identifier)?;
+        let step = match self.fmu.description.version {
             Version::Two => "fmi2DoStep",
             Version::Three => "fmi3DoStep",
         };
@@ -285,7 +285,7 @@ impl PreparedFmu {
     }
 
     fn kind(&self) -> &InterfaceDescription {
-        match self.unit.choose(Some(self.used)) {
+        match self.fmu.choose(Some(self.used)) {
             Ok((_, kind)) => kind,
             Err(_) => unreachable!("BUG: the interface was chosen when the FMU was prepared"),
         }

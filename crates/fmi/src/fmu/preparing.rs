@@ -103,7 +103,7 @@ impl Fmu {
             InterfaceUse::ModelExchange => FmuCapabilities::of_model_exchange(kind, &layout),
         };
         Ok(PreparedFmu {
-            unit: self.clone(),
+            fmu: self.clone(),
             settings,
             used,
             values,

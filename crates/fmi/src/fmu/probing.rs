@@ -75,7 +75,7 @@ impl PreparedFmu {
         let starts = self.starts();
         let early = early.then_some(&starts[..]);
         let journal = Journal::new("probe", log);
-        let seen = match self.unit.description.version {
+        let seen = match self.fmu.description.version {
             Version::Two => {
                 let instance = self.instance2(journal, early, instances)?;
                 self.reactions_of(instance, asked)?
@@ -163,7 +163,7 @@ impl PreparedFmu {
         if !unexpected.is_empty() {
             let what = unexpected.join(", ");
             self.warnings.push(format!(
-                "it declares no such dependency, but at once depends {what}; this is taken into \
+                "it declares no such dependency, but depends directly {what}; this is taken into \
                  account"
             ));
         }

@@ -107,7 +107,7 @@ fn traces(seen: &Result<Observation, ExperimentFailure>) -> Option<String> {
     match seen.as_ref().map(|seen| &seen.readings[..]) {
         Ok([before, after]) if !differ(before, after) => None,
         Ok([before, after]) => Some(format!(
-            "asking for directional derivatives moves the unit by {:.1e}",
+            "asking for directional derivatives moves the FMU by {:.1e}",
             relative_distance(before, after)
         )),
         Ok(_) => Some("BUG: two readings".to_owned()),

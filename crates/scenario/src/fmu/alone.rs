@@ -27,14 +27,14 @@ pub(crate) fn scenario(
         BadModel::of_file(path, Problem::general(error.to_string()))
     };
     let mut fmus = FmuStore::new(changes, (0.0, 1.0));
-    let unit = fmus.open(path).map_err(refused)?;
-    let experiment = unit.description().experiment;
+    let fmu = fmus.open(path).map_err(refused)?;
+    let experiment = fmu.description().experiment;
     let (start, stop) =
         proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
     fmus.set_span((start, stop));
-    let name = system_name(&unit.description().model_name, path);
+    let name = system_name(&fmu.description().model_name, path);
     let values = own_values(&name, changes).map_err(bad)?;
-    let recorded = recorded(&name, unit.description(), &changes.record, true);
+    let recorded = recorded(&name, fmu.description(), &changes.record, true);
     let usage = FmuUsage {
         interface: changes.interface,
         values,
@@ -56,7 +56,7 @@ pub(crate) fn scenario(
         path: path.display().to_string(),
         text: String::new(),
     };
-    let name = unit.description().model_name.clone();
+    let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
     Ok(Scenario {
         proposed_step: step.filter(|size| *size > 0.0 && *size < stop - start),

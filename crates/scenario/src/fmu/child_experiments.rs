@@ -49,7 +49,7 @@ impl ProbedFmu {
     ) -> Result<T, ExperimentFailure> {
         static BENCH: Mutex<Option<TestBench>> = Mutex::new(None);
         let mut bench = BENCH.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_of_this = |bench: &TestBench| bench.unit().path() == self.origin.path;
+        let is_of_this = |bench: &TestBench| bench.fmu().path() == self.origin.path;
         if !bench.as_ref().is_some_and(is_of_this) {
             *bench = Some(self.bench()?);
         }

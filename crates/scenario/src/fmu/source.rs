@@ -74,8 +74,8 @@ impl FmuSource {
             origin,
             knowledge,
         } = from_bytes(bytes)?;
-        let unit = origin.open().map_err(|error| error.to_string())?;
-        let prepared = unit.prepare_known(origin.settings.clone(), origin.step, &knowledge);
+        let fmu = origin.open().map_err(|error| error.to_string())?;
+        let prepared = fmu.prepare_known(origin.settings.clone(), origin.step, &knowledge);
         let prepared = prepared.map_err(|error| error.to_string())?;
         Ok(Self::new(&name, Arc::new(prepared), origin))
     }
@@ -86,7 +86,7 @@ impl FmuSource {
 
     /// What is to be said of the FMU before a run.
     pub fn warnings(&self) -> Vec<String> {
-        let file = self.prepared.unit().warnings().iter();
+        let file = self.prepared.fmu().warnings().iter();
         let all = file.chain(self.prepared.warnings());
         all.map(|text| format!("`{}`: {text}", self.name)).collect()
     }
@@ -106,7 +106,7 @@ impl SystemSource for FmuSource {
     }
 
     fn build(&self, options: &BuildOptions) -> Result<Built, String> {
-        let proposed = self.prepared.unit().description().experiment.tolerance;
+        let proposed = self.prepared.fmu().description().experiment.tolerance;
         // Under Model Exchange the solver is ours.
         let has_solver = self.prepared.used() == InterfaceUse::CoSimulation;
         let asked = options.fmu_tolerance.or(proposed);
@@ -161,7 +161,7 @@ impl SystemSource for FmuSource {
 
     fn single_instance(&self) -> Option<SingleInstance> {
         self.prepared.only_once().then(|| SingleInstance {
-            file: self.prepared.unit().path().to_owned(),
+            file: self.prepared.fmu().path().to_owned(),
             declared: self.prepared.declared().single,
         })
     }

@@ -23,17 +23,17 @@ pub(crate) struct FmuStore {
     strictness: Strictness,
     /// Start and end of the run.
     span: (f64, f64),
-    units: HashMap<PathBuf, Arc<Fmu>>,
+    fmus: HashMap<PathBuf, Arc<Fmu>>,
     prepared: HashMap<String, (Arc<PreparedFmu>, FmuOrigin)>,
-    /// What is known of the units that are still to be prepared, in their order.
+    /// What is known of the FMUs that are still to be prepared, in their order.
     known: VecDeque<ProbeResult>,
-    /// Processes in which units are tried out.
+    /// Processes in which FMUs are tried out.
     helpers: Option<ProcessPool>,
     /// The file in which calls are written down.
     fmi_log: Option<PathBuf>,
     /// What is to be recorded.
     record: Vec<String>,
-    /// What the solvers of units are asked for while they are tried.
+    /// What the solvers of FMUs are asked for while they are tried.
     tolerance: f64,
     /// Units that cannot be run are described all the same.
     inspecting: bool,
@@ -48,7 +48,7 @@ pub(crate) struct FmuUsage {
     pub sub_steps: u64,
     pub continuous: Vec<String>,
     pub recorded: Vec<String>,
-    /// What the unit declares is believed.
+    /// What the FMU declares is believed.
     pub unprobed: bool,
 }
 
@@ -63,7 +63,7 @@ impl FmuStore {
         Self {
             strictness,
             span,
-            units: HashMap::new(),
+            fmus: HashMap::new(),
             prepared: HashMap::new(),
             known,
             helpers,
@@ -84,15 +84,15 @@ impl FmuStore {
         self.span = span;
     }
 
-    /// The unit in a file, opened once.
+    /// The FMU in a file, opened once.
     pub fn open(&mut self, path: &Path) -> Result<Arc<Fmu>, FmuError> {
         let key = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if let Some(unit) = self.units.get(&key) {
-            return Ok(unit.clone());
+        if let Some(fmu) = self.fmus.get(&key) {
+            return Ok(fmu.clone());
         }
-        let unit = Fmu::open(path, self.strictness)?;
-        self.units.insert(key, unit.clone());
-        Ok(unit)
+        let fmu = Fmu::open(path, self.strictness)?;
+        self.fmus.insert(key, fmu.clone());
+        Ok(fmu)
     }
 
     /// The FMU in a file, ready to be used so under a name; tried once for each usage.
@@ -102,23 +102,23 @@ impl FmuStore {
         path: &Path,
         usage: FmuUsage,
     ) -> Result<FmuSource, FmuError> {
-        let unit = self.open(path)?;
+        let fmu = self.open(path)?;
         let known = self.known.pop_front();
         let key = format!("{} {usage:?}", path.display());
         if let Some((prepared, origin)) = self.prepared.get(&key) {
             return Ok(FmuSource::new(name, prepared.clone(), origin.clone()));
         }
-        let origin = self.origin(&unit, path, &usage);
-        let prepared = Arc::new(self.tried(name, &unit, &origin, usage.unprobed, known)?);
+        let origin = self.origin(&fmu, path, &usage);
+        let prepared = Arc::new(self.tried(name, &fmu, &origin, usage.unprobed, known)?);
         self.prepared
             .insert(key, (prepared.clone(), origin.clone()));
         Ok(FmuSource::new(name, prepared, origin))
     }
 
     /// How the FMU is to be used, in a form that other processes understand.
-    fn origin(&self, unit: &Fmu, path: &Path, usage: &FmuUsage) -> FmuOrigin {
+    fn origin(&self, fmu: &Fmu, path: &Path, usage: &FmuUsage) -> FmuOrigin {
         let (start, stop) = self.span;
-        let proposed = unit.description().experiment.step_size;
+        let proposed = fmu.description().experiment.step_size;
         let step = proposed.filter(|size| *size > 0.0 && *size < stop - start);
         let usage = usage.clone();
         let settings = Settings {
@@ -145,7 +145,7 @@ impl FmuStore {
     fn tried(
         &self,
         name: &str,
-        unit: &Arc<Fmu>,
+        fmu: &Arc<Fmu>,
         origin: &FmuOrigin,
         unprobed: bool,
         known: Option<ProbeResult>,
@@ -153,20 +153,20 @@ impl FmuStore {
         let step = origin.step;
         let settings = origin.settings.clone();
         if let Some(known) = known {
-            return unit.prepare_known(settings, step, &known);
+            return fmu.prepare_known(settings, step, &known);
         }
         if unprobed {
-            return unit.prepare(settings, step, Probing::Declared);
+            return fmu.prepare(settings, step, Probing::Declared);
         }
         let Some(pool) = &self.helpers else {
-            return unit.prepare(settings, step, Probing::Here);
+            return fmu.prepare(settings, step, Probing::Here);
         };
-        let single = unit.choose(settings.interface)?.1.only_once_per_process;
+        let single = fmu.choose(settings.interface)?.1.only_once_per_process;
         let log = self.fmi_log.clone().map(|path| (path, name.to_owned()));
         let mut experiments = ChildExperiments::new(pool, origin, single, log);
-        match unit.prepare(settings.clone(), step, Probing::There(&mut experiments)) {
+        match fmu.prepare(settings.clone(), step, Probing::There(&mut experiments)) {
             Err(FmuError::NotTried(why)) if self.inspecting => {
-                unit.describe(settings, step, &why.to_string())
+                fmu.describe(settings, step, &why.to_string())
             }
             prepared => prepared,
         }

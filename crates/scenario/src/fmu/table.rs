@@ -109,7 +109,7 @@ fn open(
 fn check_sub_steps(source: &FmuSource, table: &SystemTable) -> Result<(), Vec<Problem>> {
     match &table.sub_steps {
         Some(parts) if source.prepared().used() == InterfaceUse::ModelExchange => {
-            let message = "sub-steps are for Co-Simulation: a unit for Model Exchange follows its inputs exactly";
+            let message = "sub-steps are for Co-Simulation: an FMU for Model Exchange follows its inputs exactly";
             Err(vec![Problem::at(parts.span(), message)])
         }
         _ => Ok(()),

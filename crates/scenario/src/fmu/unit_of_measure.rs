@@ -8,7 +8,7 @@ use crate::source::system_source::UnitOfMeasure;
 
 /// A variable of an FMU by the name of one of its elements, `x` or `x[1,2]`.
 fn variable<'a>(prepared: &'a PreparedFmu, element: &str) -> Option<&'a Variable> {
-    let variables = &prepared.unit().description().variables;
+    let variables = &prepared.fmu().description().variables;
     let exact = variables.iter().find(|v| v.name == element);
     exact.or_else(|| {
         let (array, _) = element.rsplit_once('[')?;
@@ -25,7 +25,7 @@ pub(crate) fn unit_of_measure<'a>(
 ) -> Option<UnitOfMeasure<'a>> {
     let variable = variable(prepared, element)?;
     let name = variable.unit.as_ref()?;
-    let units = &prepared.unit().description().units;
+    let units = &prepared.fmu().description().units;
     let definition = units.iter().find(|definition| definition.name == *name)?;
     Some(UnitOfMeasure {
         definition,
