@@ -607,3 +607,18 @@ fn workers_of(program: &Child) -> Vec<u32> {
 fn is_worker(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/cmdline")).is_ok_and(|line| line.contains("worker"))
 }
+
+#[test]
+fn the_library_uses_the_program_as_its_worker() {
+    let program = env!("CARGO_BIN_EXE_dovetail");
+    let fmu = Fixture::new(Model::Prey, Version::Three).build();
+    let model = dovetail::Model::builder(&fmu)
+        .stop_time(1.0)
+        .worker_executable(program, &["worker"])
+        .load()
+        .unwrap();
+    let plain = model.run().unwrap();
+    let processes = model.simulation().processes(program, &["worker"]).run();
+    let last = |run: &dovetail::Run| run.last("Prey.population").unwrap().to_bits();
+    assert_eq!(last(&plain), last(&processes.unwrap()));
+}

@@ -67,6 +67,7 @@ pub use dovetail_scenario as scenario;
 
 pub use dovetail_core::{Interface, MacroStep, Notice, Observer, Remedy, Response, Signal, System};
 pub use dovetail_report::{RunSummary, Verdict};
+pub use dovetail_scenario::serve_worker;
 
 pub use comparison::Compared;
 pub use coupling::Coupling;

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use dovetail_scenario::{Catalog, Overrides, Scenario, SourceText};
+use dovetail_scenario::{Catalog, Overrides, Scenario, SourceText, helpers};
 
 use crate::comparison::{Compared, compare};
 use crate::enclosure::{Enclosure, enclose};
 use crate::error::Error;
 use crate::run::Run;
-use crate::simulation::Simulation;
+use crate::simulation::{NEVER, Simulation};
 
 /// A model: a TOML file, an FMU, a system structure (SSP), or [systems of a program](crate::Coupling).
 #[derive(Debug)]
@@ -97,6 +97,15 @@ impl ModelBuilder {
     /// The time at which runs stop.
     pub fn stop_time(mut self, time: f64) -> Self {
         self.overrides.stop_time = Some(time);
+        self
+    }
+
+    /// Tries FMUs out in processes of this program, so that one that crashes or hangs harms nobody. It is the program
+    /// `dovetail` with the argument `worker`, or any program that then calls [`serve_worker`](crate::serve_worker).
+    /// Without it FMUs are tried out in this process.
+    pub fn worker_executable(mut self, program: impl AsRef<Path>, arguments: &[&str]) -> Self {
+        let program = program.as_ref().to_owned();
+        self.overrides.helpers = Some(helpers(program, arguments, None, &NEVER));
         self
     }
 

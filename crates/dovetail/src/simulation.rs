@@ -1,6 +1,7 @@
 //! A run with choices of its own.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dovetail_core::Observer;
@@ -12,7 +13,7 @@ use crate::execution::Execution;
 use crate::run::Run;
 
 /// Nobody asks for the end of a run.
-static NEVER: AtomicBool = AtomicBool::new(false);
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// A run that is about to begin.
 pub struct Simulation<'a> {
@@ -68,6 +69,14 @@ impl<'a> Simulation<'a> {
     /// Spreads the systems over so many threads.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.placement = Placement::Threads(Some(threads));
+        self
+    }
+
+    /// Gives each system a process of its own: one that crashes or hangs takes nobody with it. The program is that of
+    /// [`ModelBuilder::worker_executable`](crate::ModelBuilder::worker_executable).
+    pub fn processes(mut self, program: impl AsRef<Path>, arguments: &[&str]) -> Self {
+        let program = program.as_ref().to_owned();
+        self.placement = Placement::processes(program, arguments, None, &NEVER);
         self
     }
 
