@@ -474,6 +474,50 @@ fn who_watches_does_not_matter() {
     }
 }
 
+/// Where a run may be taken back, its FMUs hear so with every step; otherwise that it never will be.
+#[test]
+fn going_back_is_announced_with_every_step() {
+    for version in [Version::Two, Version::Three] {
+        let folder = tempfile::tempdir().unwrap();
+        let fmu = Fixture::new(Model::Prey, version).build();
+        let text = format!(
+            "[model]\nstop-time = 1\n[systems.prey]\nfmu = {:?}\nprobe = false\n",
+            fmu.display().to_string()
+        );
+        let source = SourceText {
+            path: "model.toml".into(),
+            text,
+        };
+        let scenario =
+            Scenario::parse(source, &Overrides::default()).unwrap_or_else(|bad| panic!("{bad}"));
+        let mut choices = Choices::default();
+        choices.set("method", "jacobi");
+        choices.set("step", "0.25");
+        let mut results = Vec::new();
+        for goes_back in [false, true] {
+            let path = folder.path().join("calls");
+            let options = RunOptions {
+                fmi_log: Some(dovetail_fmi::CallLog::create(&path).unwrap()),
+                goes_back,
+                ..scenario.options(&choices).unwrap()
+            };
+            let recorded = recorded(&scenario, &options);
+            results.push(recorded.times().to_vec());
+            drop(options);
+            let calls = std::fs::read_to_string(&path).unwrap();
+            let steps: Vec<&str> = calls
+                .lines()
+                .filter(|line| line.contains("DoStep("))
+                .collect();
+            assert_eq!(steps.len(), 4, "{calls}");
+            let never = |line: &&&str| line.contains(", true") || line.contains(", 1)");
+            let announced = steps.len() - steps.iter().filter(never).count();
+            assert_eq!(announced, if goes_back { 4 } else { 0 }, "{calls}");
+        }
+        assert_eq!(results[0], results[1]);
+    }
+}
+
 /// The same model as TOML and as a system structure gives identical results.
 #[test]
 fn structures_are_models() {

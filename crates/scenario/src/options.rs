@@ -29,6 +29,9 @@ pub struct RunOptions {
     pub placement: Placement,
     /// Where all calls of FMUs are written down; never in a model either.
     pub fmi_log: Option<Arc<CallLog>>,
+    /// The run may be taken back to before its current communication point, by restoring a checkpoint: FMUs are told so with every
+    /// step, and keep what they need for it.
+    pub goes_back: bool,
 }
 
 impl RunOptions {
@@ -167,6 +170,7 @@ impl Choices {
             method: self.method(registry)?,
             placement: Placement::default(),
             fmi_log: None,
+            goes_back: false,
         })
     }
 

@@ -34,11 +34,13 @@ impl FastSteps {
         layout: &Arc<Layout>,
         abilities: &FmuCapabilities,
         version: Version,
+        goes_back: bool,
     ) -> Self {
+        let plain = is_plain(abilities, layout) && !goes_back;
         let saves = abilities.rollback && version == Version::Two;
         let has_slopes = abilities.slopes != OutputSlopes::Unknown;
         Self {
-            prepared: is_plain(abilities, layout).then(|| instance.prepare_step(layout)),
+            prepared: plain.then(|| instance.prepare_step(layout)),
             needs_preparation: abilities.inputs != InputMode::Held || saves,
             remembers: abilities.linearizes || abilities.event_mode || has_slopes,
             trouble: None,

@@ -27,6 +27,8 @@ pub(crate) struct Span {
     pub stop: f64,
     /// The relative tolerance that the FMU is asked for.
     pub tolerance: Option<f64>,
+    /// States from before the current communication point may be restored later.
+    pub goes_back: bool,
 }
 
 /// How far an instance has come in its life.
@@ -212,7 +214,7 @@ impl<I: Instance> CoSimulation<I> {
         let interface = layout.interface(name);
         let inputs = interface.inputs.len();
         Self {
-            fast_path: FastSteps::new(&instance, &layout, &abilities, version),
+            fast_path: FastSteps::new(&instance, &layout, &abilities, version, span.goes_back),
             tried: TriedStep::nothing(&interface),
             applied: AppliedInputs::at_start(&interface.inputs),
             past: DiscretePast::none(inputs),

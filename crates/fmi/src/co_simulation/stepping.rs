@@ -327,9 +327,9 @@ impl<I: Instance> CoSimulation<I> {
     fn step(&mut self, step: MacroStep, already_set: bool) -> Result<StepEnd, CallError> {
         let mut request = StepRequest {
             step,
-            // Whoever tries a step goes back to where it began, but never further: that is the flag
-            // of the standard.
-            final_step: !self.is_saved() || step.start <= self.now,
+            // Whoever tries a step goes back to where it began, but never further unless that was
+            // announced: that is the flag of the standard.
+            final_step: !self.span.goes_back && (!self.is_saved() || step.start <= self.now),
             input_references: &self.layout.smooth_inputs,
             input_values: &self.buffers.inputs,
             output_references: &self.layout.read,

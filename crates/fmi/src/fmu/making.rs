@@ -143,6 +143,7 @@ impl PreparedFmu {
         let span = Span {
             stop: self.settings.stop,
             tolerance: conditions.asked_tolerance,
+            goes_back: conditions.goes_back,
         };
         let system: Box<dyn System> = match self.used {
             InterfaceUse::CoSimulation => Box::new(CoSimulation::new(

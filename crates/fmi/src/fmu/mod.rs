@@ -86,6 +86,8 @@ pub struct RunConditions {
     pub log: Option<Arc<CallLog>>,
     /// What is known of the inputs before initialization; their start values where nothing is.
     pub inputs: Option<Vec<f64>>,
+    /// States from before the current communication point may be restored later.
+    pub goes_back: bool,
 }
 
 impl RunConditions {
@@ -97,6 +99,7 @@ impl RunConditions {
             asked_tolerance: settings.probe_tolerance,
             log: None,
             inputs: None,
+            goes_back: false,
         }
     }
 }

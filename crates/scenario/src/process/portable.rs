@@ -56,6 +56,7 @@ pub(crate) struct RemoteBuild {
     /// The file in which calls are written down, and the mark of its lines.
     log: Option<(PathBuf, Option<String>)>,
     inputs: Option<Vec<f64>>,
+    goes_back: bool,
 }
 
 impl RemoteBuild {
@@ -67,6 +68,7 @@ impl RemoteBuild {
             fmu_tolerance: options.fmu_tolerance,
             log: log.map(|log| (log.path().to_owned(), log.mark().map(str::to_owned))),
             inputs: options.inputs.clone(),
+            goes_back: options.goes_back,
         }
     }
 
@@ -82,6 +84,7 @@ impl RemoteBuild {
             fmu_tolerance: self.fmu_tolerance,
             log: self.log.map(open).transpose()?,
             inputs: self.inputs,
+            goes_back: self.goes_back,
         })
     }
 }

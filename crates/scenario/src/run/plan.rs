@@ -50,6 +50,7 @@ impl Scenario {
             fmu_tolerance: fmu_tolerance(kind, options),
             log: options.fmi_log.clone(),
             inputs: None,
+            goes_back: options.goes_back,
         };
         let systems = BuildPlan {
             each: vec![each; self.parts.len()],
