@@ -76,6 +76,6 @@ pub use error::Error;
 pub use execution::{Executed, Execution, Keep, RowFile};
 pub use fn_system::FnSystem;
 pub use model::{Model, ModelBuilder};
-pub use option_tables::option_tables;
+pub use option_tables::{option_table, option_tables};
 pub use run::Run;
 pub use simulation::Simulation;

@@ -24,6 +24,12 @@ pub fn option_tables(registry: &Registry) -> String {
     text
 }
 
+/// Markdown: the table of a method's own options; none where there is no such method.
+pub fn option_table(registry: &Registry, method: &str) -> Option<String> {
+    let kind = registry.method(method)?;
+    Some(table(kind.options(), &registry.solver_names()))
+}
+
 fn table(options: &[OptionSpec], solvers: &[&'static str]) -> String {
     let mut text = String::from("| option | values | default | meaning |\n|---|---|---|---|\n");
     for option in options {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use dovetail::methods::{OptionSpec, ValueKind};
 use dovetail::scenario::registry;
-use dovetail::{Model, option_tables};
+use dovetail::{Model, option_table, option_tables};
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -22,6 +22,37 @@ fn the_manual_has_the_options_that_there_are() {
     } else {
         assert_eq!(format!("## Every run{tables}"), now);
     }
+}
+
+/// A page with the tables between its marks, `<!-- options of METHOD -->` and `<!-- end of options -->`, as they are now.
+fn with_tables(text: &str) -> String {
+    let mut pieces = text.split("<!-- options of ");
+    let mut page = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (method, rest) = piece.split_once(" -->").unwrap();
+        let (_, rest) = rest.split_once("<!-- end of options -->").unwrap();
+        let table = option_table(&registry(), method).expect("a method that there is");
+        page += &format!("<!-- options of {method} -->\n{table}<!-- end of options -->{rest}");
+    }
+    page
+}
+
+/// Rewrite them in the same way.
+#[test]
+fn the_pages_of_methods_have_their_options() {
+    let pages = std::fs::read_dir(root().join("book/src/methods")).unwrap();
+    let mut tables = 0;
+    for page in pages.map(|entry| entry.unwrap().path()) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        let now = with_tables(&text);
+        tables += now.matches("<!-- options of ").count();
+        if std::env::var_os("DOVETAIL_OPTIONS").is_some() {
+            std::fs::write(&page, now).unwrap();
+        } else {
+            assert_eq!(text, now, "{}", page.display());
+        }
+    }
+    assert_eq!(tables, 4);
 }
 
 /// Whether the default is a value, rather than words.
