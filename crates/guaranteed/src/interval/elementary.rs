@@ -60,7 +60,7 @@ impl Interval {
 
     /// The arc sine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn asin(self) -> Self {
-        if self.lo < -1.0 || self.hi > 1.0 {
+        if !self.within(Self::COSINES) {
             return Self::ENTIRE;
         }
         self.increasing(core_math::asin, |x| x == 0.0)
@@ -68,11 +68,10 @@ impl Interval {
 
     /// The arc cosine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn acos(self) -> Self {
-        if self.lo < -1.0 || self.hi > 1.0 {
+        if !self.within(Self::COSINES) {
             return Self::ENTIRE;
         }
-        let decreasing = |x: f64| -core_math::acos(x);
-        -self.increasing(decreasing, |x| x == 1.0)
+        -self.increasing(|x| -core_math::acos(x), |x| x == 1.0)
     }
 
     /// The arc tangent.
@@ -109,26 +108,24 @@ impl Interval {
 
     /// The sign: -1, 0 or 1, and everything between those that are possible.
     pub fn sign(self) -> Self {
-        let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
-        Self {
-            lo: sign(self.lo),
-            hi: sign(self.hi),
-        }
+        self.map_bounds(|x| if x == 0.0 { 0.0 } else { x.signum() })
     }
 
     /// The largest integer that is not greater.
     pub fn floor(self) -> Self {
-        Self {
-            lo: self.lo.floor(),
-            hi: self.hi.floor(),
-        }
+        self.map_bounds(f64::floor)
     }
 
     /// The smallest integer that is not less.
     pub fn ceil(self) -> Self {
+        self.map_bounds(f64::ceil)
+    }
+
+    /// The image under a function that never decreases and has no rounding.
+    fn map_bounds(self, function: RealFunction) -> Self {
         Self {
-            lo: self.lo.ceil(),
-            hi: self.hi.ceil(),
+            lo: function(self.lo),
+            hi: function(self.hi),
         }
     }
 
