@@ -7,6 +7,8 @@
 //! does not vary has no slope. At kinks (`abs`, `min`, `max`, conditions) the derivative is that of
 //! the branch taken; steps (`floor`, `ceil`, `sign`, comparisons) have derivative 0.
 
+use std::iter::zip;
+
 use crate::number::Number;
 use crate::operation::{Binary, Unary};
 
@@ -33,9 +35,8 @@ impl<T: Number> Dual<T> {
 
     /// Numbers that vary at these rates.
     pub fn moving(values: &[T], rates: &[T]) -> Vec<Self> {
-        let pairs = values.iter().cloned().zip(rates);
-        pairs
-            .map(|(value, rate)| Self::new(value, rate.clone()))
+        zip(values, rates)
+            .map(|(value, rate)| Self::new(value.clone(), rate.clone()))
             .collect()
     }
 

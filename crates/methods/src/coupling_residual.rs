@@ -2,6 +2,8 @@
 
 use dovetail_core::{Connections, Error, Exchange, Observer, Source};
 
+use crate::due_tasks::due;
+
 /// The largest coupling residual of a run: by how much an input, at the end of a step, differed from what its source answers
 /// there. Zero when interfaces really meet; the jump of a held input otherwise. Only what was answered for the same time is
 /// compared: not an event that the source has just crossed, nor systems that keep different times. What jumps from value to value is
@@ -135,7 +137,7 @@ impl<'a> CouplingResidual<'a> {
 
 impl Observer for CouplingResidual<'_> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        for task in exchange.tasks.iter().filter(|task| task.due) {
+        for task in due(exchange.tasks) {
             let time = if task.step.is_instant() {
                 f64::NAN
             } else {

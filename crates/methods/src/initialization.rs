@@ -488,8 +488,7 @@ impl<'a> StartSearch<'a> {
     /// Asks these systems and takes their outputs in.
     fn ask(&mut self, workers: &mut dyn Workers, systems: &[usize]) -> Result<(), Error> {
         for &system in systems {
-            let task = &mut self.tasks[system];
-            workers.advance(std::slice::from_mut(task))?;
+            workers.advance(&mut self.tasks[system..=system])?;
             self.take_in(system);
         }
         Ok(())

@@ -10,7 +10,7 @@ use dovetail_methods::{
 };
 use indexmap::IndexMap;
 
-use crate::diagnostic::{GivenChoice, Problem};
+use crate::diagnostic::Problem;
 use crate::enclosure_methods::ENCLOSURES;
 use crate::file::toml_file::ModelFile;
 use crate::placement::Placement;
@@ -94,10 +94,7 @@ impl Choice {
     fn problem(&self, key: &str, message: String) -> Problem {
         match &self.span {
             Some(span) => Problem::at(span.clone(), message),
-            None => Problem::general(message).of(GivenChoice::Option {
-                key: key.to_owned(),
-                text: self.text.clone(),
-            }),
+            None => Problem::of_option(key, &self.text, message),
         }
     }
 }

@@ -146,8 +146,7 @@ impl VectorField<'_> {
     /// Whether a box and a span of time decide every condition and jump.
     pub fn is_decided(&mut self, time: Interval, boxes: &[Interval]) -> bool {
         let assumptions = self.assumptions_over(time, boxes);
-        let mut tapes = zip(&self.forms, &assumptions);
-        tapes.all(|(tape, assumed)| tape.is_decided_by(assumed))
+        zip(&self.forms, &assumptions).all(|(tape, assumed)| tape.is_decided_by(assumed))
     }
 
     /// Takes functions of time alone as constant, where that loses no more than `loss`.

@@ -360,10 +360,11 @@ impl LoopUnknowns {
     }
 
     fn residuals_on_intervals(&mut self, at: Instant<'_>, boxes: &[Interval]) -> Vec<Interval> {
-        self.evaluator.set_time(&Interval::point(at.time));
-        self.evaluator.set_switches(at.switches);
-        self.evaluator.set_states(boxes);
-        self.evaluator.results()
+        let evaluator = &mut self.evaluator;
+        evaluator.set_time(&Interval::point(at.time));
+        evaluator.set_switches(at.switches);
+        evaluator.set_states(boxes);
+        evaluator.results()
     }
 
     /// After those on intervals, which decide conditions.

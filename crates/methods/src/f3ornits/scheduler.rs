@@ -35,6 +35,7 @@ use dovetail_core::{
 use serde::{Deserialize, Serialize};
 
 use super::turns::Turns;
+use crate::feeders::feeders_of_systems;
 
 /// A free step that falls short of its limit by less than this fraction of itself ends there.
 const NEAR: f64 = 0.1;
@@ -119,9 +120,7 @@ impl Scheduler {
         (start, stop): (f64, f64),
         longest: f64,
     ) -> Self {
-        let feeders: Vec<Vec<usize>> = (0..connections.systems())
-            .map(|k| connections.feeders(k))
-            .collect();
+        let feeders = feeders_of_systems(connections);
         Self::of_graph(feeders, turns.pairs(), rules, (start, stop), longest)
     }
 

@@ -9,6 +9,7 @@ use super::tuning::{
 };
 use crate::coupling::CouplingVariable;
 use crate::finite::finite_or_zero;
+use crate::interface_vector::numbers_of;
 use crate::shape::Shape;
 
 impl Predictive<'_> {
@@ -174,8 +175,7 @@ impl Predictive<'_> {
         let orders = self.coupling.shape().orders();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
-            let answers = [knot.value, knot.slope, knot.curvature];
-            for (order, answered) in answers.into_iter().enumerate().take(orders) {
+            for (order, answered) in numbers_of(knot).into_iter().enumerate().take(orders) {
                 let at = stacking.place(order, c);
                 // Where an impulse is returned, that is where inputs are meant to end.
                 let meant = answered + self.ends.returned[at];

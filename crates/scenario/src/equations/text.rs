@@ -28,8 +28,8 @@ fn middles(named: &[(String, Bounds)]) -> Vec<f64> {
 }
 
 fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
-    let interval = |bounds: &Bounds| Interval::new(bounds.lower, bounds.upper);
-    named.iter().map(|(_, bounds)| interval(bounds)).collect()
+    let interval = |(_, bounds): &(String, Bounds)| Interval::new(bounds.lower, bounds.upper);
+    named.iter().map(interval).collect()
 }
 
 impl EquationsText {

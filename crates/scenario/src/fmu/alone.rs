@@ -5,6 +5,7 @@ use std::path::Path;
 use dovetail_core::{Connections, Source};
 
 use super::recorded::recorded;
+use super::source::FmuSource;
 use super::store::{FmuStore, FmuUsage};
 use super::values::texts;
 use crate::catalog::Catalog;
@@ -42,20 +43,9 @@ pub(crate) fn scenario(
         ..FmuUsage::default()
     };
     let source = fmus.prepare(&name, path, usage).map_err(refused)?;
-    let interface = source.interface();
-    let held = interface.inputs.iter();
-    let held = held.map(|input| Source::Constant(input.start)).collect();
-    let connected = Connected {
-        connections: Connections::new(vec![interface], held),
-        places: Vec::new(),
-        mappings: vec![Vec::new()],
-        warnings: source.warnings(),
-    };
+    let connected = with_inputs_held(&source);
     let parts = vec![Part::new(source)];
-    let text = SourceText {
-        path: path.display().to_string(),
-        text: String::new(),
-    };
+    let text = SourceText::without_text(path);
     let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
     Ok(Scenario {
@@ -64,6 +54,19 @@ pub(crate) fn scenario(
         catalog: catalog.clone(),
         ..Scenario::new(text, name, (start, stop), parts, connected)
     })
+}
+
+/// No connections: the inputs have their start values.
+fn with_inputs_held(source: &FmuSource) -> Connected {
+    let interface = source.interface();
+    let held = interface.inputs.iter();
+    let held = held.map(|input| Source::Constant(input.start)).collect();
+    Connected {
+        connections: Connections::new(vec![interface], held),
+        places: Vec::new(),
+        mappings: vec![Vec::new()],
+        warnings: source.warnings(),
+    }
 }
 
 /// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.

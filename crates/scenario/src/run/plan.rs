@@ -137,9 +137,9 @@ impl Scenario {
 
     /// The methods that the systems permit, under these options. Neither systems nor methods are made for it.
     pub fn permitted_methods(&self, options: &RunOptions) -> Vec<&'static str> {
-        let names = self.catalog.registry().method_names().into_iter();
-        let permits = |name: &&str| self.plan(&options.with_method(name)).is_ok();
-        names.filter(permits).collect()
+        let mut names = self.catalog.registry().method_names();
+        names.retain(|name| self.plan(&options.with_method(name)).is_ok());
+        names
     }
 
     /// Whether the method of this name solves all equations as one system, so that nothing is coupled.
