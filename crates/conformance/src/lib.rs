@@ -4,7 +4,7 @@
 
 use dovetail_core::{
     Archive, Capabilities, Evaluation, Input, Interface, Knot, Linearization, MAX_DEGREE,
-    MacroStep, Response, Signal, SignalKind, StepRule, System, Trial, visit_system,
+    MacroStep, Response, Signal, SignalKind, StepRule, System, visit_system,
 };
 use nalgebra::DVector;
 
@@ -123,12 +123,17 @@ impl Subject {
             .map_err(message)
     }
 
-    /// Answers what would be, and says whether an event is in the way.
-    fn respond(&mut self, over: &Question) -> Result<bool, String> {
-        let trial = trial(self.system.as_mut())?;
+    /// Answers what would be.
+    fn try_step(&mut self, over: &Question) -> Result<(), String> {
+        let trial = self.system.trial().ok_or("a trial stays on offer")?;
         trial
             .respond(over.step, &over.inputs, &mut self.response)
-            .map_err(message)?;
+            .map_err(message)
+    }
+
+    /// Answers what would be, and says whether an event is in the way.
+    fn respond(&mut self, over: &Question) -> Result<bool, String> {
+        self.try_step(over)?;
         stops_at_event(over.step, &self.response)
     }
 
@@ -161,10 +166,6 @@ fn stops_at_event(step: MacroStep, response: &Response) -> Result<bool, String> 
         "a trial stays within its step",
     )?;
     Ok(early)
-}
-
-fn trial(system: &mut dyn System) -> Result<&mut dyn Trial, String> {
-    Ok(system.trial().ok_or("a trial stays on offer")?)
 }
 
 /// The linearization of a system where it stands.
@@ -515,10 +516,7 @@ impl Suite<'_> {
         }
         subject.begin(&self.opening())?;
         let first = self.first_step(1e-3);
-        let trial = trial(subject.system.as_mut())?;
-        trial
-            .respond(first.step, &first.inputs, &mut subject.response)
-            .map_err(message)?;
+        subject.try_step(&first)?;
         if !subject.response.estimated {
             return Ok(());
         }

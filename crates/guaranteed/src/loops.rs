@@ -303,12 +303,14 @@ impl LoopElimination {
 
     /// `r_t + r_x f`.
     fn drift(&self, residuals: &[NodeId], derivatives: &[NodeId]) -> Vec<Symbol> {
-        let rates: Vec<Symbol> = derivatives
-            .iter()
-            .map(|&node| Symbol::new(&self.graph, node))
-            .collect();
+        let rates = self.symbols(derivatives);
         let still = self.zeros(residuals.len());
         self.varied(residuals, 1.0, &rates, &still)
+    }
+
+    fn symbols(&self, nodes: &[NodeId]) -> Vec<Symbol> {
+        let nodes = nodes.iter();
+        nodes.map(|&node| Symbol::new(&self.graph, node)).collect()
     }
 
     fn into_graph(self) -> Graph {

@@ -304,12 +304,17 @@ impl<'a> Coupling<'a> {
         let (tasks, smooth) =
             reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
         if smooth {
-            for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                *knot = variable.answer(&tasks);
-            }
-            self.smooth = true;
+            self.start_smoothly_from(&tasks);
         }
         Ok(())
+    }
+
+    /// The step starts with the values and slopes that systems have answered.
+    fn start_smoothly_from(&mut self, tasks: &[Task]) {
+        for (knot, variable) in zip(&mut self.start, &self.variables) {
+            *knot = variable.answer(tasks);
+        }
+        self.smooth = true;
     }
 
     fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {

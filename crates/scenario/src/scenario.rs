@@ -194,16 +194,15 @@ impl Scenario {
     /// The loops through feedthrough, each as a list of names.
     pub fn algebraic_loops(&self) -> Vec<String> {
         let loops = dovetail_methods::algebraic_loops(&self.connections);
-        let names = |members: &Vec<usize>| {
-            members
-                .iter()
-                .map(|&o| self.connections.output_name(o))
-                .collect::<Vec<_>>()
-        };
         loops
             .iter()
-            .map(|members| list_names(&names(members)))
+            .map(|members| list_names(&self.output_names(members)))
             .collect()
+    }
+
+    fn output_names(&self, outputs: &[usize]) -> Vec<String> {
+        let outputs = outputs.iter();
+        outputs.map(|&o| self.connections.output_name(o)).collect()
     }
 
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {

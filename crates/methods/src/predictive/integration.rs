@@ -123,9 +123,8 @@ impl Predictive<'_> {
     /// A correction has made it worse: the inputs before it were better.
     fn take_back_correction(&mut self) {
         let unknowns = self.unknowns();
-        let ends = &mut self.ends;
-        ends.solution[..unknowns].copy_from_slice(&ends.uncorrected[..unknowns]);
-        self.coupling.place(&ends.solution[..unknowns]);
+        self.ends.restore_uncorrected(unknowns);
+        self.coupling.place(&self.ends.solution[..unknowns]);
     }
 
     fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
@@ -209,7 +208,7 @@ impl Predictive<'_> {
         let unknowns = self.unknowns();
         let ends = &mut self.ends;
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
-        ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
+        ends.keep_uncorrected(unknowns);
         self.correct_solution(unknowns);
         self.step_state.corrections += 1;
     }

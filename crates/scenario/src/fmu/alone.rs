@@ -94,12 +94,13 @@ type GivenValues = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
 
 /// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
 fn own_values(system: &str, changes: &Overrides) -> Result<GivenValues, Problem> {
-    let value = |(name, text): &(String, String)| {
-        let variable = name
-            .strip_prefix(system)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .unwrap_or(name);
-        (variable.to_owned(), texts(text))
-    };
-    Ok(changes.values.iter().map(value).collect())
+    let values = changes.values.iter();
+    let own = values.map(|(name, text)| (own_name(name, system).to_owned(), texts(text)));
+    Ok(own.collect())
+}
+
+/// A name without that of its system.
+fn own_name<'n>(name: &'n str, system: &str) -> &'n str {
+    let rest = name.strip_prefix(system);
+    rest.and_then(|rest| rest.strip_prefix('.')).unwrap_or(name)
 }

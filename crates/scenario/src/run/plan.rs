@@ -71,15 +71,16 @@ impl Scenario {
         options: &RunOptions,
         found: &[Capabilities],
     ) -> (&'static dyn MethodKind, Option<String>) {
-        let named = |name: &str| {
-            let kind = self.catalog.registry().method(name);
-            kind.expect("BUG: names of methods are checked when options are read")
-        };
         if options.method != AUTO {
-            return (named(&options.method), None);
+            return (self.method_named(&options.method), None);
         }
         let chosen = choose(found, self.is_coupled(), self.jumping());
-        (named(chosen.name), Some(chosen.reason))
+        (self.method_named(chosen.name), Some(chosen.reason))
+    }
+
+    fn method_named(&self, name: &str) -> &'static dyn MethodKind {
+        let kind = self.catalog.registry().method(name);
+        kind.expect("BUG: names of methods are checked when options are read")
     }
 
     fn stand_ins(
@@ -199,11 +200,8 @@ impl Scenario {
 
     /// A step near the proposed one that is made of the steps inside FMUs and of those that systems impose.
     fn fitting_step(&self, proposed: f64) -> f64 {
-        let imposed = |part: &Part| {
-            let inner = part.source.inner_step();
-            part.restrictions.and_then(|r| r.imposed_step).or(inner)
-        };
-        let longest = self.parts.iter().filter_map(imposed).fold(0.0, f64::max);
+        let steps = self.parts.iter().filter_map(Part::own_step);
+        let longest = steps.fold(0.0, f64::max);
         if longest > 0.0 {
             longest * (proposed / longest).round().max(1.0)
         } else {
