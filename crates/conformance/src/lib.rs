@@ -235,16 +235,21 @@ impl<'a> Suite<'a> {
             SignalKind::Continuous => input.start + offset * (1.0 + input.start.abs()),
             _ => input.start,
         };
-        let values = self.interface.inputs.iter().map(value);
-        values.map(Signal::constant).collect()
+        self.interface
+            .inputs
+            .iter()
+            .map(value)
+            .map(Signal::constant)
+            .collect()
     }
 
     /// The outputs that have slopes and may be measured: what jumps from value to value is given to
     /// the last bit, or is a text.
     fn smooth<'r>(&'r self, response: &'r Response) -> impl Iterator<Item = &'r Knot> {
         let outputs = self.interface.outputs.iter().zip(&response.outputs);
-        let smooth = outputs.filter(|(output, _)| output.kind == SignalKind::Continuous);
-        smooth.map(|(_, knot)| knot)
+        outputs
+            .filter(|(output, _)| output.kind == SignalKind::Continuous)
+            .map(|(_, knot)| knot)
     }
 
     fn subject(&mut self) -> Subject {
@@ -697,8 +702,10 @@ impl Suite<'_> {
 
     fn continuous_inputs(&self) -> Vec<usize> {
         let inputs = self.interface.inputs.iter().enumerate();
-        let continuous = inputs.filter(|(_, input)| input.kind == SignalKind::Continuous);
-        continuous.map(|(index, _)| index).collect()
+        inputs
+            .filter(|(_, input)| input.kind == SignalKind::Continuous)
+            .map(|(index, _)| index)
+            .collect()
     }
 
     /// The linearization at the start with one input moved.

@@ -182,31 +182,10 @@ impl fmt::Display for BadModel {
 
 impl BadModel {
     fn show(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "error: {}",
-            problem
-                .sentence()
-                .chars()
-                .map(printable_or_newline)
-                .collect::<String>()
-        )?;
-        if let Some(span) = &problem.span {
-            let place = TextPlace::of(&self.source.text, span);
-            let margin = " ".repeat(place.line.to_string().len());
-            write!(
-                f,
-                "\n{margin}--> {}:{}:{}",
-                self.source.path, place.line, place.column
-            )?;
-            write!(
-                f,
-                "\n{margin} |\n{} | {}\n{margin} | {}",
-                place.line, place.text, place.underline
-            )?;
-        } else {
-            write!(f, "\n --> {}", self.source.path)?;
-        }
+        let sentence = problem.sentence();
+        let sentence: String = sentence.chars().map(printable_or_newline).collect();
+        write!(f, "error: {sentence}")?;
+        self.show_place(problem, f)?;
         if let Some(help) = &problem.help {
             write!(f, "\n help: {help}")?;
         }
@@ -214,6 +193,22 @@ impl BadModel {
             write!(f, "\n try: {remedy}")?;
         }
         writeln!(f)
+    }
+
+    fn show_place(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.source.path;
+        let Some(span) = &problem.span else {
+            return write!(f, "\n --> {path}");
+        };
+        let TextPlace {
+            line,
+            column,
+            text,
+            underline,
+        } = TextPlace::of(&self.source.text, span);
+        let margin = " ".repeat(line.to_string().len());
+        write!(f, "\n{margin}--> {path}:{line}:{column}")?;
+        write!(f, "\n{margin} |\n{line} | {text}\n{margin} | {underline}")
     }
 }
 

@@ -392,10 +392,7 @@ impl<'a> Composer<'a> {
         evaluator.set_states(&self.states[system]);
         evaluator.set_inputs(&self.all_fed(system, Piece::Value));
         evaluator.set_slopes(&self.all_fed(system, Piece::Slope));
-        let mut result = [self.zero()];
-        evaluator.run(&mut result);
-        let [result] = result;
-        result
+        evaluator.results().swap_remove(0)
     }
 
     /// The derivative of an output along the flow: `∂g/∂t + C f + D u'`.
@@ -414,10 +411,7 @@ impl<'a> Composer<'a> {
         let slopes = self.all_fed(system, Piece::Slope);
         evaluator.set_inputs(&Dual::moving(&values, &slopes));
         evaluator.set_slopes(&constants(&slopes));
-        let mut result = [zero];
-        evaluator.run(&mut result);
-        let [result] = result;
-        result.derivative
+        evaluator.results().swap_remove(0).derivative
     }
 
     /// The derivatives of the states of a system.

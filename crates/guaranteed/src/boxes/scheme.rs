@@ -73,15 +73,13 @@ pub(super) struct NumericalStep<'a> {
 impl NumericalStep<'_> {
     /// From all states of `set`.
     pub fn run(&self, set: &LocalSet, system: &mut SystemTape) -> Forms {
-        let shape = set.shape;
-        let size = self.shared.size;
         let mut result = set.states.clone();
         let mut slopes = Forms::new();
         for stage in self.scheme.stages {
             slopes = self.stage_slopes(stage, set, &slopes, system);
-            let weight = self.scheme.weight(stage) * size;
+            let weight = self.scheme.weight(stage) * self.shared.size;
             for (form, slope) in result.iter_mut().zip(&slopes) {
-                shape.add_scaled(form, weight, slope);
+                set.shape.add_scaled(form, weight, slope);
             }
         }
         result

@@ -6,6 +6,8 @@
 //! `[0, H]`. The first is bounded over the Picard box. For the second, all stages are evaluated on
 //! series in `h` about every size in `[0, H]` at once.
 
+use std::iter::zip;
+
 use super::input::Input;
 use super::scheme::{Scheme, Stage};
 use super::shared_step::SharedStep;
@@ -34,9 +36,9 @@ impl StepTruncation<'_> {
     pub fn error(&self, system: &mut SystemTape) -> Vec<Interval> {
         let exact = self.solution(system);
         let numerical = self.numerical(system);
-        let size = self.shared.size;
-        let power = (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * size);
-        let pairs = exact.into_iter().zip(numerical);
+        let power =
+            (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.shared.size);
+        let pairs = zip(exact, numerical);
         pairs
             .map(|(exact, numerical)| power * (exact - numerical))
             .collect()

@@ -6,6 +6,7 @@
 
 use super::Interval;
 use super::rounding::{above, add_down, add_up, below};
+use super::trigonometric::COSINES;
 
 /// A function of doubles, rounded correctly.
 type RealFunction = fn(f64) -> f64;
@@ -60,7 +61,7 @@ impl Interval {
 
     /// The arc sine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn asin(self) -> Self {
-        if !self.within(Self::COSINES) {
+        if !self.within(COSINES) {
             return Self::ENTIRE;
         }
         self.increasing(core_math::asin, |x| x == 0.0)
@@ -68,7 +69,7 @@ impl Interval {
 
     /// The arc cosine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn acos(self) -> Self {
-        if !self.within(Self::COSINES) {
+        if !self.within(COSINES) {
             return Self::ENTIRE;
         }
         -self.increasing(|x| -core_math::acos(x), |x| x == 1.0)

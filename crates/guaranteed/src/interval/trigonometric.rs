@@ -9,6 +9,9 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use super::Interval;
 use super::rounding::{above, below};
 
+/// What a sine or cosine can be.
+pub(super) const COSINES: Interval = Interval { lo: -1.0, hi: 1.0 };
+
 /// The sine and cosine of a double, and the quadrant they are in: 0 to 3.
 struct QuarterTurns {
     sine: Interval,
@@ -77,9 +80,6 @@ impl Passed {
 }
 
 impl Interval {
-    /// What a sine or cosine can be.
-    pub(super) const COSINES: Self = Self { lo: -1.0, hi: 1.0 };
-
     /// The sine.
     pub fn sin(self) -> Self {
         if self.is_point() || self.magnitude() < FRAC_PI_2 {
@@ -104,7 +104,7 @@ impl Interval {
     fn wave(self, of: fn(&QuarterTurns) -> Self, top: u8) -> Self {
         let width = self.width();
         if width > TAU {
-            return Self::COSINES; // TAU, as a double, is less than 2π
+            return COSINES; // TAU, as a double, is less than 2π
         }
         let first = QuarterTurns::of(self.lo);
         let last = QuarterTurns::of(self.hi);

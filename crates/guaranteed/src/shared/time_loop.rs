@@ -166,18 +166,18 @@ impl TimeLoop<'_> {
 
     /// If a switch may change from now on, until when.
     fn open_until(&self) -> Option<f64> {
-        let now = self.time;
-        let open = self
-            .changes()
-            .filter(|time| time.lo <= now && now < time.hi);
-        open.map(|time| time.hi).reduce(f64::max)
+        self.changes()
+            .filter(|time| time.lo <= self.time && self.time < time.hi)
+            .map(|time| time.hi)
+            .reduce(f64::max)
     }
 
     /// When a switch may change next.
     fn next_threshold(&self) -> f64 {
-        let times = self.changes().map(|time| time.lo);
-        let coming = times.filter(|&time| time > self.time);
-        coming.fold(f64::INFINITY, f64::min)
+        self.changes()
+            .map(|time| time.lo)
+            .filter(|&time| time > self.time)
+            .fold(f64::INFINITY, f64::min)
     }
 }
 
@@ -265,9 +265,11 @@ impl TimeLoop<'_> {
     /// How far so many steps have to get.
     fn least_progress(&self) -> f64 {
         let steps = STEPS_WITHOUT_PROGRESS as f64;
-        let least = LEAST_PROGRESS * self.problem.duration();
-        let step = self.options.step;
-        step.map_or(least, |step| (0.5 * steps * step).min(least))
+        let asked = self
+            .options
+            .step
+            .map_or(f64::INFINITY, |step| 0.5 * steps * step);
+        asked.min(LEAST_PROGRESS * self.problem.duration())
     }
 
     /// Where the present macro-step has to end at the latest.

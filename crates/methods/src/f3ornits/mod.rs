@@ -26,8 +26,8 @@ mod turns;
 use std::iter::zip;
 
 use dovetail_core::{
-    Capabilities, Checkpoint, Connections, Error, Exchange, Interface, MacroStep, Method, Notice,
-    Outcome, Past, StepRule, Task, Workers,
+    Capabilities, Checkpoint, Connections, Error, Exchange, MacroStep, Method, Notice, Outcome,
+    Past, StepRule, Task, Workers,
 };
 
 use crate::coupling::{coupled_outputs, held_outputs};
@@ -548,9 +548,10 @@ impl Method for F3ornits<'_> {
     }
 
     fn signals(&self) -> Vec<String> {
-        let interfaces = self.connections.interfaces();
-        let signals = |of: &Interface| ["$order", "$step"].map(|signal| of.qualified(signal));
-        interfaces.iter().flat_map(signals).collect()
+        let interfaces = self.connections.interfaces().iter();
+        interfaces
+            .flat_map(|i| [i.qualified("$order"), i.qualified("$step")])
+            .collect()
     }
 
     fn warnings(&self) -> Vec<Notice> {

@@ -9,11 +9,10 @@ use crate::source::table::SystemTable;
 
 /// A system's name must be one that equations and connections can refer to.
 pub(crate) fn check_system_name(name: &Spanned<String>, problems: &mut Vec<Problem>) {
-    let text = name.get_ref();
-    if !is_name(text) {
-        let message = format!("`{text}` cannot be the name of a system");
-        let problem = Problem::at(name.span(), message);
-        problems.push(problem.help("use letters, digits and underscores"));
+    if !is_name(name.get_ref()) {
+        let message = format!("`{}` cannot be the name of a system", name.get_ref());
+        problems
+            .push(Problem::at(name.span(), message).help("use letters, digits and underscores"));
     }
 }
 

@@ -149,22 +149,12 @@ impl<'a> Resolver<'a> {
 
     fn find(&self, name: &Spanned<String>, side: Side) -> Result<ConnectedVariable, Problem> {
         let text = name.get_ref().as_str();
-        let systems = || self.interfaces.iter().map(|i| i.name.as_str());
         let Some((system, variable)) = text.split_once('.') else {
-            return Err(Problem::at(
-                name.span(),
-                format!("`{text}` is not of the form system.variable"),
-            ));
+            let message = format!("`{text}` is not of the form system.variable");
+            return Err(Problem::at(name.span(), message));
         };
         let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
-            return Err(
-                Problem::at(name.span(), format!("there is no system `{system}`"))
-                    .help(format!(
-                        "the systems are {}",
-                        list_names(&systems().map(str::to_owned).collect::<Vec<_>>())
-                    ))
-                    .suggest(system, systems()),
-            );
+            return Err(self.no_system(name, system));
         };
         let position = side
             .names(&self.interfaces[k])
@@ -182,6 +172,16 @@ impl<'a> Resolver<'a> {
             }),
             None => Err(self.unknown(name, k, variable, side)),
         }
+    }
+
+    fn no_system(&self, name: &Spanned<String>, system: &str) -> Problem {
+        let systems = self.interfaces.iter().map(|i| i.name.clone());
+        let systems: Vec<String> = systems.collect();
+        let message = format!("there is no system `{system}`");
+        let help = format!("the systems are {}", list_names(&systems));
+        Problem::at(name.span(), message)
+            .help(help)
+            .suggest(system, systems.iter().map(String::as_str))
     }
 
     fn unknown(

@@ -34,7 +34,7 @@ pub(crate) fn scenario(
         proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
     fmus.set_span((start, stop));
     let name = system_name(&fmu.description().model_name, path);
-    let values = own_values(&name, changes).map_err(bad)?;
+    let values = own_values(&name, changes);
     let recorded = recorded(&name, fmu.description(), &changes.record, true);
     let usage = FmuUsage {
         interface: changes.interface,
@@ -93,10 +93,12 @@ fn system_name(model: &str, path: &Path) -> String {
 type GivenValues = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
 
 /// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
-fn own_values(system: &str, changes: &Overrides) -> Result<GivenValues, Problem> {
-    let values = changes.values.iter();
-    let own = values.map(|(name, text)| (own_name(name, system).to_owned(), texts(text)));
-    Ok(own.collect())
+fn own_values(system: &str, changes: &Overrides) -> GivenValues {
+    changes
+        .values
+        .iter()
+        .map(|(name, text)| (own_name(name, system).to_owned(), texts(text)))
+        .collect()
 }
 
 /// A name without that of its system.
