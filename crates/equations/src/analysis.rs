@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::graph::{Graph, Leaf, LeafKinds, Node, NodeId};
+use crate::graph::{Graph, Leaf, Node, NodeId};
 use crate::operation::{Binary, Unary};
 
 /// The variables that an expression depends on, each list sorted.
@@ -98,12 +98,16 @@ fn shape(node: Node, of: impl Fn(NodeId) -> Shape) -> Shape {
 }
 
 fn leaf_shape(leaf: Leaf) -> Shape {
-    let kind = LeafKinds::from(leaf);
-    if kind.within(LeafKinds::PARAMETERS | LeafKinds::SWITCHES) {
-        Shape::Constant
-    } else if kind == LeafKinds::TIME {
-        Shape::Other
-    } else {
-        Shape::Affine
+    match leaf {
+        Leaf::Parameter(_) | Leaf::Switch(_) => Shape::Constant,
+        Leaf::Time => Shape::Other,
+        _ => Shape::Affine,
     }
+}
+
+/// Whether all these expressions are affine.
+pub(crate) fn all_affine<'r>(graph: &Graph, roots: impl IntoIterator<Item = &'r NodeId>) -> bool {
+    let shapes = shapes(graph);
+    let mut roots = roots.into_iter();
+    roots.all(|root| shapes[root.index()] <= Shape::Affine)
 }

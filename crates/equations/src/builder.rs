@@ -252,18 +252,18 @@ impl<'a, 's> Builder<'a, 's> {
 
     fn derivative_roots(&self) -> Vec<NodeId> {
         let definitions = self.lowering.declarations.derivatives.iter().flatten();
-        let values = definitions.filter_map(|&index| self.lowering.definitions[index]);
-        values.map(|value| value.node).collect()
+        definitions.filter_map(|&index| self.root(index)).collect()
     }
 
     fn intermediates(&self) -> Vec<(String, NodeId)> {
-        let mut intermediates = Vec::new();
-        for (index, name) in self.intermediate_names() {
-            if let Some(value) = self.lowering.definitions[index] {
-                intermediates.push((name, value.node));
-            }
-        }
-        intermediates
+        let lowered = |(index, name)| Some((name, self.root(index)?));
+        self.intermediate_names().filter_map(lowered).collect()
+    }
+
+    /// The expression of a definition, if it was lowered.
+    fn root(&self, definition: usize) -> Option<NodeId> {
+        let value = self.lowering.definitions[definition]?;
+        Some(value.node)
     }
 
     /// Indices among the definitions, and names.

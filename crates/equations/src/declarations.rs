@@ -181,11 +181,12 @@ impl<'s> Declarations<'s> {
 
     /// The names of the states.
     fn states(&self) -> impl Iterator<Item = &'s str> {
-        let is_state = |name: &str| matches!(self.meaning(name), Some(Meaning::State(_)));
-        self.names
-            .iter()
-            .copied()
-            .filter(move |name| is_state(name))
+        let names = self.names.iter().copied();
+        names.filter(|name| self.is_state(name))
+    }
+
+    fn is_state(&self, name: &str) -> bool {
+        matches!(self.meaning(name), Some(Meaning::State(_)))
     }
 
     fn define_intermediate(

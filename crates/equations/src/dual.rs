@@ -7,6 +7,8 @@
 //! does not vary has no slope. At kinks (`abs`, `min`, `max`, conditions) the derivative is that of
 //! the branch taken; steps (`floor`, `ceil`, `sign`, comparisons) have derivative 0.
 
+use std::iter::zip;
+
 use crate::number::Number;
 use crate::operation::{Binary, Unary};
 
@@ -29,6 +31,13 @@ impl<T: Number> Dual<T> {
     pub fn constant(value: T) -> Self {
         let derivative = value.lift(0.0);
         Self { value, derivative }
+    }
+
+    /// Numbers that vary at these rates.
+    pub fn moving(values: &[T], rates: &[T]) -> Vec<Self> {
+        zip(values, rates)
+            .map(|(value, rate)| Self::new(value.clone(), rate.clone()))
+            .collect()
     }
 
     /// The number one differentiates with respect to.
@@ -179,18 +188,22 @@ fn rule<T: Number>(operation: Binary, a: &Dual<T>, b: &Dual<T>, value: &T) -> T 
 }
 
 #[inline]
+fn scaled_by<T: Number>(derivative: &T, factor: &T) -> T {
+    scaled(derivative, || factor.clone())
+}
+
+#[inline]
 fn product_rule<T: Number>(a: &Dual<T>, b: &Dual<T>) -> T {
-    let left = scaled(&a.derivative, || b.value.clone());
-    let right = scaled(&b.derivative, || a.value.clone());
+    let left = scaled_by(&a.derivative, &b.value);
+    let right = scaled_by(&b.derivative, &a.value);
     left.add(&right)
 }
 
 /// `(a' - q b') / b`, where `q = a / b`.
 #[inline]
 fn quotient_rule<T: Number>(a: &Dual<T>, b: &Dual<T>, quotient: &T) -> T {
-    let change = a
-        .derivative
-        .subtract(&scaled(&b.derivative, || quotient.clone()));
+    let by_divisor = scaled_by(&b.derivative, quotient);
+    let change = a.derivative.subtract(&by_divisor);
     if change.is_zero() {
         change
     } else {
@@ -213,8 +226,8 @@ fn power_rule<T: Number>(x: &Dual<T>, y: &Dual<T>, power: &T) -> T {
 }
 
 fn angle_rule<T: Number>(y: &Dual<T>, x: &Dual<T>) -> T {
-    let by_y = scaled(&y.derivative, || x.value.clone());
-    let by_x = scaled(&x.derivative, || y.value.clone());
+    let by_y = scaled_by(&y.derivative, &x.value);
+    let by_x = scaled_by(&x.derivative, &y.value);
     let turn = by_y.subtract(&by_x);
     if turn.is_zero() {
         return turn;

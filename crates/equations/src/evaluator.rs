@@ -82,11 +82,22 @@ impl<T: Number> Evaluator<T> {
             self.program.results.len(),
             "BUG: wrong number of results"
         );
-        let start = self.program.layout.unknowns.end + self.program.prelude.len();
-        execute(&self.program.body, start, &mut self.registers);
+        self.run_body();
         for (result, &register) in results.iter_mut().zip(&self.program.results) {
             result.clone_from(&self.registers[register]);
         }
+    }
+
+    /// Evaluates every expression of the program, into a new vector.
+    pub fn results(&mut self) -> Vec<T> {
+        self.run_body();
+        let registers = self.program.results.iter();
+        registers.map(|&r| self.registers[r].clone()).collect()
+    }
+
+    fn run_body(&mut self) {
+        let start = self.program.layout.unknowns.end + self.program.prelude.len();
+        execute(&self.program.body, start, &mut self.registers);
     }
 
     fn set(&mut self, registers: Range<usize>, values: &[T]) {

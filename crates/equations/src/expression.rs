@@ -110,7 +110,7 @@ impl Parser<'_> {
     fn refuse_second_comparison(&self, infix: Infix, waiting: &[Infix]) -> Parsed<()> {
         let compares = |infix: &Infix| infix.strength == COMPARISON;
         if compares(&infix) && waiting.iter().any(compares) {
-            let fault = Fault::new(self.peek().span, "comparisons cannot be chained");
+            let fault = self.fault_here("comparisons cannot be chained");
             return Err(fault.help("write `a < b and b < c`").into());
         }
         Ok(())

@@ -37,12 +37,16 @@ pub(crate) struct Uses {
     pub definitions: Vec<bool>,
 }
 
+fn unmentioned(names: &[&str]) -> Vec<bool> {
+    vec![false; names.len()]
+}
+
 impl Uses {
     pub fn none(source: &Source<'_>, definitions: usize) -> Self {
         Self {
-            inputs: vec![false; source.inputs.len()],
-            slopes: vec![false; source.inputs.len()],
-            parameters: vec![false; source.parameters.len()],
+            inputs: unmentioned(&source.inputs),
+            slopes: unmentioned(&source.inputs),
+            parameters: unmentioned(&source.parameters),
             definitions: vec![false; definitions],
         }
     }
@@ -155,8 +159,10 @@ impl Lowering<'_, '_> {
     fn unary(&mut self, operation: Unary, operand: SyntaxId, text: &mut Text<'_>) -> Option<Typed> {
         let kind = operation.kind();
         let operand = text.operand(operand, kind)?;
-        let node = self.graph.unary(operation, operand);
-        Some(Typed { node, kind })
+        Some(Typed {
+            node: self.graph.unary(operation, operand),
+            kind,
+        })
     }
 
     /// Four times the arc tangent of 1: the nearest `f64` as a number, and an enclosure on

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::analysis::{Dependencies, Shape, dependencies, shapes};
+use crate::analysis::{Dependencies, all_affine, dependencies};
 use crate::evaluator::Evaluator;
 use crate::graph::{Graph, LeafKinds, Node, NodeId};
 use crate::operation::{Binary, Unary};
@@ -68,9 +68,8 @@ impl Model {
 
     /// When each switch changes, given the parameters.
     pub fn thresholds(&self, parameters: &[f64]) -> Vec<Threshold> {
-        let mut lines = vec![0.0; 2 * self.switches.len()];
         let program = Arc::new(self.switch_program());
-        Evaluator::new(program, &0.0, parameters).run(&mut lines);
+        let lines = Evaluator::new(program, &0.0, parameters).results();
         thresholds(&self.switches, &lines)
     }
 }
@@ -95,9 +94,8 @@ impl Model {
     /// Whether derivatives and outputs are affine in states, inputs and slopes, with coefficients
     /// that depend on parameters and switches only: then time appears in switches alone.
     pub fn is_affine(&self) -> bool {
-        let shapes = shapes(&self.graph);
-        let mut roots = self.derivative_roots.iter().chain(&self.output_roots);
-        roots.all(|root| shapes[root.index()] <= Shape::Affine)
+        let roots = self.derivative_roots.iter().chain(&self.output_roots);
+        all_affine(&self.graph, roots)
     }
 
     /// Whether a condition, or a jump such as that of `floor`, depends on more than parameters:

@@ -103,12 +103,14 @@ impl<'t> Parser<'t> {
 
     pub fn expect(&mut self, kind: TokenKind, wanted: &str) -> Parsed<Token> {
         self.take_if(kind).ok_or_else(|| {
-            Fault::new(
-                self.peek().span,
-                format!("expected {wanted} before {}", self.found()),
-            )
-            .into()
+            let message = format!("expected {wanted} before {}", self.found());
+            self.fault_here(message).into()
         })
+    }
+
+    /// A mistake at the next token.
+    pub fn fault_here(&self, message: impl Into<String>) -> Fault {
+        Fault::new(self.peek().span, message)
     }
 
     /// The next token, to quote in a message.
@@ -136,7 +138,7 @@ impl<'t> Parser<'t> {
 
     pub fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth == DEEPEST_NESTING {
-            let fault = Fault::new(self.peek().span, "nested too deeply");
+            let fault = self.fault_here("nested too deeply");
             return Err(fault
                 .help("give a part of it a name, on a line of its own")
                 .into());

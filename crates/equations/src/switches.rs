@@ -68,11 +68,15 @@ pub(crate) fn switch_roots(switches: &[Switch]) -> Vec<NodeId> {
 
 /// The thresholds of switches, from the values of their [`switch_roots`].
 pub(crate) fn thresholds(switches: &[Switch], values: &[f64]) -> Vec<Threshold> {
-    let mut thresholds = Vec::with_capacity(switches.len());
-    for (switch, line) in switches.iter().zip(values.chunks_exact(2)) {
-        thresholds.push(Threshold::new(line[0], line[1], switch.inclusive));
+    let lines = switches.iter().zip(values.chunks_exact(2));
+    lines.map(|(switch, line)| switch.threshold(line)).collect()
+}
+
+impl Switch {
+    /// From the values of its slope and offset.
+    fn threshold(&self, line: &[f64]) -> Threshold {
+        Threshold::new(line[0], line[1], self.inclusive)
     }
-    thresholds
 }
 
 /// The first switching time after `time`.

@@ -159,8 +159,7 @@ impl Program {
     /// All instructions, in order, each with the register that it fills.
     pub fn instructions(&self) -> impl Iterator<Item = (usize, Instruction)> {
         let all = self.prelude.iter().chain(&self.body).copied();
-        all.enumerate()
-            .map(|(offset, instruction)| (self.layout.end() + offset, instruction))
+        (self.layout.end()..).zip(all)
     }
 
     /// The register of each result.

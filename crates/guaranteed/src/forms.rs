@@ -105,6 +105,14 @@ impl FormShape {
         let radius = &mut form[self.radius()];
         *radius = above(*radius + more);
     }
+
+    /// Adds to the radius of each of several forms, one after the other.
+    pub fn widen_each(self, forms: &mut [f64], radii: &[f64]) {
+        let forms = forms.chunks_exact_mut(self.width());
+        for (form, &more) in forms.zip(radii) {
+            self.widen(form, more);
+        }
+    }
 }
 
 fn sum_of_magnitudes(values: &[f64]) -> f64 {

@@ -16,7 +16,7 @@ use dovetail_equations::{
 };
 use nalgebra::DMatrix;
 
-use crate::interval::Interval;
+use crate::interval::{Interval, middles, position_of_largest};
 use crate::refusal::ProblemError;
 
 /// A coupled model without loops, but perhaps with more states.
@@ -141,10 +141,6 @@ impl Sample {
     }
 }
 
-fn middles(boxes: &[Interval]) -> Vec<f64> {
-    boxes.iter().map(|b| b.middle()).collect()
-}
-
 fn leaves(graph: &Rc<RefCell<Graph>>, leaf: fn(u32) -> Leaf, range: Range<usize>) -> Vec<Symbol> {
     range.map(|i| Symbol::leaf(graph, leaf(i as u32))).collect()
 }
@@ -160,14 +156,6 @@ fn negated(symbols: &[Symbol]) -> Vec<Symbol> {
 /// Values that do not vary.
 fn still(symbols: &[Symbol]) -> Vec<Dual<Symbol>> {
     symbols.iter().cloned().map(Dual::constant).collect()
-}
-
-/// Values that vary at these rates.
-fn moving(values: &[Symbol], rates: &[Symbol]) -> Vec<Dual<Symbol>> {
-    let pairs = values.iter().zip(rates);
-    pairs
-        .map(|(value, rate)| Dual::new(value.clone(), rate.clone()))
-        .collect()
 }
 
 /// The two ways to close loops.
@@ -273,9 +261,7 @@ impl LoopElimination {
         evaluator.set_switches(&self.switches);
         evaluator.set_states(&self.states);
         evaluator.set_unknowns(unknowns);
-        let mut results = self.zeros(roots.len());
-        evaluator.run(&mut results);
-        results
+        evaluator.results()
     }
 
     /// How the expressions vary with time, states and unknowns that vary like this.
@@ -291,12 +277,11 @@ impl LoopElimination {
         let rate = Symbol::constant(&self.graph, time);
         evaluator.set_time(&Dual::new(self.time(), rate));
         evaluator.set_switches(&still(&self.switches));
-        evaluator.set_states(&moving(&self.states, states));
+        evaluator.set_states(&Dual::moving(&self.states, states));
         let values = leaves(&self.graph, Leaf::Unknown, 0..unknowns.len());
-        evaluator.set_unknowns(&moving(&values, unknowns));
-        let mut results = vec![zero; roots.len()];
-        evaluator.run(&mut results);
-        results.into_iter().map(|dual| dual.derivative).collect()
+        evaluator.set_unknowns(&Dual::moving(&values, unknowns));
+        let results = evaluator.results().into_iter();
+        results.map(|dual| dual.derivative).collect()
     }
 
     /// `r_v`, row by row.
@@ -318,12 +303,14 @@ impl LoopElimination {
 
     /// `r_t + r_x f`.
     fn drift(&self, residuals: &[NodeId], derivatives: &[NodeId]) -> Vec<Symbol> {
-        let rates: Vec<Symbol> = derivatives
-            .iter()
-            .map(|&node| Symbol::new(&self.graph, node))
-            .collect();
+        let rates = self.symbols(derivatives);
         let still = self.zeros(residuals.len());
         self.varied(residuals, 1.0, &rates, &still)
+    }
+
+    fn symbols(&self, nodes: &[NodeId]) -> Vec<Symbol> {
+        let nodes = nodes.iter();
+        nodes.map(|&node| Symbol::new(&self.graph, node)).collect()
     }
 
     fn into_graph(self) -> Graph {
@@ -352,9 +339,7 @@ impl LoopElimination {
         evaluator.set_switches(&sample.switches);
         evaluator.set_states(&sample.states);
         evaluator.set_unknowns(&sample.unknowns);
-        let mut values = vec![0.0; roots.len()];
-        evaluator.run(&mut values);
-        DMatrix::from_row_slice(matrix.len(), matrix.len(), &values)
+        DMatrix::from_row_slice(matrix.len(), matrix.len(), &evaluator.results())
     }
 }
 
@@ -406,8 +391,8 @@ fn pivots(matrix: &DMatrix<f64>) -> Option<Vec<usize>> {
 }
 
 fn largest_below_diagonal(matrix: &DMatrix<f64>, column: usize) -> Option<usize> {
-    let size = |row: usize| matrix[(row, column)].abs();
-    (column..matrix.nrows()).max_by(|&a, &b| size(a).total_cmp(&size(b)))
+    let sizes = (column..matrix.nrows()).map(|row| matrix[(row, column)].abs());
+    Some(column + position_of_largest(sizes)?)
 }
 
 fn eliminate_column(matrix: &mut DMatrix<f64>, pivot: usize) {

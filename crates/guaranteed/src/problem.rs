@@ -28,7 +28,6 @@ pub struct Boxes {
 impl Boxes {
     /// The numbers of a definition, taken as exact.
     pub fn points(definition: &Definition) -> Self {
-        let points = |values: &[f64]| values.iter().map(|&v| Interval::point(v)).collect();
         Self {
             states: points(&definition.states),
             parameters: points(&definition.parameters),
@@ -114,10 +113,13 @@ impl Problem {
 
     /// The name of a state or of an unknown.
     pub(crate) fn name(&self, state: usize) -> &str {
-        match &self.loops {
-            Some(loops) if state >= self.names.len() => &loops.unknowns[state - self.names.len()],
-            _ => &self.names[state],
-        }
+        let unknown = || &self.unknowns()[state - self.names.len()];
+        self.names.get(state).unwrap_or_else(unknown)
+    }
+
+    /// The names of the unknowns of nonlinear loops.
+    pub(crate) fn unknowns(&self) -> &[String] {
+        self.loops.as_ref().map_or(&[], |loops| &loops.unknowns)
     }
 
     /// The derivatives of one system's states.
@@ -143,8 +145,7 @@ impl Problem {
             .flat_map(|switch| [switch.slope, switch.offset])
             .collect();
         let program = Arc::new(Program::compile(&self.graph, &roots));
-        let mut lines = vec![Interval::ZERO; roots.len()];
-        Evaluator::new(program, &Interval::ZERO, &self.parameters).run(&mut lines);
+        let lines = Evaluator::new(program, &Interval::ZERO, &self.parameters).results();
         let lines = lines.chunks_exact(2).zip(&self.switches);
         lines
             .map(|(line, switch)| Threshold::new(line[0], line[1], switch.inclusive))
@@ -184,6 +185,10 @@ fn refuse_large(states: usize) -> Result<(), ProblemError> {
         });
     }
     Ok(())
+}
+
+fn points(values: &[f64]) -> Vec<Interval> {
+    values.iter().copied().map(Interval::point).collect()
 }
 
 fn programs(eliminated: &Eliminated, systems: &[Range<usize>]) -> Vec<Arc<Program>> {

@@ -1,13 +1,15 @@
 //! The interface of a step, for methods with C¹ or C² inputs: signals that leave the start and
 //! arrive at a guess of the end, and the outputs they cause.
 
+use std::iter::zip;
+
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Connections, Error, Knot, MacroStep, Past, Signal,
     SignalKind, Source, Task, Workers, visit_fields,
 };
 
 use crate::early_stops::EarlyStops;
-use crate::finite::finite_or_zero;
+use crate::finite::{finite_or_zero, with_known_derivatives};
 use crate::initialization::reinitialize;
 use crate::interface_vector::Stacking;
 use crate::near_side::NearSide;
@@ -88,6 +90,11 @@ impl CouplingVariable {
         }
     }
 
+    /// What it was at the end of the last step.
+    pub fn latest(&self, past: &Past) -> f64 {
+        past.latest()[self.stacked].value
+    }
+
     /// What its system has answered at the end of its task.
     pub fn answer(&self, tasks: &[Task]) -> Knot {
         tasks[self.system].response.outputs[self.position]
@@ -148,8 +155,8 @@ impl<'a> Coupling<'a> {
 
     /// The start of a run, or where another method was left: values are known, slopes are not.
     pub fn begin(&mut self, past: &Past) {
-        for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-            *knot = Knot::value_only(past.latest()[variable.stacked].value);
+        for (knot, variable) in zip(&mut self.start, &self.variables) {
+            *knot = Knot::value_only(variable.latest(past));
         }
         self.smooth = false;
     }
@@ -159,7 +166,7 @@ impl<'a> Coupling<'a> {
     pub fn begin_attempt(&mut self, past: &Past, next_event: f64) -> f64 {
         self.near_side.clear();
         for held in &self.held {
-            self.present[held.stacked] = past.latest()[held.stacked].value;
+            self.present[held.stacked] = held.latest(past);
         }
         next_event.min(self.stops.begin(past.reached()))
     }
@@ -206,12 +213,7 @@ impl<'a> Coupling<'a> {
     /// not known.
     pub fn stack_start(&self, into: &mut [f64]) {
         for (c, knot) in self.start.iter().enumerate() {
-            let known = Knot {
-                value: knot.value,
-                slope: finite_or_zero(knot.slope),
-                curvature: finite_or_zero(knot.curvature),
-            };
-            self.stacking().put(into, c, known);
+            self.stacking().put(into, c, with_known_derivatives(*knot));
         }
     }
 
@@ -302,12 +304,17 @@ impl<'a> Coupling<'a> {
         let (tasks, smooth) =
             reinitialize(self.connections, workers, past.reached(), 1, past.latest())?;
         if smooth {
-            for (knot, variable) in self.start.iter_mut().zip(&self.variables) {
-                *knot = variable.answer(&tasks);
-            }
-            self.smooth = true;
+            self.start_smoothly_from(&tasks);
         }
         Ok(())
+    }
+
+    /// The step starts with the values and slopes that systems have answered.
+    fn start_smoothly_from(&mut self, tasks: &[Task]) {
+        for (knot, variable) in zip(&mut self.start, &self.variables) {
+            *knot = variable.answer(tasks);
+        }
+        self.smooth = true;
     }
 
     fn place_signals(&mut self, signal: impl Fn(Knot, usize) -> Signal) {

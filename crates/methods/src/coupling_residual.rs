@@ -1,6 +1,8 @@
 //! How well the interfaces meet.
 
-use dovetail_core::{Connections, Error, Exchange, Observer, Source};
+use dovetail_core::{Connections, Error, Exchange, Observer, Source, Task};
+
+use crate::due_tasks::due;
 
 /// The largest coupling residual of a run: by how much an input, at the end of a step, differed from what its source answers
 /// there. Zero when interfaces really meet; the jump of a held input otherwise. Only what was answered for the same time is
@@ -133,49 +135,56 @@ impl<'a> CouplingResidual<'a> {
     }
 }
 
+/// One task.
+impl CouplingResidual<'_> {
+    fn record_answers(&mut self, task: &Task) {
+        let time = if task.step.is_instant() {
+            f64::NAN
+        } else {
+            task.response.reached
+        };
+        let outputs = self.connections.outputs_of(task.system).start..;
+        for (output, knot) in outputs.zip(&task.response.outputs) {
+            let value = knot.value;
+            self.answers[output] = Answer { value, time };
+        }
+    }
+
+    fn compare_inputs(&mut self, task: &Task) {
+        let reached = task.response.reached;
+        let inputs = self.connections.inputs_of(task.system).start..;
+        for (input, signal) in inputs.zip(&task.inputs) {
+            let answer = self.answer_for(input, reached);
+            if answer.time == reached && !self.connections.is_held(input) {
+                let residual = (signal.value(task.step.size()) - answer.value).abs();
+                self.count(input, residual, answer.value);
+            }
+        }
+    }
+
+    /// What the source of an input answers.
+    fn answer_for(&self, input: usize, time: f64) -> Answer {
+        match self.connections.sources()[input] {
+            Source::Output(output) => self.answers[output],
+            Source::Constant(value) => Answer { value, time },
+        }
+    }
+
+    fn count(&mut self, input: usize, residual: f64, value: f64) {
+        self.counts[input].add(residual, value);
+        if residual > self.largest {
+            self.largest = residual;
+            self.input = input;
+        }
+    }
+}
+
 impl Observer for CouplingResidual<'_> {
     fn accepted(&mut self, exchange: Exchange<'_>) -> Result<(), Error> {
-        for task in exchange.tasks.iter().filter(|task| task.due) {
-            let time = if task.step.is_instant() {
-                f64::NAN
-            } else {
-                task.response.reached
-            };
-            for (output, knot) in
-                (self.connections.outputs_of(task.system).start..).zip(&task.response.outputs)
-            {
-                self.answers[output] = Answer {
-                    value: knot.value,
-                    time,
-                };
-            }
-        }
-        for task in exchange
-            .tasks
-            .iter()
-            .filter(|task| task.due && !task.step.is_instant())
-        {
-            let (size, reached) = (task.step.size(), task.response.reached);
-            for (input, signal) in
-                (self.connections.inputs_of(task.system).start..).zip(&task.inputs)
-            {
-                let answer = match self.connections.sources()[input] {
-                    Source::Output(output) => self.answers[output],
-                    Source::Constant(value) => Answer {
-                        value,
-                        time: reached,
-                    },
-                };
-                if answer.time != reached || self.connections.is_held(input) {
-                    continue;
-                }
-                let residual = (signal.value(size) - answer.value).abs();
-                self.counts[input].add(residual, answer.value);
-                if residual > self.largest {
-                    (self.largest, self.input) = (residual, input);
-                }
-            }
-        }
+        due(exchange.tasks).for_each(|task| self.record_answers(task));
+        due(exchange.tasks)
+            .filter(|task| !task.step.is_instant())
+            .for_each(|task| self.compare_inputs(task));
         Ok(())
     }
 }

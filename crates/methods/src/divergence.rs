@@ -37,6 +37,13 @@ struct Growth {
 }
 
 impl Growth {
+    fn of(output: usize) -> Self {
+        Self {
+            output,
+            ..Self::default()
+        }
+    }
+
     fn close_window(&mut self, largest: f64) {
         let suspicious = self.previous > 0.0 && largest >= SUSPICIOUS * self.previous;
         if suspicious && self.run == 0 {
@@ -51,16 +58,9 @@ impl Divergence {
     pub(crate) fn new(connections: &Connections) -> Self {
         let mut watched = algebraic_loops(connections).concat();
         watched.retain(|&output| connections.output(output).kind == SignalKind::Continuous);
-        let watched = watched
-            .into_iter()
-            .map(|output| Growth {
-                output,
-                ..Growth::default()
-            })
-            .collect();
         Self {
             largest: vec![0.0; connections.outputs()],
-            watched,
+            watched: watched.into_iter().map(Growth::of).collect(),
             step: 0,
         }
     }

@@ -10,6 +10,8 @@
 use dovetail_core::{MacroStep, Task};
 use serde::{Deserialize, Serialize};
 
+use crate::due_tasks::due;
+
 /// What is left of a step does not count below this part of the longest step.
 const RESOLUTION: f64 = 1e-9;
 /// Attempts from one start that are given up before a step goes over the event.
@@ -61,10 +63,7 @@ impl EarlyStops {
 
     /// Looks at the answers to a trial of `step`; true if the attempt is to be given up.
     pub fn notice(&mut self, step: MacroStep, tasks: &[Task]) -> bool {
-        let reached = tasks
-            .iter()
-            .filter(|task| task.due)
-            .map(|task| task.response.reached);
+        let reached = due(tasks).map(|task| task.response.reached);
         let event = reached.fold(step.end, f64::min).max(step.start);
         if event >= step.end {
             return false;

@@ -1,7 +1,8 @@
 //! How methods on a common grid meet events.
 
-use dovetail_core::{Error, MacroStep, Past, StepRule, Task, Workers};
+use dovetail_core::{Error, MacroStep, Past, Task, Workers};
 
+use crate::imposed_steps::any_imposes_steps;
 use crate::near_side::NearSide;
 
 /// The next known event, as a time at which all systems can meet: not where one of them imposes its
@@ -9,12 +10,7 @@ use crate::near_side::NearSide;
 pub(crate) fn meeting_event(past: &Past, workers: &dyn Workers) -> f64 {
     let event = past.next_event();
     // Mostly no event is known, and then the systems need not be looked through.
-    let imposed = || {
-        workers
-            .capabilities()
-            .iter()
-            .any(|c| c.step_rule != StepRule::Free)
-    };
+    let imposed = || any_imposes_steps(workers.capabilities());
     if event < f64::INFINITY && imposed() {
         f64::INFINITY
     } else {

@@ -12,6 +12,7 @@ use dovetail_core::{
 
 use crate::divergence::Divergence;
 use crate::events::{cross_event, meeting_event};
+use crate::feeders::feeders_of_systems;
 use crate::imposed_steps::check_imposed_steps;
 use crate::near_side::NearSide;
 use crate::registry::context::Context;
@@ -36,9 +37,7 @@ pub struct GaussSeidel<'a> {
 impl<'a> GaussSeidel<'a> {
     /// Gauss-Seidel on the communication times of `grid`.
     pub fn new(connections: &'a Connections, grid: Grid) -> Self {
-        let feeders: Vec<Vec<usize>> = (0..connections.systems())
-            .map(|k| connections.feeders(k))
-            .collect();
+        let feeders = feeders_of_systems(connections);
         let mut place = vec![0; connections.systems()];
         for (position, system) in components(&feeders).into_iter().flatten().enumerate() {
             place[system] = position;

@@ -1,9 +1,14 @@
 //! Whether the steps of a grid are made of those that systems impose.
 
-use dovetail_core::{Error, Remedy, StepRule};
+use dovetail_core::{Capabilities, Error, Remedy, StepRule};
 
 use crate::registry::context::Context;
 use crate::registry::refusal::Refusal;
+
+/// Whether some system goes by steps of its own only.
+pub(crate) fn any_imposes_steps(capabilities: &[Capabilities]) -> bool {
+    capabilities.iter().any(|c| c.step_rule != StepRule::Free)
+}
 
 /// A fixed common step must be a multiple of every step that a system imposes.
 pub(crate) fn check_imposed_steps(

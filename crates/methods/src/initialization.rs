@@ -12,6 +12,8 @@
 //! those that can still answer to new inputs are asked again; a Co-Simulation FMU cannot, before
 //! its first step.
 
+use std::iter::zip;
+
 use nalgebra::{DMatrix, DVector};
 
 use dovetail_core::{
@@ -89,6 +91,11 @@ pub struct StartAssumptions<'a> {
     pub inputs: Option<&'a [Vec<f64>]>,
 }
 
+fn any_initialization_mode(workers: &dyn Workers) -> bool {
+    let mut capabilities = workers.capabilities().iter();
+    capabilities.any(|c| c.presence.initialization_mode)
+}
+
 /// The same, where something is known beforehand.
 pub fn start_values(
     connections: &Connections,
@@ -97,10 +104,7 @@ pub fn start_values(
     derivatives: usize,
     known: &StartAssumptions<'_>,
 ) -> Result<StartValues, Error> {
-    let modes = workers
-        .capabilities()
-        .iter()
-        .any(|c| c.presence.initialization_mode);
+    let modes = any_initialization_mode(workers);
     // In the mode only values are asked for.
     let mut start = StartSearch::new(
         connections,
@@ -324,18 +328,18 @@ impl<'a> StartSearch<'a> {
             let before = self.outputs.clone();
             everyone.iter().for_each(|&system| self.dispatch(system));
             self.ask(workers, &everyone)?;
-            let modes = !self.begun
-                && workers
-                    .capabilities()
-                    .iter()
-                    .any(|c| c.presence.initialization_mode);
-            let same =
-                |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= LATE * a.abs().max(b.abs());
-            if !modes || before.iter().zip(&self.outputs).all(same) {
+            let modes = !self.begun && any_initialization_mode(workers);
+            if !modes || self.outputs_are(&before) {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Whether the outputs are these, to rounding.
+    fn outputs_are(&self, before: &[f64]) -> bool {
+        let same = |a: f64, b: f64| a == b || (a - b).abs() <= LATE * a.abs().max(b.abs());
+        zip(before, &self.outputs).all(|(a, b)| same(*a, *b))
     }
 
     /// One output, from all that is known.
@@ -488,8 +492,7 @@ impl<'a> StartSearch<'a> {
     /// Asks these systems and takes their outputs in.
     fn ask(&mut self, workers: &mut dyn Workers, systems: &[usize]) -> Result<(), Error> {
         for &system in systems {
-            let task = &mut self.tasks[system];
-            workers.advance(std::slice::from_mut(task))?;
+            workers.advance(&mut self.tasks[system..=system])?;
             self.take_in(system);
         }
         Ok(())
@@ -515,13 +518,19 @@ impl<'a> StartSearch<'a> {
         }
     }
 
+    /// The systems of these outputs, each once.
+    fn owners_of(&self, outputs: &[usize]) -> Vec<usize> {
+        let owner = |&output: &usize| self.connections.owner(output);
+        let mut owners: Vec<usize> = outputs.iter().map(owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+
     /// Newton on `y − g(Φᵀ y) = 0` for the outputs of one loop, halving updates that make things
     /// worse.
     fn solve_loop(&mut self, workers: &mut dyn Workers, members: &[usize]) -> Result<(), Error> {
-        let owner = |&output: &usize| self.connections.owner(output);
-        let mut owners: Vec<usize> = members.iter().map(owner).collect();
-        owners.sort_unstable();
-        owners.dedup();
+        let owners = self.owners_of(members);
         let values = members.iter().map(|&output| self.outputs[output]);
         let mut guess = DVector::from_iterator(members.len(), values);
         let mut residual = self.residual(workers, members, &owners, &guess)?;
@@ -652,15 +661,7 @@ impl<'a> StartSearch<'a> {
                 }
             }
         }
-        if matrix.iter().any(|gain| !gain.is_finite()) {
-            return Ok(None);
-        }
-        let svd = matrix.svd(true, true);
-        let regular = svd.singular_values.min() > SINGULAR * svd.singular_values.max();
-        Ok(regular.then(|| {
-            svd.solve(residual, 0.0)
-                .expect("BUG: both factors were asked for")
-        }))
+        Ok(solve_if_regular(matrix, residual))
     }
 
     /// D of a system: exact where it can be linearized, by differences of instants where not, or
@@ -694,10 +695,7 @@ impl<'a> StartSearch<'a> {
         let largest = magnitudes.fold(0.0, f64::max);
         for input in (0..inputs).filter(|input| !self.connections.is_held(first + input)) {
             let value = probe.inputs[input].value(0.0);
-            // Of an input that is zero nothing is known: it may be as large as the others.
-            let sizes = [value.abs(), largest, 1.0];
-            let size = sizes.into_iter().find(|size| *size > 0.0).unwrap_or(1.0);
-            let gap = 1e-6 * size;
+            let gap = difference_gap(value, largest);
             probe.inputs[input] = Signal::constant(value + gap);
             workers.advance(std::slice::from_mut(&mut probe))?;
             for (output, knot) in probe.response.outputs.iter().enumerate() {
@@ -714,6 +712,25 @@ impl<'a> StartSearch<'a> {
             .map(|&output| self.connections.output_name(output))
             .collect()
     }
+}
+
+/// The solution of a linear system; none where it is singular or not finite.
+fn solve_if_regular(matrix: DMatrix<f64>, right: &DVector<f64>) -> Option<DVector<f64>> {
+    if matrix.iter().any(|gain| !gain.is_finite()) {
+        return None;
+    }
+    let svd = matrix.svd(true, true);
+    let regular = svd.singular_values.min() > SINGULAR * svd.singular_values.max();
+    let solution = || svd.solve(right, 0.0);
+    regular.then(|| solution().expect("BUG: both factors were asked for"))
+}
+
+/// How much an input is moved for a difference quotient. Of an input that is zero nothing is known:
+/// it may be as large as the others.
+fn difference_gap(value: f64, largest: f64) -> f64 {
+    let sizes = [value.abs(), largest, 1.0];
+    let size = sizes.into_iter().find(|size| *size > 0.0);
+    1e-6 * size.unwrap_or(1.0)
 }
 
 /// Slopes of all outputs, minus what the systems answer to them.

@@ -41,11 +41,16 @@ impl Stacking {
 
     /// Writes value, slope and curvature of a variable, as far as the vector goes.
     pub fn put(self, stacked: &mut [f64], variable: usize, knot: Knot) {
-        let numbers = [knot.value, knot.slope, knot.curvature];
-        for (place, number) in self.places(variable, stacked.len()).zip(numbers) {
+        let places = self.places(variable, stacked.len());
+        for (place, number) in places.zip(numbers_of(knot)) {
             stacked[place] = number;
         }
     }
+}
+
+/// Value, slope and curvature.
+pub(crate) fn numbers_of(knot: Knot) -> [f64; 3] {
+    [knot.value, knot.slope, knot.curvature]
 }
 
 /// A stacked vector that knows where its numbers are.

@@ -24,6 +24,15 @@ struct Prediction {
     range: Range,
 }
 
+impl Prediction {
+    fn keep_worst(&mut self, miss: f64, time: f64) {
+        if miss > self.miss {
+            self.miss = miss;
+            self.time = time;
+        }
+    }
+}
+
 impl Predictions {
     pub fn new(variables: usize) -> Self {
         let none = Prediction {
@@ -44,12 +53,8 @@ impl Predictions {
     /// At `time`, `variable` was predicted so and integrated so.
     pub fn note(&mut self, variable: usize, time: f64, predicted: f64, integrated: f64) {
         self.include(variable, integrated);
-        let known = &mut self.variables[variable];
         let miss = (integrated - predicted).abs();
-        if miss > known.miss {
-            known.miss = miss;
-            known.time = time;
-        }
+        self.variables[variable].keep_worst(miss, time);
     }
 
     /// A miss of a variable as a part of its range so far; all of it where it has not moved yet.

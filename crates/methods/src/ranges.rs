@@ -1,5 +1,7 @@
 //! What errors of many variables are measured by: their ranges.
 
+use std::iter::zip;
+
 use serde::{Deserialize, Serialize};
 
 use crate::coupling::Coupling;
@@ -31,16 +33,32 @@ const LEAST_OF_ALL: f64 = 1e-14;
 /// What lies ahead counts up to this part of a variable's value.
 const MOST_OUTLOOK: f64 = 0.1;
 
+impl MeasuredRange {
+    /// Nothing is known yet.
+    const NONE: Self = Self {
+        values: Range::EMPTY,
+        ahead: 0.0,
+        outlook: 0.0,
+        nominal: 0.0,
+    };
+
+    /// Whether the variable is zero and has never moved.
+    fn rests(&self) -> bool {
+        self.values.rests()
+    }
+}
+
+/// The larger of both, where the other is a number.
+fn raise(known: &mut f64, other: f64) {
+    if other.is_finite() {
+        *known = known.max(other);
+    }
+}
+
 impl Ranges {
     pub fn new(count: usize) -> Self {
-        let none = MeasuredRange {
-            values: Range::EMPTY,
-            ahead: 0.0,
-            outlook: 0.0,
-            nominal: 0.0,
-        };
         Self {
-            all: vec![none; count],
+            all: vec![MeasuredRange::NONE; count],
             errors: vec![0.0; count],
         }
     }
@@ -72,9 +90,9 @@ impl Ranges {
 
     /// What the step will make of the variables that are zero and have never moved.
     pub fn expect_from_zero(&mut self, ends: impl Iterator<Item = f64>) {
-        for (range, end) in self.all.iter_mut().zip(ends) {
-            if range.values.rests() && end.is_finite() {
-                range.ahead = range.ahead.max(end.abs());
+        for (range, end) in zip(&mut self.all, ends) {
+            if range.rests() {
+                raise(&mut range.ahead, end.abs());
             }
         }
     }
@@ -84,30 +102,28 @@ impl Ranges {
     pub fn set_horizon(&mut self, moves: impl Iterator<Item = f64>) {
         for (range, far) in self.all.iter_mut().zip(moves) {
             let far = far.abs().min(MOST_OUTLOOK * range.values.magnitude());
-            if far.is_finite() {
-                range.outlook = range.outlook.max(far);
-            }
+            raise(&mut range.outlook, far);
         }
     }
 
     /// What the variables will become that are zero and have never moved: from rest they have the
     /// scale of that.
     pub fn expect_from_rest(&mut self, scales: impl Iterator<Item = f64>) {
-        for (range, scale) in self.all.iter_mut().zip(scales) {
-            if range.values.rests() && scale.is_finite() {
-                range.outlook = range.outlook.max(scale);
+        for (range, scale) in zip(&mut self.all, scales) {
+            if range.rests() {
+                raise(&mut range.outlook, scale);
             }
         }
     }
 
     /// Whether a variable is zero and has never moved.
     pub fn rests(&self, variable: usize) -> bool {
-        self.all[variable].values.rests()
+        self.all[variable].rests()
     }
 
     /// Whether some variable is zero and has never moved.
     pub fn rest(&self) -> bool {
-        self.all.iter().any(|range| range.values.rests())
+        self.all.iter().any(|range| range.rests())
     }
 
     /// What errors of one variable are measured by.

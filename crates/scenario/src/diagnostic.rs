@@ -14,6 +14,16 @@ pub struct SourceText {
     pub text: String,
 }
 
+impl SourceText {
+    /// Of a file whose contents are no text.
+    pub(crate) fn without_text(path: &std::path::Path) -> Self {
+        Self {
+            path: path.display().to_string(),
+            text: String::new(),
+        }
+    }
+}
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
@@ -76,6 +86,13 @@ impl Problem {
         let name = name.to_owned();
         let text = text.to_owned();
         Self::general(message).of(GivenChoice::Value { name, text })
+    }
+
+    /// A problem of an option of the run.
+    pub(crate) fn of_option(key: &str, text: &str, message: impl Into<String>) -> Self {
+        let key = key.to_owned();
+        let text = text.to_owned();
+        Self::general(message).of(GivenChoice::Option { key, text })
     }
 
     /// The same, with the choice that is to blame.
@@ -144,12 +161,8 @@ impl BadModel {
 
     /// A file of which there is no text to point at.
     pub(crate) fn of_file(path: &std::path::Path, problem: Problem) -> Self {
-        let source = SourceText {
-            path: path.display().to_string(),
-            text: String::new(),
-        };
         Self {
-            source,
+            source: SourceText::without_text(path),
             problems: vec![problem],
         }
     }
@@ -169,31 +182,10 @@ impl fmt::Display for BadModel {
 
 impl BadModel {
     fn show(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "error: {}",
-            problem
-                .sentence()
-                .chars()
-                .map(printable_or_newline)
-                .collect::<String>()
-        )?;
-        if let Some(span) = &problem.span {
-            let place = TextPlace::of(&self.source.text, span);
-            let margin = " ".repeat(place.line.to_string().len());
-            write!(
-                f,
-                "\n{margin}--> {}:{}:{}",
-                self.source.path, place.line, place.column
-            )?;
-            write!(
-                f,
-                "\n{margin} |\n{} | {}\n{margin} | {}",
-                place.line, place.text, place.underline
-            )?;
-        } else {
-            write!(f, "\n --> {}", self.source.path)?;
-        }
+        let sentence = problem.sentence();
+        let sentence: String = sentence.chars().map(printable_or_newline).collect();
+        write!(f, "error: {sentence}")?;
+        self.show_place(problem, f)?;
         if let Some(help) = &problem.help {
             write!(f, "\n help: {help}")?;
         }
@@ -202,16 +194,42 @@ impl BadModel {
         }
         writeln!(f)
     }
+
+    fn show_place(&self, problem: &Problem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = &self.source.path;
+        let Some(span) = &problem.span else {
+            return write!(f, "\n --> {path}");
+        };
+        let TextPlace {
+            line,
+            column,
+            text,
+            underline,
+        } = TextPlace::of(&self.source.text, span);
+        let margin = " ".repeat(line.to_string().len());
+        write!(f, "\n{margin}--> {path}:{line}:{column}")?;
+        write!(f, "\n{margin} |\n{line} | {text}\n{margin} | {underline}")
+    }
 }
 
 /// Line and column (from 1) of a byte of the text.
 pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let at = floor_boundary(text, at);
-    let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    (
-        text[..at].matches('\n').count() + 1,
-        text[line_start..at].chars().count() + 1,
-    )
+    let line = text[..at].matches('\n').count() + 1;
+    let column = text[line_start(text, at)..at].chars().count() + 1;
+    (line, column)
+}
+
+/// Where the line of a byte begins.
+fn line_start(text: &str, at: usize) -> usize {
+    text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+}
+
+/// Where the line of a byte ends.
+fn line_end(text: &str, at: usize) -> usize {
+    text[at..]
+        .find('\n')
+        .map_or(text.len(), |newline| at + newline)
 }
 
 /// So many characters of a line are shown, before the place and from there on.
@@ -226,41 +244,44 @@ struct TextPlace {
     underline: String,
 }
 
+/// What is shown of a line before a place.
+fn shown_before(before: &str) -> String {
+    let cut = before.chars().count().saturating_sub(SHOWN_BEFORE);
+    let mark = if cut > 0 { "…" } else { "" };
+    let mut shown = mark.to_owned();
+    shown.extend(before.chars().skip(cut).map(printable));
+    shown
+}
+
+/// What is shown of a line from a place on.
+fn shown_after(after: &str) -> String {
+    let shown: String = after.chars().take(SHOWN_AFTER).map(printable).collect();
+    match after.chars().nth(SHOWN_AFTER) {
+        Some(_) => shown + "…",
+        None => shown,
+    }
+}
+
+/// As long as the text. Tabs stay tabs, so that the marks stand under what they mark.
+fn blank(text: &str) -> String {
+    let blank = |c: char| if c == '\t' { '\t' } else { ' ' };
+    text.chars().map(blank).collect()
+}
+
 impl TextPlace {
     fn of(text: &str, span: &Range<usize>) -> Self {
         let start = floor_boundary(text, span.start);
         let end = floor_boundary(text, span.end.max(start));
-        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let line_end = text[start..]
-            .find('\n')
-            .map_or(text.len(), |newline| start + newline);
+        let line_end = line_end(text, start);
         let (line, column) = line_and_column(text, start);
-        let (before, after) = (
-            &text[line_start..start],
-            text[start..line_end].trim_end_matches('\r'),
-        );
         let marked = text[start..end.min(line_end).max(start)].chars().count();
-        let cut_before = before.chars().count().saturating_sub(SHOWN_BEFORE);
-        let mut shown: String = if cut_before > 0 {
-            "…".into()
-        } else {
-            String::new()
-        };
-        shown.extend(before.chars().skip(cut_before).map(printable));
-        // Tabs stay tabs, so that the marks stand under what they mark.
-        let indent: String = shown
-            .chars()
-            .map(|c| if c == '\t' { '\t' } else { ' ' })
-            .collect();
-        shown.extend(after.chars().take(SHOWN_AFTER).map(printable));
-        if after.chars().nth(SHOWN_AFTER).is_some() {
-            shown.push('…');
-        }
+        let before = shown_before(&text[line_start(text, start)..start]);
+        let after = shown_after(text[start..line_end].trim_end_matches('\r'));
         Self {
             line,
             column,
-            text: shown,
-            underline: indent + &"^".repeat(marked.clamp(1, SHOWN_AFTER)),
+            underline: blank(&before) + &"^".repeat(marked.clamp(1, SHOWN_AFTER)),
+            text: before + &after,
         }
     }
 }

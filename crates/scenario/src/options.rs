@@ -10,7 +10,7 @@ use dovetail_methods::{
 };
 use indexmap::IndexMap;
 
-use crate::diagnostic::{GivenChoice, Problem};
+use crate::diagnostic::Problem;
 use crate::enclosure_methods::ENCLOSURES;
 use crate::file::toml_file::ModelFile;
 use crate::placement::Placement;
@@ -97,11 +97,19 @@ impl Choice {
     fn problem(&self, key: &str, message: String) -> Problem {
         match &self.span {
             Some(span) => Problem::at(span.clone(), message),
-            None => Problem::general(message).of(GivenChoice::Option {
-                key: key.to_owned(),
-                text: self.text.clone(),
-            }),
+            None => Problem::of_option(key, &self.text, message),
         }
+    }
+}
+
+/// An option as text; none if it is a table or the like.
+fn option_text(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Float(number) => Some(number.to_string()),
+        toml::Value::Boolean(truth) => Some(truth.to_string()),
+        _ => None,
     }
 }
 
@@ -110,30 +118,15 @@ impl Choices {
     pub(crate) fn of_file(file: &ModelFile) -> Result<Self, Problem> {
         let mut choices = Self::default();
         for (key, value) in &file.method {
-            let text = match value.get_ref() {
-                toml::Value::String(text) => text.clone(),
-                toml::Value::Integer(number) => number.to_string(),
-                toml::Value::Float(number) => number.to_string(),
-                toml::Value::Boolean(truth) => truth.to_string(),
-                _ => {
-                    return Err(Problem::at(
-                        value.span(),
-                        "an option is a number, a word, true or false",
-                    ));
-                }
+            let message = "an option is a number, a word, true or false";
+            let text = option_text(value.get_ref());
+            let text = text.ok_or_else(|| Problem::at(value.span(), message))?;
+            let span = Some(key.span().start..value.span().end);
+            let name = match key.get_ref().as_str() {
+                "name" => METHOD,
+                key => key,
             };
-            let name = if key.get_ref() == "name" {
-                METHOD
-            } else {
-                key.get_ref()
-            };
-            choices.given.insert(
-                name.to_owned(),
-                Choice {
-                    text,
-                    span: Some(key.span().start..value.span().end),
-                },
-            );
+            choices.given.insert(name.to_owned(), Choice { text, span });
         }
         Ok(choices)
     }

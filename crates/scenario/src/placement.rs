@@ -50,13 +50,7 @@ impl Placement {
                 let threads = asked
                     .or_else(|| available_parallelism().ok())
                     .unwrap_or(NonZeroUsize::MIN);
-                let refused = |error| {
-                    Problem::general(format!(
-                        "{threads} worker threads could not be started: {error}; more than there are \
-                         cores bring nothing"
-                    ))
-                    .with([Remedy::FewerWorkerThreads])
-                };
+                let refused = |error| threads_not_started(threads, &error);
                 let workers = Threads::new(systems, threads).map_err(refused)?;
                 Ok(Box::new(workers))
             }
@@ -81,6 +75,14 @@ impl Placement {
             _ => None,
         }
     }
+}
+
+fn threads_not_started(threads: NonZeroUsize, error: &std::io::Error) -> Problem {
+    let message = format!(
+        "{threads} worker threads could not be started: {error}; more than there are \
+         cores bring nothing"
+    );
+    Problem::general(message).with([Remedy::FewerWorkerThreads])
 }
 
 /// Processes of `program`, as for [`Placement::processes`], in which FMUs are tried out before a run.

@@ -24,6 +24,17 @@ pub struct NoEquations {
     pub what: &'static str,
 }
 
+impl NoEquations {
+    fn of(part: &Part) -> Self {
+        let what = match part.source.fmu() {
+            Some(_) => "an FMU",
+            None => "a system of another kind",
+        };
+        let system = part.name().to_owned();
+        Self { system, what }
+    }
+}
+
 /// A checked model. Systems are made from it afresh for every run.
 #[derive(Debug)]
 pub struct Scenario {
@@ -91,12 +102,7 @@ impl Scenario {
     pub(crate) fn equations(&self) -> Result<Vec<KnownEquations<'_>>, NoEquations> {
         let known = |part: &'_ Part| part.source.equations().is_some();
         if let Some(part) = self.parts.iter().find(|part| !known(part)) {
-            let what = match part.source.fmu() {
-                Some(_) => "an FMU",
-                None => "a system of another kind",
-            };
-            let system = part.name().to_owned();
-            return Err(NoEquations { system, what });
+            return Err(NoEquations::of(part));
         }
         let parts = self.parts.iter();
         Ok(parts.filter_map(|part| part.source.equations()).collect())
@@ -194,16 +200,15 @@ impl Scenario {
     /// The loops through feedthrough, each as a list of names.
     pub fn algebraic_loops(&self) -> Vec<String> {
         let loops = dovetail_methods::algebraic_loops(&self.connections);
-        let names = |members: &Vec<usize>| {
-            members
-                .iter()
-                .map(|&o| self.connections.output_name(o))
-                .collect::<Vec<_>>()
-        };
         loops
             .iter()
-            .map(|members| list_names(&names(members)))
+            .map(|members| list_names(&self.output_names(members)))
             .collect()
+    }
+
+    fn output_names(&self, outputs: &[usize]) -> Vec<String> {
+        let outputs = outputs.iter();
+        outputs.map(|&o| self.connections.output_name(o)).collect()
     }
 
     pub(crate) fn bad(&self, problem: Problem) -> BadModel {

@@ -7,7 +7,7 @@ use dovetail_numerics::Lu;
 use nalgebra::{DMatrix, DVector};
 
 use super::compose::Coupled;
-use crate::analysis::{Shape, shapes};
+use crate::analysis::all_affine;
 use crate::dual::Dual;
 use crate::evaluator::Evaluator;
 use crate::graph::NodeId;
@@ -364,16 +364,13 @@ fn copy_derivatives(values: &[Dual<f64>], derivatives: &mut [f64]) {
 
 /// Whether everything is affine between switching times.
 fn is_affine(coupled: &Coupled) -> bool {
-    let shapes = shapes(&coupled.graph);
     let roots = [&coupled.derivatives, &coupled.residuals, &coupled.outputs];
-    let mut all = roots.into_iter().flatten();
-    all.all(|root| shapes[root.index()] <= Shape::Affine)
+    all_affine(&coupled.graph, roots.into_iter().flatten())
 }
 
 fn thresholds_of(coupled: &Coupled) -> Vec<Threshold> {
     let roots = switch_roots(&coupled.switches);
     let program = Arc::new(Program::compile(&coupled.graph, &roots));
-    let mut lines = vec![0.0; roots.len()];
-    Evaluator::new(program, &0.0, &coupled.parameters).run(&mut lines);
+    let lines = Evaluator::new(program, &0.0, &coupled.parameters).results();
     thresholds(&coupled.switches, &lines)
 }

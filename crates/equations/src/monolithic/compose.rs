@@ -259,10 +259,10 @@ impl<'a> Pieces<'a> {
         inputs: &[usize],
         piece: fn(usize) -> Piece,
     ) -> impl Iterator<Item = usize> {
-        let outputs = inputs
-            .iter()
-            .filter_map(move |&input| self.feeder(system, input));
-        outputs.map(move |output| self.index(piece(output)))
+        inputs.iter().filter_map(move |&input| {
+            let output = self.feeder(system, input)?;
+            Some(self.index(piece(output)))
+        })
     }
 }
 
@@ -347,9 +347,8 @@ impl<'a> Composer<'a> {
     /// A system's time switches, in the common graph, where equal ones of several systems are one.
     fn conditions_of(&mut self, system: usize) -> Vec<Symbol> {
         let model = &self.definitions[system].model;
-        let mut lines = vec![self.zero(); 2 * model.switches.len()];
         let program = Arc::new(model.switch_program());
-        Evaluator::new(program, &self.zero(), &self.parameters[system]).run(&mut lines);
+        let lines = Evaluator::new(program, &self.zero(), &self.parameters[system]).results();
         let mut conditions = Vec::new();
         for (switch, line) in model.switches.iter().zip(lines.chunks_exact(2)) {
             let moved = Switch {
@@ -393,10 +392,7 @@ impl<'a> Composer<'a> {
         evaluator.set_states(&self.states[system]);
         evaluator.set_inputs(&self.all_fed(system, Piece::Value));
         evaluator.set_slopes(&self.all_fed(system, Piece::Slope));
-        let mut result = [self.zero()];
-        evaluator.run(&mut result);
-        let [result] = result;
-        result
+        evaluator.results().swap_remove(0)
     }
 
     /// The derivative of an output along the flow: `∂g/∂t + C f + D u'`.
@@ -410,15 +406,12 @@ impl<'a> Composer<'a> {
         evaluator.set_time(&Dual::variable(Symbol::leaf(&self.graph, Leaf::Time)));
         evaluator.set_switches(&constants(&self.conditions[system]));
         let rates = self.state_rates(system);
-        evaluator.set_states(&moving(&self.states[system], &rates));
+        evaluator.set_states(&Dual::moving(&self.states[system], &rates));
         let values = self.all_fed(system, Piece::Value);
         let slopes = self.all_fed(system, Piece::Slope);
-        evaluator.set_inputs(&moving(&values, &slopes));
+        evaluator.set_inputs(&Dual::moving(&values, &slopes));
         evaluator.set_slopes(&constants(&slopes));
-        let mut result = [zero];
-        evaluator.run(&mut result);
-        let [result] = result;
-        result.derivative
+        evaluator.results().swap_remove(0).derivative
     }
 
     /// The derivatives of the states of a system.
@@ -538,9 +531,4 @@ impl<'a> Composer<'a> {
 
 fn constants(symbols: &[Symbol]) -> Vec<Dual<Symbol>> {
     symbols.iter().cloned().map(Dual::constant).collect()
-}
-
-fn moving(values: &[Symbol], rates: &[Symbol]) -> Vec<Dual<Symbol>> {
-    let pairs = values.iter().cloned().zip(rates.iter().cloned());
-    pairs.map(|(value, rate)| Dual::new(value, rate)).collect()
 }

@@ -6,10 +6,10 @@
 //! algorithm 1 prints this inclusion the other way round.) New boxes that fail are the next guess;
 //! where the paper takes them as they are, they are enlarged a little, which saves iterations.
 
-use super::picard::{INFLATION, all_within, hulls, inflated, widest};
+use super::picard::{INFLATION, all_within, hulls, inflated};
 use super::subsystem::Job;
 use super::thread_pool::ThreadPool;
-use crate::interval::Interval;
+use crate::interval::{Interval, widest};
 
 /// The paper's three ways to guess (section 4.5), from cheap to conservative; they are tried in
 /// this order.
@@ -34,15 +34,16 @@ pub(super) struct WindowSearch {
     pub tightening: usize,
 }
 
+const GUESSES: &[(Guess, usize)] = &[
+    (Guess::Previous, 1),
+    (Guess::Union, 3),
+    (Guess::Iterated, 12),
+];
+
 impl Default for WindowSearch {
     fn default() -> Self {
-        let guesses = &[
-            (Guess::Previous, 1),
-            (Guess::Union, 3),
-            (Guess::Iterated, 12),
-        ];
         Self {
-            guesses,
+            guesses: GUESSES,
             inflation: INFLATION,
             tightening: 1,
         }

@@ -45,10 +45,8 @@ impl BoxHistory {
     /// A macro-step has been accepted.
     pub fn record(&mut self, end: f64, coefficients: Coefficients) {
         let Some(degree) = self.degree else { return };
-        self.times.push_front(end);
-        self.times.truncate(degree + 1);
-        self.coefficients.push_front(coefficients);
-        self.coefficients.truncate(degree);
+        push_latest(&mut self.times, end, degree + 1);
+        push_latest(&mut self.coefficients, coefficients, degree);
     }
 
     /// Something switches at `time`: solutions have a kink there.
@@ -108,6 +106,12 @@ impl BoxHistory {
 }
 
 /// `sum += factor · polynomial`.
+/// Remembers at most `most`, latest first.
+fn push_latest<T>(remembered: &mut VecDeque<T>, latest: T, most: usize) {
+    remembered.push_front(latest);
+    remembered.truncate(most);
+}
+
 fn add_scaled(sum: &mut Vec<Interval>, polynomial: &[Interval], factor: Interval) {
     sum.resize(sum.len().max(polynomial.len()), Interval::ZERO);
     for (sum, &coefficient) in sum.iter_mut().zip(polynomial) {

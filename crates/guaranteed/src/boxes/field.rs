@@ -80,9 +80,7 @@ impl Field {
     pub fn rates(&mut self, own: &[Interval]) -> Vec<Interval> {
         self.states[self.own.clone()].copy_from_slice(own);
         self.values.set_states(&self.states);
-        let mut rates = vec![Interval::ZERO; self.own.len()];
-        self.values.run(&mut rates);
-        rates
+        self.values.results()
     }
 
     /// What decides conditions, kinks and jumps while states are in `own`.

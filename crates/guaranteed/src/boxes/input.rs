@@ -5,7 +5,7 @@
 //! may integrate, and a bound of how far from it the true input can be at any time, the effect of
 //! which is bounded apart (`deviation.rs`).
 
-use crate::interval::Interval;
+use crate::interval::{Interval, middles, radii};
 use crate::rounding::above;
 
 /// A polynomial in the time elapsed since the step began, and one that bounds the distance from it.
@@ -25,8 +25,8 @@ impl Input {
     /// A polynomial whose coefficients are known to lie in intervals.
     pub fn polynomial(coefficients: &[Interval]) -> Self {
         Self {
-            middles: coefficients.iter().map(|c| c.middle()).collect(),
-            radii: coefficients.iter().map(|c| c.radius()).collect(),
+            middles: middles(coefficients),
+            radii: radii(coefficients),
         }
     }
 

@@ -1,8 +1,10 @@
 //! The Picard box of one system: what its states cannot leave during a step, whatever its inputs do
 //! inside their boxes.
 
+use std::iter::zip;
+
 use super::field::Field;
-use crate::interval::Interval;
+use crate::interval::{Interval, position_of_largest};
 
 /// How often a box is enlarged before the step is called too long.
 const MOST_ITERATIONS: usize = 8;
@@ -17,7 +19,7 @@ pub(super) fn rectangle(
     guess: &[Interval],
 ) -> Vec<Interval> {
     let rates = field.rates(guess);
-    let states = start.iter().zip(rates);
+    let states = zip(start, rates);
     states.map(|(&x, rate)| x + elapsed * rate).collect()
 }
 
@@ -51,27 +53,18 @@ pub(super) fn picard_box(
 
 /// The state that grows most.
 fn fastest(start: &[Interval], last: &[Interval]) -> usize {
-    let growth = |i: usize| last[i].width() - start[i].width();
-    (0..last.len())
-        .max_by(|&a, &b| growth(a).total_cmp(&growth(b)))
-        .unwrap_or(0)
-}
-
-/// The widest box.
-pub(super) fn widest(boxes: &[Interval]) -> usize {
-    let width = |state: usize| boxes[state].width();
-    (0..boxes.len())
-        .max_by(|&a, &b| width(a).total_cmp(&width(b)))
-        .unwrap_or(0)
+    let growths = zip(last, start).map(|(last, start)| last.width() - start.width());
+    position_of_largest(growths).unwrap_or(0)
 }
 
 /// Wider on either side by a part of the width, and a little more.
 pub(super) fn inflated(boxes: &[Interval], part: f64) -> Vec<Interval> {
-    let wider = |range: &Interval| {
-        let margin = part * range.width() + 1e-13 * range.magnitude() + f64::MIN_POSITIVE;
-        range.widened(margin)
-    };
-    boxes.iter().map(wider).collect()
+    boxes.iter().map(|range| wider(*range, part)).collect()
+}
+
+fn wider(range: Interval, part: f64) -> Interval {
+    let margin = part * range.width() + 1e-13 * range.magnitude() + f64::MIN_POSITIVE;
+    range.widened(margin)
 }
 
 pub(super) fn hulls(a: &[Interval], b: &[Interval]) -> Vec<Interval> {

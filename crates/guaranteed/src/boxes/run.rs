@@ -2,13 +2,13 @@
 
 use super::cross_picard::WindowSearch;
 use super::extrapolation::{BoxHistory, Coefficients};
-use super::picard::{common, widest};
+use super::picard::common;
 use super::step_size::StepSizeControl;
 use super::subsystem::Job;
 use super::taylor::{self, exchange};
 use super::thread_pool::ThreadPool;
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
-use crate::interval::Interval;
+use crate::interval::{Interval, widest};
 use crate::problem::Problem;
 
 /// A run on its way.
@@ -124,8 +124,8 @@ impl<'r> BoxRun<'r> {
     /// The first state of a system that could not be integrated.
     fn failed_state(&self) -> Option<usize> {
         let mut subsystems = self.pool.subsystems();
-        let failed = subsystems.find(|subsystem| subsystem.arrival.is_none());
-        failed.map(|subsystem| subsystem.field.own.start)
+        let failed = subsystems.find(|subsystem| subsystem.arrival.is_none())?;
+        Some(failed.field.own.start)
     }
 
     /// Tightens the boxes by (8); gives the Taylor coefficients throughout the step.

@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::local_set::{Forms, LocalSet};
+use super::shared_step::SharedStep;
 use super::system_tape::SystemTape;
 use crate::api::Integrator;
 use crate::interval::Interval;
@@ -64,9 +65,7 @@ impl Scheme {
 /// A step of a scheme.
 pub(super) struct NumericalStep<'a> {
     pub scheme: &'a Scheme,
-    pub time: f64,
-    pub size: Interval,
-    pub switches: &'a [Interval],
+    pub shared: &'a SharedStep,
     /// As known.
     pub inputs: &'a [&'a Input],
 }
@@ -74,14 +73,13 @@ pub(super) struct NumericalStep<'a> {
 impl NumericalStep<'_> {
     /// From all states of `set`.
     pub fn run(&self, set: &LocalSet, system: &mut SystemTape) -> Forms {
-        let shape = set.shape;
         let mut result = set.states.clone();
         let mut slopes = Forms::new();
         for stage in self.scheme.stages {
             slopes = self.stage_slopes(stage, set, &slopes, system);
-            let weight = self.scheme.weight(stage) * self.size;
+            let weight = self.scheme.weight(stage) * self.shared.size;
             for (form, slope) in result.iter_mut().zip(&slopes) {
-                shape.add_scaled(form, weight, slope);
+                set.shape.add_scaled(form, weight, slope);
             }
         }
         result
@@ -96,14 +94,9 @@ impl NumericalStep<'_> {
         system: &mut SystemTape,
     ) -> Forms {
         let shape = set.shape;
-        let elapsed = Interval::point(stage.node) * self.size;
+        let elapsed = Interval::point(stage.node) * self.shared.size;
         let tape = &mut system.tape;
-        tape.begin(
-            shape,
-            1,
-            Interval::point(self.time) + elapsed,
-            self.switches,
-        );
+        self.shared.begin_series(tape, shape, 1, elapsed);
         for &(i, register) in &system.own {
             let mut form = set.states[i].clone();
             if stage.node != 0.0 {

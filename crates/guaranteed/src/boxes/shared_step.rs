@@ -2,7 +2,9 @@
 //! bounds. No symbols do.
 
 use super::input::Input;
+use crate::forms::FormShape;
 use crate::interval::Interval;
+use crate::series::tape::SeriesTape;
 
 /// What all systems see of a macro-step `[T, T + H]`. States are those of all systems, stacked.
 #[derive(Clone, Debug)]
@@ -60,6 +62,18 @@ impl SharedStep {
     /// All times elapsed since `T`.
     pub fn elapsed(&self) -> Interval {
         Interval::new(0.0, self.size.hi)
+    }
+
+    /// Begins series about the times `elapsed` after `T`.
+    pub fn begin_series(
+        &self,
+        tape: &mut SeriesTape,
+        shape: FormShape,
+        capacity: usize,
+        elapsed: Interval,
+    ) {
+        let time = Interval::point(self.time) + elapsed;
+        tape.begin(shape, capacity, time, &self.switches);
     }
 
     /// Whether every condition on time is decided.

@@ -257,9 +257,7 @@ impl Subsystem {
         let truncation = StepTruncation {
             scheme: &self.scheme,
             affine: self.affine,
-            time: shared.time,
-            size: shared.size,
-            switches: &shared.switches,
+            shared,
             inputs,
             start,
             picard,
@@ -270,9 +268,7 @@ impl Subsystem {
     fn numerical_step(&mut self, shared: &SharedStep, inputs: &[&Input]) -> Forms {
         let step = NumericalStep {
             scheme: &self.scheme,
-            time: shared.time,
-            size: shared.size,
-            switches: &shared.switches,
+            shared,
             inputs,
         };
         step.run(&self.set, &mut self.forms)

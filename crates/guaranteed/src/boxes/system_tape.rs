@@ -4,7 +4,7 @@ use dovetail_equations::Program;
 
 use super::field::Field;
 use crate::interval::Interval;
-use crate::series::tape::{Coefficient, SeriesTape};
+use crate::series::tape::SeriesTape;
 
 /// A tape, and where the system's variables are on it.
 pub(super) struct SystemTape {
@@ -54,9 +54,6 @@ impl SystemTape {
 
     /// Coefficient `k` of the first `count` results, over intervals.
     pub fn results(&self, count: usize, k: usize) -> impl Iterator<Item = Interval> {
-        (0..count).map(move |index| match self.tape.result(index, k) {
-            Coefficient::Plain(value) => value,
-            Coefficient::Form(_) => Interval::ENTIRE,
-        })
+        (0..count).map(move |index| self.tape.result(index, k).plain_or_entire())
     }
 }

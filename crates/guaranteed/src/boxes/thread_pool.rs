@@ -26,14 +26,19 @@ impl SharedWork {
 
     /// The share of one of `count` workers.
     fn work(&self, job: Job, worker: usize, count: usize) {
-        let step = self.step.read().expect("BUG: a subsystem has panicked");
+        let step = self.step();
         for subsystem in self.subsystems.iter().skip(worker).step_by(count) {
-            subsystem
-                .lock()
-                .expect("BUG: a subsystem has panicked")
-                .perform(job, &step);
+            lock(subsystem).perform(job, &step);
         }
     }
+
+    fn step(&self) -> RwLockReadGuard<'_, SharedStep> {
+        self.step.read().expect("BUG: a subsystem has panicked")
+    }
+}
+
+fn lock(subsystem: &Mutex<Subsystem>) -> MutexGuard<'_, Subsystem> {
+    subsystem.lock().expect("BUG: a subsystem has panicked")
 }
 
 /// Threads at work; the caller's is one of them.
@@ -81,10 +86,7 @@ impl<'w> ThreadPool<'w> {
     }
 
     pub fn step(&self) -> RwLockReadGuard<'_, SharedStep> {
-        self.work
-            .step
-            .read()
-            .expect("BUG: a subsystem has panicked")
+        self.work.step()
     }
 
     pub fn step_mut(&self) -> RwLockWriteGuard<'_, SharedStep> {
@@ -96,9 +98,6 @@ impl<'w> ThreadPool<'w> {
 
     /// One subsystem after the other.
     pub fn subsystems(&self) -> impl Iterator<Item = MutexGuard<'_, Subsystem>> {
-        self.work
-            .subsystems
-            .iter()
-            .map(|subsystem| subsystem.lock().expect("BUG: a subsystem has panicked"))
+        self.work.subsystems.iter().map(lock)
     }
 }

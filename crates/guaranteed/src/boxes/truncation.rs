@@ -6,8 +6,11 @@
 //! `[0, H]`. The first is bounded over the Picard box. For the second, all stages are evaluated on
 //! series in `h` about every size in `[0, H]` at once.
 
+use std::iter::zip;
+
 use super::input::Input;
 use super::scheme::{Scheme, Stage};
+use super::shared_step::SharedStep;
 use super::system_tape::SystemTape;
 use crate::forms::FormShape;
 use crate::interval::Interval;
@@ -17,9 +20,7 @@ pub(super) struct StepTruncation<'a> {
     pub scheme: &'a Scheme,
     /// Whether derivatives are affine in states and inputs, and free of time.
     pub affine: bool,
-    pub time: f64,
-    pub size: Interval,
-    pub switches: &'a [Interval],
+    pub shared: &'a SharedStep,
     pub inputs: &'a [&'a Input],
     /// The system's states at the start of the step.
     pub start: &'a [Interval],
@@ -35,23 +36,22 @@ impl StepTruncation<'_> {
     pub fn error(&self, system: &mut SystemTape) -> Vec<Interval> {
         let exact = self.solution(system);
         let numerical = self.numerical(system);
-        let power = (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.size);
-        let pairs = exact.into_iter().zip(numerical);
+        let power =
+            (0..=self.scheme.order).fold(Interval::ONE, |power, _| power * self.shared.size);
+        let pairs = zip(exact, numerical);
         pairs
             .map(|(exact, numerical)| power * (exact - numerical))
             .collect()
     }
 
     fn elapsed(&self) -> Interval {
-        Interval::new(0.0, self.size.hi)
+        self.shared.elapsed()
     }
 
     /// Begins series about all times that have `elapsed`.
     fn begin(&self, system: &mut SystemTape, capacity: usize, elapsed: Interval) {
-        let time = Interval::point(self.time) + elapsed;
-        system
-            .tape
-            .begin(FormShape::NO_SYMBOLS, capacity, time, self.switches);
+        self.shared
+            .begin_series(&mut system.tape, FormShape::NO_SYMBOLS, capacity, elapsed);
     }
 
     /// Computes coefficient `k` of the slopes from that of the states.

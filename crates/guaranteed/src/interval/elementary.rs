@@ -6,6 +6,7 @@
 
 use super::Interval;
 use super::rounding::{above, add_down, add_up, below};
+use super::trigonometric::COSINES;
 
 /// A function of doubles, rounded correctly.
 type RealFunction = fn(f64) -> f64;
@@ -60,7 +61,7 @@ impl Interval {
 
     /// The arc sine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn asin(self) -> Self {
-        if self.lo < -1.0 || self.hi > 1.0 {
+        if !self.within(COSINES) {
             return Self::ENTIRE;
         }
         self.increasing(core_math::asin, |x| x == 0.0)
@@ -68,11 +69,10 @@ impl Interval {
 
     /// The arc cosine; [`Self::ENTIRE`] of anything outside `[-1, 1]`.
     pub fn acos(self) -> Self {
-        if self.lo < -1.0 || self.hi > 1.0 {
+        if !self.within(COSINES) {
             return Self::ENTIRE;
         }
-        let decreasing = |x: f64| -core_math::acos(x);
-        -self.increasing(decreasing, |x| x == 1.0)
+        -self.increasing(|x| -core_math::acos(x), |x| x == 1.0)
     }
 
     /// The arc tangent.
@@ -109,26 +109,24 @@ impl Interval {
 
     /// The sign: -1, 0 or 1, and everything between those that are possible.
     pub fn sign(self) -> Self {
-        let sign = |x: f64| if x == 0.0 { 0.0 } else { x.signum() };
-        Self {
-            lo: sign(self.lo),
-            hi: sign(self.hi),
-        }
+        self.map_bounds(|x| if x == 0.0 { 0.0 } else { x.signum() })
     }
 
     /// The largest integer that is not greater.
     pub fn floor(self) -> Self {
-        Self {
-            lo: self.lo.floor(),
-            hi: self.hi.floor(),
-        }
+        self.map_bounds(f64::floor)
     }
 
     /// The smallest integer that is not less.
     pub fn ceil(self) -> Self {
+        self.map_bounds(f64::ceil)
+    }
+
+    /// The image under a function that never decreases and has no rounding.
+    fn map_bounds(self, function: RealFunction) -> Self {
         Self {
-            lo: self.lo.ceil(),
-            hi: self.hi.ceil(),
+            lo: function(self.lo),
+            hi: function(self.hi),
         }
     }
 

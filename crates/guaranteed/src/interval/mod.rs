@@ -150,6 +150,28 @@ impl Interval {
     }
 }
 
+/// The middle of each.
+pub(crate) fn middles(boxes: &[Interval]) -> Vec<f64> {
+    boxes.iter().map(|range| range.middle()).collect()
+}
+
+/// The radius of each.
+pub(crate) fn radii(boxes: &[Interval]) -> Vec<f64> {
+    boxes.iter().map(|range| range.radius()).collect()
+}
+
+/// The place of the widest; of the last of several.
+pub(crate) fn widest(boxes: &[Interval]) -> usize {
+    let widths = boxes.iter().map(|range| range.width());
+    position_of_largest(widths).unwrap_or(0)
+}
+
+/// The place of the largest number; of the last of several.
+pub(crate) fn position_of_largest(values: impl Iterator<Item = f64>) -> Option<usize> {
+    let largest = values.enumerate().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(largest.0)
+}
+
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "[{}, {}]", self.lo, self.hi)

@@ -10,7 +10,7 @@ use super::Interval;
 use super::rounding::{above, below};
 
 /// What a sine or cosine can be.
-const RANGE: Interval = Interval { lo: -1.0, hi: 1.0 };
+pub(super) const COSINES: Interval = Interval { lo: -1.0, hi: 1.0 };
 
 /// The sine and cosine of a double, and the quadrant they are in: 0 to 3.
 struct QuarterTurns {
@@ -104,7 +104,7 @@ impl Interval {
     fn wave(self, of: fn(&QuarterTurns) -> Self, top: u8) -> Self {
         let width = self.width();
         if width > TAU {
-            return RANGE; // TAU, as a double, is less than 2π
+            return COSINES; // TAU, as a double, is less than 2π
         }
         let first = QuarterTurns::of(self.lo);
         let last = QuarterTurns::of(self.hi);

@@ -342,10 +342,14 @@ impl Lowered {
         self.multiply(scale, log)
     }
 
+    fn one(&mut self) -> Register {
+        self.constant(Interval::ONE)
+    }
+
     /// Its derivative is 1 over `1 + a²`.
     fn arc_tangent(&mut self, a: Register) -> Register {
         let square = self.square(a);
-        let one = self.constant(Interval::ONE);
+        let one = self.one();
         let over = self.add(one, square);
         self.primitive(IntervalFunction::Atan, a, over)
     }
@@ -353,7 +357,7 @@ impl Lowered {
     /// An arc sine or cosine: its derivative is ±1 over `√(1 − a²)`.
     fn arc(&mut self, function: IntervalFunction, a: Register, sign: f64) -> Register {
         let square = self.square(a);
-        let one = self.constant(Interval::ONE);
+        let one = self.one();
         let rest = self.subtract(one, square);
         let over = self.smooth(Smooth::Sqrt(rest));
         self.signed_primitive(function, a, over, sign)
@@ -448,7 +452,7 @@ impl Lowered {
         if exponent > 0 {
             return power;
         }
-        let one = self.constant(Interval::ONE);
+        let one = self.one();
         self.divide(one, power)
     }
 
@@ -468,6 +472,6 @@ impl Lowered {
                 square = self.square(square);
             }
         }
-        power.unwrap_or_else(|| self.constant(Interval::ONE))
+        power.unwrap_or_else(|| self.one())
     }
 }

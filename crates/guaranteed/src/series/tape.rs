@@ -40,6 +40,16 @@ pub(crate) enum Coefficient<'t> {
     Form(&'t [f64]),
 }
 
+impl Coefficient<'_> {
+    /// The interval; all reals where it is a form.
+    pub fn plain_or_entire(self) -> Interval {
+        match self {
+            Self::Plain(range) => range,
+            Self::Form(_) => Interval::ENTIRE,
+        }
+    }
+}
+
 /// Before and after series are computed.
 impl SeriesTape {
     /// A tape over forms, in which `symbols` has the primary symbol of each parameter that has one;

@@ -1,5 +1,6 @@
 //! The derivatives of all systems: on intervals, as series, and their own derivatives.
 
+use std::iter::zip;
 use std::sync::Arc;
 
 use dovetail_equations::{Evaluator, Program};
@@ -10,7 +11,7 @@ use crate::forms::FormShape;
 use crate::interval::Interval;
 use crate::problem::Problem;
 use crate::series::assumptions::Assumptions;
-use crate::series::tape::{Coefficient, SeriesTape, tapes};
+use crate::series::tape::{SeriesTape, tapes};
 
 /// `f`, system by system.
 pub(super) struct VectorField<'p> {
@@ -49,12 +50,10 @@ impl<'p> VectorField<'p> {
     /// A system's derivatives on intervals.
     fn evaluate(&mut self, system: usize, time: Interval, boxes: &[Interval]) -> Vec<Interval> {
         let evaluator = &mut self.evaluators[system];
-        let mut results = vec![Interval::ZERO; evaluator.program().results()];
         evaluator.set_time(&time);
         evaluator.set_switches(&self.switches);
         evaluator.set_states(boxes);
-        evaluator.run(&mut results);
-        results
+        evaluator.results()
     }
 
     /// All derivatives over a box.
@@ -113,10 +112,8 @@ impl VectorField<'_> {
 
 /// The magnitudes of coefficient `order` of all results of a tape over intervals.
 fn last_magnitudes(tape: &SeriesTape, order: usize) -> impl Iterator<Item = f64> {
-    (0..tape.results()).map(move |index| match tape.result(index, order) {
-        Coefficient::Plain(range) => range.magnitude(),
-        Coefficient::Form(_) => f64::INFINITY,
-    })
+    let ranges = (0..tape.results()).map(move |index| tape.result(index, order).plain_or_entire());
+    ranges.map(Interval::magnitude)
 }
 
 /// What is assumed of a step.
@@ -149,8 +146,7 @@ impl VectorField<'_> {
     /// Whether a box and a span of time decide every condition and jump.
     pub fn is_decided(&mut self, time: Interval, boxes: &[Interval]) -> bool {
         let assumptions = self.assumptions_over(time, boxes);
-        let mut tapes = self.forms.iter().zip(&assumptions);
-        tapes.all(|(tape, assumptions)| tape.is_decided_by(assumptions))
+        zip(&self.forms, &assumptions).all(|(tape, assumed)| tape.is_decided_by(assumed))
     }
 
     /// Takes functions of time alone as constant, where that loses no more than `loss`.

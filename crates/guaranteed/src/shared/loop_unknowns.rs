@@ -12,7 +12,7 @@ use nalgebra::{DMatrix, DVector};
 
 use crate::duals::constants;
 use crate::forms::FormShape;
-use crate::interval::Interval;
+use crate::interval::{Interval, middles};
 use crate::loops::Loops;
 use crate::problem::Problem;
 use crate::rounding::above;
@@ -80,11 +80,10 @@ impl LoopUnknowns {
         symbols: &[Option<usize>],
     ) -> Self {
         let program = Arc::new(Program::compile(&problem.graph, &loops.residuals));
-        let middles: Vec<f64> = parameters.iter().map(|p| p.middle()).collect();
         let numbers = Evaluator::new(
             Arc::clone(&program),
             &Dual::constant(0.0),
-            &constants(&middles),
+            &constants(&middles(parameters)),
         );
         let intervals = Evaluator::new(
             Arc::clone(&program),
@@ -187,10 +186,8 @@ impl LoopUnknowns {
     }
 
     fn add_missed(&self, shape: FormShape, forms: &mut [f64], missed: &[f64]) {
-        let unknowns = forms.chunks_exact_mut(shape.width()).skip(self.states);
-        for (form, &missed) in unknowns.zip(missed) {
-            shape.widen(form, missed);
-        }
+        let unknowns = &mut forms[self.states * shape.width()..];
+        shape.widen_each(unknowns, missed);
     }
 }
 
@@ -241,13 +238,11 @@ impl LoopUnknowns {
     }
 
     fn evaluate_numbers(&mut self, at: Instant<'_>, all: &[Dual<f64>]) -> Vec<Dual<f64>> {
-        let switches: Vec<f64> = at.switches.iter().map(|s| s.middle()).collect();
-        let mut results = vec![Dual::constant(0.0); self.unknowns];
+        let switches = middles(at.switches);
         self.numbers.set_time(&Dual::constant(at.time));
         self.numbers.set_switches(&constants(&switches));
         self.numbers.set_states(all);
-        self.numbers.run(&mut results);
-        results
+        self.numbers.results()
     }
 
     fn slopes(&mut self, at: Instant<'_>, centers: &[f64], unknowns: &[f64]) -> ResidualSlopes {
@@ -365,12 +360,11 @@ impl LoopUnknowns {
     }
 
     fn residuals_on_intervals(&mut self, at: Instant<'_>, boxes: &[Interval]) -> Vec<Interval> {
-        let mut results = vec![Interval::ZERO; self.unknowns];
-        self.evaluator.set_time(&Interval::point(at.time));
-        self.evaluator.set_switches(at.switches);
-        self.evaluator.set_states(boxes);
-        self.evaluator.run(&mut results);
-        results
+        let evaluator = &mut self.evaluator;
+        evaluator.set_time(&Interval::point(at.time));
+        evaluator.set_switches(at.switches);
+        evaluator.set_states(boxes);
+        evaluator.results()
     }
 
     /// After those on intervals, which decide conditions.

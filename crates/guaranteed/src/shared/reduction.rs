@@ -1,6 +1,6 @@
 //! Fewer error symbols for the same set, and a little more.
 
-use nalgebra::DMatrix;
+use nalgebra::{DMatrix, DVector};
 
 use crate::rounding::{UNIT, above, add_above};
 
@@ -72,12 +72,8 @@ fn row_reach(columns: &Columns, row: usize) -> f64 {
 
 /// The box around `columns · η`.
 fn along_axes(columns: &Columns) -> Columns {
-    let rows = columns.nrows();
-    let mut axes = DMatrix::zeros(rows, rows);
-    for i in 0..rows {
-        axes[(i, i)] = row_reach(columns, i);
-    }
-    axes
+    let reaches = DVector::from_fn(columns.nrows(), |row, _| row_reach(columns, row));
+    DMatrix::from_diagonal(&reaches)
 }
 
 /// For each row, how far `columns · η` can be from `basis · coordinates · η`.

@@ -72,11 +72,7 @@ impl SymbolicSet {
 
     /// Adds boxes of these radii.
     pub fn widen(&mut self, radii: &[f64]) {
-        let shape = self.shape;
-        let forms = self.forms.chunks_exact_mut(shape.width());
-        for (form, &more) in forms.zip(radii) {
-            shape.widen(form, more);
-        }
+        self.shape.widen_each(&mut self.forms, radii);
         self.absorb();
     }
 }

@@ -6,7 +6,7 @@ use dovetail_core::list_names;
 use super::outputs::Outputs;
 use super::stepper::{StepFailure, Stepper};
 use crate::api::{EnclosureObserver, EnclosureOutcome, Options, StopReason};
-use crate::interval::Interval;
+use crate::interval::{Interval, widest};
 use crate::problem::{Problem, Threshold};
 
 /// Steps below this part of the run are given up.
@@ -158,23 +158,24 @@ impl TimeLoop<'_> {
             .collect()
     }
 
-    /// The switches that change at some time.
-    fn changing(&self) -> impl Iterator<Item = &Threshold> {
-        self.thresholds.iter().filter(|t| t.before != t.after)
+    /// The times at which switches change.
+    fn changes(&self) -> impl Iterator<Item = Interval> {
+        let changing = self.thresholds.iter().filter(|t| t.before != t.after);
+        changing.map(|threshold| threshold.time)
     }
 
     /// If a switch may change from now on, until when.
     fn open_until(&self) -> Option<f64> {
-        self.changing()
-            .filter(|t| t.time.lo <= self.time && self.time < t.time.hi)
-            .map(|t| t.time.hi)
+        self.changes()
+            .filter(|time| time.lo <= self.time && self.time < time.hi)
+            .map(|time| time.hi)
             .reduce(f64::max)
     }
 
     /// When a switch may change next.
     fn next_threshold(&self) -> f64 {
-        let times = self.changing().map(|t| t.time.lo);
-        times
+        self.changes()
+            .map(|time| time.lo)
             .filter(|&time| time > self.time)
             .fold(f64::INFINITY, f64::min)
     }
@@ -264,10 +265,11 @@ impl TimeLoop<'_> {
     /// How far so many steps have to get.
     fn least_progress(&self) -> f64 {
         let steps = STEPS_WITHOUT_PROGRESS as f64;
-        let asked = self.options.step.map(|step| 0.5 * steps * step);
-        asked
-            .unwrap_or(f64::INFINITY)
-            .min(LEAST_PROGRESS * self.problem.duration())
+        let asked = self
+            .options
+            .step
+            .map_or(f64::INFINITY, |step| 0.5 * steps * step);
+        asked.min(LEAST_PROGRESS * self.problem.duration())
     }
 
     /// Where the present macro-step has to end at the latest.
@@ -299,13 +301,6 @@ impl TimeLoop<'_> {
             self.time + length
         }
     }
-}
-
-fn widest(boxes: &[Interval]) -> usize {
-    let widths: Vec<f64> = boxes.iter().map(|range| range.width()).collect();
-    (0..widths.len())
-        .max_by(|&a, &b| widths[a].total_cmp(&widths[b]))
-        .unwrap_or(0)
 }
 
 /// Messages.
@@ -350,7 +345,6 @@ impl TimeLoop<'_> {
     }
 
     fn loop_variables(&self) -> String {
-        let loops = self.problem.loops.as_ref();
-        loops.map_or_else(String::new, |loops| list_names(&loops.unknowns))
+        list_names(self.problem.unknowns())
     }
 }

@@ -259,9 +259,11 @@ impl Estimator {
     }
 
     fn caused(&self, order: usize, row: usize, inputs: &[Signal]) -> f64 {
-        let gain =
-            |(input, signal): (usize, &Signal)| self.gain(order, row, input, signal.coefficients());
-        inputs.iter().enumerate().map(gain).sum()
+        inputs
+            .iter()
+            .enumerate()
+            .map(|(input, signal)| self.gain(order, row, input, signal.coefficients()))
+            .sum()
     }
 
     /// What one input alone causes, a polynomial with these coefficients.

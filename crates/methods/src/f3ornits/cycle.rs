@@ -10,6 +10,7 @@ use dovetail_numerics::nonlinear::{
 };
 
 use super::inputs::InputPolynomials;
+use crate::due_tasks::{due, due_mut};
 use crate::solver_memory::visit_solver;
 
 /// More unknowns than this are passed on late: every question goes to all of them.
@@ -136,7 +137,7 @@ impl Present<'_, '_> {
 
     /// The answers to the inputs as the steps have left them.
     fn pass_on_late(&mut self) -> Result<(), Error> {
-        for task in self.tasks.iter_mut().filter(|task| task.due) {
+        for task in due_mut(self.tasks) {
             self.inputs.place_present(task);
         }
         self.workers.advance(self.tasks)
@@ -144,7 +145,7 @@ impl Present<'_, '_> {
 
     /// The inputs are where the outputs have agreed.
     fn leave(&mut self, values: &[f64]) {
-        for task in self.tasks.iter().filter(|task| task.due) {
+        for task in due(self.tasks) {
             for input in self.connections.inputs_of(task.system) {
                 if let Some(unknown) = self.unknown(input) {
                     self.inputs.correct(input, values[unknown]);

@@ -5,6 +5,7 @@ use dovetail_core::{Connections, Error, MacroStep, Past, Signal, SignalKind, Wor
 use super::F3ornits;
 use super::system_state::Role;
 use crate::coupling::CouplingVariable;
+use crate::due_tasks::due;
 
 /// An error so many times the tolerance, on the step after an event of a feeder, is the echo of
 /// that event.
@@ -66,7 +67,7 @@ impl F3ornits<'_> {
     fn stops_early(&mut self, past: &Past, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
         for _ in 0..MOST_CUTS {
-            let due = || self.tasks.iter().filter(|task| task.due);
+            let due = || due(&self.tasks);
             let early = due().filter(|task| task.response.reached < task.step.end);
             let event = early
                 .map(|task| task.response.reached)
@@ -127,7 +128,7 @@ impl F3ornits<'_> {
             .iter_mut()
             .zip(&self.steps)
             .for_each(|(task, step)| task.due = step.is_some());
-        let due = self.tasks.iter().filter(|task| task.due);
+        let due = due(&self.tasks);
         Ok(due
             .map(|task| self.states[task.system].excess(task, &self.options))
             .fold(0.0, f64::max))
@@ -165,7 +166,7 @@ impl F3ornits<'_> {
         for task in kept.filter(|task| task.due) {
             self.states[task.system].undo_jumps(task, &self.options);
         }
-        for task in self.tasks.iter().filter(|task| task.due) {
+        for task in due(&self.tasks) {
             let (_, before) = past.point(task.system, 0);
             let answers = before.iter().zip(&task.response.outputs);
             for (output, (before, now)) in self.connections.outputs_of(task.system).zip(answers) {
@@ -203,7 +204,7 @@ impl F3ornits<'_> {
     /// that it shows.
     fn find_events(&mut self, past: &Past, located: bool) {
         self.events.fill(None);
-        for task in self.tasks.iter().filter(|task| task.due) {
+        for task in due(&self.tasks) {
             let k = task.system;
             let reached = task.response.reached;
             let mut unannounced = false;

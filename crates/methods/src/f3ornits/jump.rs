@@ -61,6 +61,13 @@ pub(crate) struct Jumps {
     late: u64,
 }
 
+impl Jump {
+    /// The output and the time, as one writes them.
+    fn place(&self, connections: &Connections) -> (String, f64) {
+        (connections.output_name(self.output), readable(self.time))
+    }
+}
+
 impl Jumps {
     /// None so far.
     pub fn new() -> Self {
@@ -91,8 +98,7 @@ impl Jumps {
     /// What there is to say of jumps that were found where they are.
     pub fn remarks(&self, connections: &Connections) -> Vec<String> {
         self.report(true, self.located, |jump| {
-            let name = connections.output_name(jump.output);
-            let time = readable(jump.time);
+            let (name, time) = jump.place(connections);
             format!(
                 "`{name}` jumps at t = {time} s, which no system had announced: found by \
                 trying shorter steps"
@@ -103,8 +109,7 @@ impl Jumps {
     /// What there is to say of jumps that were noticed too late.
     pub fn warnings(&self, connections: &Connections) -> Vec<String> {
         self.report(false, self.late, |jump| {
-            let name = connections.output_name(jump.output);
-            let time = readable(jump.time);
+            let (name, time) = jump.place(connections);
             format!(
                 "`{name}` has jumped within the {:.3e} s before t = {time} s, which no system had \
                  announced: its readers heard of it up to \

@@ -6,6 +6,7 @@ use super::calibration::Calibration;
 use super::scheduler;
 use super::stepper::Scale;
 use super::{F3ornits, F3ornitsOptions, HIGHEST_DEGREE, NAME};
+use crate::imposed_steps::any_imposes_steps;
 use crate::registry::common::{STEP, TOLERANCE as COUPLING_TOLERANCE};
 use crate::registry::context::Context;
 use crate::registry::kind::MethodKind;
@@ -232,7 +233,7 @@ fn base(context: &Context<'_>) -> F3ornitsOptions {
     if context.settings.choice(&SETTING) == Some(Setting::Paper) {
         return F3ornitsOptions::of_paper(span, tolerance);
     }
-    let base = if capabilities.iter().any(|c| c.step_rule != StepRule::Free) {
+    let base = if any_imposes_steps(capabilities) {
         // Where steps cannot follow the error, parabolas chosen by the newest error do better than
         // the averaged choice of cubics.
         F3ornitsOptions {

@@ -23,6 +23,8 @@ mod stepper;
 mod system_state;
 mod turns;
 
+use std::iter::zip;
+
 use dovetail_core::{
     Capabilities, Checkpoint, Connections, Error, Exchange, MacroStep, Method, Notice, Outcome,
     Past, StepRule, Task, Workers,
@@ -30,6 +32,7 @@ use dovetail_core::{
 
 use crate::coupling::{coupled_outputs, held_outputs};
 use crate::divergence::Divergence;
+use crate::due_tasks::{due, due_mut};
 use crate::initialization::algebraic_loops;
 use crate::near_side::NearSide;
 use crate::notices::notices;
@@ -294,22 +297,16 @@ impl<'a> F3ornits<'a> {
             standing.pace = state.last_pace;
         }
         let goes_on = self.scheduler.plan(&self.standings, &mut self.steps);
-        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
-            task.due = step.is_some();
-            task.step = step.unwrap_or(task.step);
-        }
+        self.restore_steps();
         goes_on
     }
 
     /// Those who are about to go have not passed anything yet, whatever they did when it was tried.
     fn begin_attempt(&mut self) {
-        for (state, _) in self
-            .states
-            .iter_mut()
-            .zip(&self.steps)
-            .filter(|(_, step)| step.is_some())
-        {
-            state.passed.made = f64::NEG_INFINITY;
+        for (state, step) in zip(&mut self.states, &self.steps) {
+            if step.is_some() {
+                state.passed.made = f64::NEG_INFINITY;
+            }
         }
     }
 
@@ -322,7 +319,7 @@ impl<'a> F3ornits<'a> {
     }
 
     fn place(&mut self) {
-        for task in self.tasks.iter_mut().filter(|task| task.due) {
+        for task in due_mut(&mut self.tasks) {
             self.inputs.place(task, &self.states);
         }
     }
@@ -336,17 +333,11 @@ impl<'a> F3ornits<'a> {
             }
             self.place();
             workers.advance(&mut self.tasks)?;
-            self.tasks
-                .iter()
-                .filter(|task| task.due)
-                .for_each(|task| self.inputs.complete_step(task));
+            due(&self.tasks).for_each(|task| self.inputs.complete_step(task));
             let asked = self.ask_again(workers)? | self.agree(turn, workers)?;
             self.call(turn);
             if asked {
-                self.tasks
-                    .iter_mut()
-                    .filter(|task| task.due)
-                    .for_each(|task| self.inputs.place_again(task));
+                due_mut(&mut self.tasks).for_each(|task| self.inputs.place_again(task));
             }
             self.pass(past);
         }
@@ -357,7 +348,7 @@ impl<'a> F3ornits<'a> {
     /// What those that are due have gone through, for those whose turn comes later.
     fn pass(&mut self, past: &Past) {
         if self.options.in_turn {
-            for task in self.tasks.iter().filter(|task| task.due) {
+            for task in due(&self.tasks) {
                 self.states[task.system].pass(past, task, &self.options);
             }
         }
@@ -405,11 +396,10 @@ impl<'a> F3ornits<'a> {
         Ok(any)
     }
 
-    /// After questions of another kind: the tasks are again those that were planned.
+    /// The tasks are those that were planned: again, after questions of another kind.
     fn restore_steps(&mut self) {
-        for (task, step) in self.tasks.iter_mut().zip(&self.steps) {
-            task.due = step.is_some();
-            task.step = step.unwrap_or(task.step);
+        for (task, step) in zip(&mut self.tasks, &self.steps) {
+            set_planned(task, *step);
         }
     }
 
@@ -418,7 +408,7 @@ impl<'a> F3ornits<'a> {
     /// was one.
     fn ask_again(&mut self, workers: &mut dyn Workers) -> Result<bool, Error> {
         let mut any = false;
-        for task in self.tasks.iter_mut().filter(|task| task.due) {
+        for task in due_mut(&mut self.tasks) {
             task.due = self.inputs.misleads(task);
             if task.due {
                 task.step = MacroStep::instant(task.response.reached);
@@ -438,7 +428,7 @@ impl<'a> F3ornits<'a> {
 
     /// Orders and steps for what comes next.
     fn learn(&mut self, past: &Past) {
-        for task in self.tasks.iter().filter(|task| task.due) {
+        for task in due(&self.tasks) {
             let k = task.system;
             let state = &mut self.states[task.system];
             self.signals[2 * k] = state.degree() as f64;
@@ -478,6 +468,11 @@ fn states_of(
 }
 
 /// The cycles of systems that depend on one another at once and can all be asked about the present.
+fn set_planned(task: &mut Task, step: Option<MacroStep>) {
+    task.due = step.is_some();
+    task.step = step.unwrap_or(task.step);
+}
+
 fn cycles_of(
     connections: &Connections,
     turns: &Turns,
@@ -553,8 +548,10 @@ impl Method for F3ornits<'_> {
     }
 
     fn signals(&self) -> Vec<String> {
-        let of = |i: &dovetail_core::Interface| [i.qualified("$order"), i.qualified("$step")];
-        self.connections.interfaces().iter().flat_map(of).collect()
+        let interfaces = self.connections.interfaces().iter();
+        interfaces
+            .flat_map(|i| [i.qualified("$order"), i.qualified("$step")])
+            .collect()
     }
 
     fn warnings(&self) -> Vec<Notice> {

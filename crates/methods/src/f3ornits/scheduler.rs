@@ -35,6 +35,7 @@ use dovetail_core::{
 use serde::{Deserialize, Serialize};
 
 use super::turns::Turns;
+use crate::feeders::feeders_of_systems;
 
 /// A free step that falls short of its limit by less than this fraction of itself ends there.
 const NEAR: f64 = 0.1;
@@ -47,6 +48,32 @@ const ROUNDING: f64 = 1e-12;
 enum StepPace {
     Free,
     Imposed(Grid),
+}
+
+impl StepPace {
+    fn new(rule: &StepRule, start: f64, stop: f64) -> Self {
+        match rule {
+            StepRule::Free => Self::Free,
+            StepRule::Imposed(size) => Self::Imposed(whole_steps(start, stop, *size)),
+        }
+    }
+
+    /// When the last step ends in a run until `stop`.
+    fn end(&self, stop: f64) -> f64 {
+        match self {
+            Self::Free => stop,
+            Self::Imposed(grid) => grid.time(grid.count()),
+        }
+    }
+}
+
+/// For each system, those that read its outputs.
+fn consumers_of(feeders: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut consumers = vec![Vec::new(); feeders.len()];
+    for (k, fed_by) in feeders.iter().enumerate() {
+        fed_by.iter().for_each(|&l| consumers[l].push(k));
+    }
+    consumers
 }
 
 /// Where a system stands and what it would like.
@@ -119,9 +146,7 @@ impl Scheduler {
         (start, stop): (f64, f64),
         longest: f64,
     ) -> Self {
-        let feeders: Vec<Vec<usize>> = (0..connections.systems())
-            .map(|k| connections.feeders(k))
-            .collect();
+        let feeders = feeders_of_systems(connections);
         Self::of_graph(feeders, turns.pairs(), rules, (start, stop), longest)
     }
 
@@ -133,27 +158,17 @@ impl Scheduler {
         (start, stop): (f64, f64),
         longest: f64,
     ) -> Self {
-        let pace = |rule: &StepRule| match rule {
-            StepRule::Free => StepPace::Free,
-            StepRule::Imposed(size) => StepPace::Imposed(whole_steps(start, stop, *size)),
-        };
-        let paces: Vec<StepPace> = rules.iter().map(pace).collect();
-        let end = |pace: &StepPace| match pace {
-            StepPace::Free => stop,
-            StepPace::Imposed(grid) => grid.time(grid.count()),
-        };
+        let paces = rules.iter().map(|rule| StepPace::new(rule, start, stop));
+        let paces: Vec<StepPace> = paces.collect();
         let mut tied = feeders.clone();
         pairs.for_each(|(feeder, k)| tied[feeder].push(k));
         let loops = components(&tied);
-        let mut consumers = vec![Vec::new(); feeders.len()];
+        let consumers = consumers_of(&feeders);
         let mut member_of = vec![0; feeders.len()];
-        for (k, fed_by) in feeders.iter().enumerate() {
-            fed_by.iter().for_each(|&l| consumers[l].push(k));
-        }
         for (position, members) in loops.iter().enumerate() {
             members.iter().for_each(|&k| member_of[k] = position);
         }
-        let last = paces.iter().map(end).collect();
+        let last = paces.iter().map(|pace| pace.end(stop)).collect();
         let ends = vec![None; feeders.len()];
         Self {
             stop,

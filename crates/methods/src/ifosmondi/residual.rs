@@ -1,10 +1,13 @@
 //! By how much the outputs that a guess of the interface causes differ from it.
 
+use std::iter::zip;
+
 use dovetail_core::{Error, Past, Workers};
 use dovetail_numerics::nonlinear::Equations;
 
 use super::criterion::{Criterion, Measure};
 use crate::coupling::Coupling;
+use crate::elementwise::set_difference;
 use crate::ranges::Ranges;
 
 /// `γ_τ`, (24): how far a guess is from what the connected outputs answer.
@@ -50,6 +53,24 @@ impl<'b, 'a> Residual<'b, 'a> {
         }
     }
 
+    /// What systems answer to a guess; false if the step is not to be solved for any more.
+    fn ask(&mut self, guess: &[f64]) -> bool {
+        self.coupling.place(guess);
+        match self.coupling.ask(self.past, self.workers) {
+            Ok(whole) => self.stopped = !whole,
+            Err(error) => self.error = Some(error),
+        }
+        !self.stopped && self.error.is_none()
+    }
+
+    /// What has never moved has the scale of what it is about to become.
+    fn expect_from_zero(&mut self) {
+        let size = self.coupling.step.size();
+        let (values, slopes) = self.coupling.answers.split_at(self.coupling.start.len());
+        let ends = zip(values, slopes).map(|(y, slope)| y.abs().max((size * slope).abs()));
+        self.ranges.expect_from_zero(ends);
+    }
+
     fn measure(&self) -> Measure<'_> {
         Measure {
             criterion: self.criterion,
@@ -65,32 +86,12 @@ impl Equations for Residual<'_, '_> {
     }
 
     fn evaluate(&mut self, guess: &[f64], residual: &mut [f64]) -> bool {
-        if self.stopped {
+        if self.stopped || !self.ask(guess) {
             return false;
         }
-        self.coupling.place(guess);
-        match self.coupling.ask(self.past, self.workers) {
-            Ok(whole) => self.stopped = !whole,
-            Err(error) => self.error = Some(error),
-        }
-        if self.stopped || self.error.is_some() {
-            return false;
-        }
-        let pairs = guess.iter().zip(&self.coupling.answers);
-        residual
-            .iter_mut()
-            .zip(pairs)
-            .for_each(|(residual, (asked, given))| *residual = asked - given);
+        set_difference(residual, guess, &self.coupling.answers);
         if self.ranges.rest() {
-            // What has never moved has the scale of what it is about to become.
-            let (values, slopes) = self.coupling.answers.split_at(self.coupling.start.len());
-            let size = self.coupling.step.size();
-            self.ranges.expect_from_zero(
-                values
-                    .iter()
-                    .zip(slopes)
-                    .map(|(y, slope)| y.abs().max((size * slope).abs())),
-            );
+            self.expect_from_zero();
         }
         if self.evaluations == 0 {
             self.before.copy_from_slice(residual);

@@ -63,7 +63,10 @@ impl Unsolved {
 
 /// The names of all outputs that are part of an algebraic loop.
 fn looped_outputs(coupling: &Coupling<'_>) -> Vec<String> {
-    let loops = algebraic_loops(coupling.connections).concat();
-    let name = |output: usize| coupling.connections.output_name(output);
-    loops.into_iter().map(name).collect()
+    let connections = coupling.connections;
+    let loops = algebraic_loops(connections).concat();
+    loops
+        .into_iter()
+        .map(|output| connections.output_name(output))
+        .collect()
 }

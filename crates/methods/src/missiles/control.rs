@@ -63,6 +63,16 @@ struct Misses {
     time: f64,
 }
 
+impl Misses {
+    fn record(&mut self, time: f64, error: f64) {
+        self.count += 1;
+        if error > self.worst {
+            self.worst = error;
+            self.time = time;
+        }
+    }
+}
+
 impl SignalErrorController {
     /// Steps over the span of `grid`, within bounds, for these coupling variables.
     pub fn new(grid: Grid, tolerance: f64, bounds: StepBounds, coupling: &Coupling<'_>) -> Self {
@@ -186,11 +196,7 @@ impl SignalErrorController {
     fn note_miss(&mut self, step: MacroStep, error: f64) {
         // Before anything has moved there is nothing to measure by.
         if error > 2.0 * MARGIN && self.limits.any_taken() {
-            self.misses.count += 1;
-            if error > self.misses.worst {
-                self.misses.worst = error;
-                self.misses.time = step.start;
-            }
+            self.misses.record(step.start, error);
         }
     }
 

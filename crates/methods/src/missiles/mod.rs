@@ -15,7 +15,7 @@ mod step_error;
 
 use dovetail_core::{
     Archive, Capabilities, Checkpoint, Connections, Error, Exchange, Grid, MacroStep, Method,
-    MethodQuality, Notice, Outcome, Past, StepRule, Workers, visit_fields,
+    MethodQuality, Notice, Outcome, Past, Workers, visit_fields,
 };
 
 use crate::costarica::EstimatorOptions;
@@ -23,6 +23,7 @@ use crate::coupling::Coupling;
 use crate::elementwise::{add, subtract};
 use crate::events::meeting_event;
 use crate::finite::finite_or_zero;
+use crate::imposed_steps::any_imposes_steps;
 use crate::interface_system::steps::Steps;
 use crate::interface_system::{InterfaceSystem, JUMP, OperatorScope, Unsolved};
 use crate::interface_vector::InterfaceVector;
@@ -100,7 +101,7 @@ impl<'a> Missiles<'a> {
             coupling,
             interface_system,
             steps,
-            free: capabilities.iter().all(|c| c.step_rule == StepRule::Free),
+            free: !any_imposes_steps(capabilities),
             revocable: adaptive && capabilities.iter().all(|c| c.trial),
             local: false,
             solution: zeros(),

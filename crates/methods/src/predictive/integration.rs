@@ -9,6 +9,7 @@ use super::tuning::{
 };
 use crate::coupling::CouplingVariable;
 use crate::finite::finite_or_zero;
+use crate::interface_vector::numbers_of;
 use crate::shape::Shape;
 
 impl Predictive<'_> {
@@ -122,9 +123,8 @@ impl Predictive<'_> {
     /// A correction has made it worse: the inputs before it were better.
     fn take_back_correction(&mut self) {
         let unknowns = self.unknowns();
-        let ends = &mut self.ends;
-        ends.solution[..unknowns].copy_from_slice(&ends.uncorrected[..unknowns]);
-        self.coupling.place(&ends.solution[..unknowns]);
+        self.ends.restore_uncorrected(unknowns);
+        self.coupling.place(&self.ends.solution[..unknowns]);
     }
 
     fn is_worth_correcting(&mut self, round: usize, missed: f64, last: f64) -> bool {
@@ -174,8 +174,7 @@ impl Predictive<'_> {
         let orders = self.coupling.shape().orders();
         for (c, variable) in self.coupling.variables.iter().enumerate() {
             let knot = self.coupling.answer(variable);
-            let answers = [knot.value, knot.slope, knot.curvature];
-            for (order, answered) in answers.into_iter().enumerate().take(orders) {
+            for (order, answered) in numbers_of(knot).into_iter().enumerate().take(orders) {
                 let at = stacking.place(order, c);
                 // Where an impulse is returned, that is where inputs are meant to end.
                 let meant = answered + self.ends.returned[at];
@@ -209,7 +208,7 @@ impl Predictive<'_> {
         let unknowns = self.unknowns();
         let ends = &mut self.ends;
         ends.right[..unknowns].copy_from_slice(&ends.missed[..unknowns]);
-        ends.uncorrected[..unknowns].copy_from_slice(&ends.solution[..unknowns]);
+        ends.keep_uncorrected(unknowns);
         self.correct_solution(unknowns);
         self.step_state.corrections += 1;
     }

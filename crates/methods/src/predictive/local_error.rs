@@ -12,6 +12,7 @@ use dovetail_core::{Knot, Signal};
 use serde::{Deserialize, Serialize};
 
 use crate::coupling::Coupling;
+use crate::elementwise::add;
 use crate::interface_system::hermite_error::{Before, Weight};
 use crate::interface_system::{InterfaceSystem, MOST_ORDERS};
 use crate::rates::Rates;
@@ -232,10 +233,7 @@ impl LocalError {
 fn add_ends(shape: Shape, size: f64, effect: &[f64], disturbance: &mut [[f64; TERMS]]) {
     for (c, disturbance) in disturbance.iter_mut().enumerate() {
         let moved = shape.between(size, Knot::from(0.0), shape.knot_of(effect, c));
-        disturbance
-            .iter_mut()
-            .zip(moved.coefficients())
-            .for_each(|(sum, c)| *sum += c);
+        add(disturbance, moved.coefficients());
     }
 }
 
@@ -274,10 +272,7 @@ fn missed_start(size: f64, slope: f64, rate: f64) -> [f64; TERMS] {
 /// Inputs that start with another slope: `slope · h s (1 − s)²`.
 fn add_slope(size: f64, slope: f64, disturbance: &mut [f64; TERMS]) {
     let added = [slope, -2.0 * slope / size, slope / (size * size)];
-    disturbance[1..]
-        .iter_mut()
-        .zip(added)
-        .for_each(|(sum, c)| *sum += c);
+    add(&mut disturbance[1..], &added);
 }
 
 /// `height · W`, in elapsed time.

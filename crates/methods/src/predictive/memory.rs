@@ -50,25 +50,27 @@ struct Remembered {
     impulse: Coefficients,
 }
 
+impl Remembered {
+    const NOTHING: Self = Self {
+        past: [[0.0; MOST_ORDERS]; DEPTH],
+        missed: [f64::NAN; DEPTH],
+        points: USUAL_POINTS,
+        look_missed: f64::NAN,
+        looks: false,
+        impulse: [0.0; MOST_ORDERS],
+    };
+}
+
 impl MissMemory {
     /// For so many variables; whether impulses that have remained are returned. Where steps are
     /// chosen by the size of what they miss they are not: a returned impulse looks like a miss.
     pub fn new(variables: usize, returns: bool) -> Self {
-        let none = [0.0; MOST_ORDERS];
-        let nothing = Remembered {
-            past: [none; DEPTH],
-            missed: [f64::NAN; DEPTH],
-            points: USUAL_POINTS,
-            look_missed: f64::NAN,
-            looks: false,
-            impulse: none,
-        };
         Self {
             times: [f64::NAN; DEPTH],
             kept: 0,
             size: f64::NAN,
             returns,
-            variables: vec![nothing; variables],
+            variables: vec![Remembered::NOTHING; variables],
         }
     }
 
@@ -76,11 +78,10 @@ impl MissMemory {
     pub fn forget(&mut self) {
         self.kept = 0;
         for variable in &mut self.variables {
-            variable.missed = [f64::NAN; DEPTH];
-            variable.points = USUAL_POINTS;
-            variable.impulse = [0.0; MOST_ORDERS];
-            variable.look_missed = f64::NAN;
-            variable.looks = false;
+            *variable = Remembered {
+                past: variable.past,
+                ..Remembered::NOTHING
+            };
         }
     }
 

@@ -178,6 +178,16 @@ impl Ends {
             right: zeros(),
         }
     }
+
+    /// A correction follows.
+    fn keep_uncorrected(&mut self, unknowns: usize) {
+        self.uncorrected[..unknowns].copy_from_slice(&self.solution[..unknowns]);
+    }
+
+    /// As before the correction.
+    fn restore_uncorrected(&mut self, unknowns: usize) {
+        self.solution[..unknowns].copy_from_slice(&self.uncorrected[..unknowns]);
+    }
 }
 
 impl FromRest {

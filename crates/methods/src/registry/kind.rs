@@ -1,5 +1,7 @@
 //! What a coupling method says of itself.
 
+use std::iter::zip;
+
 use dovetail_core::{Capabilities, Method};
 
 use super::context::Context;
@@ -113,7 +115,7 @@ impl StandIns {
 
     /// What the systems can do with their estimates.
     pub fn raise(&self, capabilities: &mut [Capabilities]) {
-        for (found, estimated) in capabilities.iter_mut().zip(&self.estimated) {
+        for (found, estimated) in zip(capabilities, &self.estimated) {
             if *estimated {
                 found.trial = true;
                 found.output_derivatives = found.output_derivatives.max(1);

@@ -115,10 +115,9 @@ impl Registry {
 
     /// The methods that have this option; none: every run has it, or a solver.
     pub fn methods_with(&self, key: &str) -> Vec<&'static str> {
-        let has = |kind: &&&'static dyn MethodKind| has_option(kind.options(), key);
         self.methods
             .iter()
-            .filter(has)
+            .filter(|kind| has_option(kind.options(), key))
             .map(|kind| kind.name())
             .collect()
     }

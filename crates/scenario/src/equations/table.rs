@@ -131,22 +131,22 @@ fn bounds(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Pro
     match value.get_ref().bounds() {
         Err(message) => problems.push(Problem::at(value.span(), message)),
         Ok(Bounds { lower, upper }) if !(lower.is_finite() && upper.is_finite()) => {
-            problems.push(Problem::at(
-                value.span(),
-                format!("`{}` must be a finite number", name.get_ref()),
-            ));
+            problems.push(not_finite(name, value));
         }
         Ok(Bounds { lower, upper }) if lower > upper => {
-            let message = format!(
-                "the box of `{}` is empty: {lower} is above {upper}",
-                name.get_ref()
-            );
-            problems
-                .push(Problem::at(value.span(), message).help(format!("write [{upper}, {lower}]")));
+            let name = name.get_ref();
+            let message = format!("the box of `{name}` is empty: {lower} is above {upper}");
+            let problem = Problem::at(value.span(), message);
+            problems.push(problem.help(format!("write [{upper}, {lower}]")));
         }
         Ok(bounds) => return bounds,
     }
     Bounds::point(f64::NAN)
+}
+
+fn not_finite(name: &Spanned<String>, value: &Spanned<Given>) -> Problem {
+    let message = format!("`{}` must be a finite number", name.get_ref());
+    Problem::at(value.span(), message)
 }
 
 fn start(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Problem>) -> f64 {
@@ -155,10 +155,7 @@ fn start(name: &Spanned<String>, value: &Spanned<Given>, problems: &mut Vec<Prob
         let message = format!("wrong type: {}, expected a number", value.get_ref().shape());
         problems.push(Problem::at(value.span(), message));
     } else if !number.is_some_and(f64::is_finite) {
-        problems.push(Problem::at(
-            value.span(),
-            format!("`{}` must be a finite number", name.get_ref()),
-        ));
+        problems.push(not_finite(name, value));
     }
     number.unwrap_or(f64::NAN)
 }
@@ -174,20 +171,19 @@ fn check_keys(table: &SystemTable, problems: &mut Vec<Problem>) {
         .as_ref()
         .map(|key| ("sub-steps", key.span()));
     for (key, span) in [interface, sub_steps].into_iter().flatten() {
-        problems.push(Problem::at(
-            span,
-            format!("`{key}` belongs to FMUs, and this system is given as equations"),
-        ));
+        problems.push(Problem::at(span, of_fmus(key)));
     }
     let probe = table.probe.map(|_| "probe");
     for key in probe
         .into_iter()
         .chain((!table.continuous.is_empty()).then_some("continuous"))
     {
-        problems.push(Problem::general(format!(
-            "`{key}` belongs to FMUs, and this system is given as equations"
-        )));
+        problems.push(Problem::general(of_fmus(key)));
     }
+}
+
+fn of_fmus(key: &str) -> String {
+    format!("`{key}` belongs to FMUs, and this system is given as equations")
 }
 
 /// From a place in a text of the model to one in the file.
@@ -199,38 +195,33 @@ fn locate(
 ) -> Problem {
     let string = |span: Range<usize>| within_string(text, &span, error.offset, error.length);
     let span = match &error.place {
-        Place::Equations => table
-            .equations
-            .as_ref()
-            .map_or(system.span(), |text| string(text.span())),
-        Place::Output(index) => string(table.outputs[*index].span()),
-        Place::Name(name) => {
-            let mut keys = table
-                .inputs
-                .keys()
-                .chain(table.parameters.keys())
-                .chain(table.states.keys())
-                .chain(table.outputs.keys());
-            // The last one of that name: where it is declared twice, the second is the wrong one.
-            keys.rfind(|key| key.get_ref() == name)
-                .map_or(system.span(), Spanned::span)
-        }
+        Place::Equations => table.equations.as_ref().map(|text| string(text.span())),
+        Place::Output(index) => Some(string(table.outputs[*index].span())),
+        Place::Name(name) => declaration(table, name),
     };
-    let problem = Problem::at(
-        span,
-        format!("{} (in system `{}`)", error.message, system.get_ref()),
-    );
+    let span = span.unwrap_or_else(|| system.span());
+    let message = format!("{} (in system `{}`)", error.message, system.get_ref());
     let help = match (error.first, &table.equations) {
-        (Some(first), Some(equations)) => {
-            let first = within_string(text, &equations.span(), first, 1).start;
-            let (line, column) = line_and_column(text, first);
-            Some(format!(
-                "it is first defined at line {line}, column {column}"
-            ))
-        }
+        (Some(first), Some(equations)) => Some(first_definition(text, equations, first)),
         _ => error.help,
     };
-    Problem { help, ..problem }
+    Problem {
+        help,
+        ..Problem::at(span, message)
+    }
+}
+
+/// Where a name is declared: where that is done twice, the second is the wrong one.
+fn declaration(table: &SystemTable, name: &str) -> Option<Range<usize>> {
+    let known = table.inputs.keys().chain(table.parameters.keys());
+    let mut keys = known.chain(table.states.keys()).chain(table.outputs.keys());
+    keys.rfind(|key| key.get_ref() == name).map(Spanned::span)
+}
+
+fn first_definition(text: &str, equations: &Spanned<String>, offset: usize) -> String {
+    let first = within_string(text, &equations.span(), offset, 1).start;
+    let (line, column) = line_and_column(text, first);
+    format!("it is first defined at line {line}, column {column}")
 }
 
 /// An output may share its name with a state only, and then it must be that state.
@@ -245,9 +236,13 @@ fn check_names(table: &SystemTable, problems: &mut Vec<Problem>) {
             .filter(|(_, names)| names.contains(&name.get_ref().as_str()))
         {
             let message = format!("the output `{}` has the name of {what}", name.get_ref());
-            problems.push(Problem::at(name.span(), message).help("give it a name of its own"));
+            problems.push(taken_name(name, message));
         }
     }
+}
+
+fn taken_name(name: &Spanned<String>, message: String) -> Problem {
+    Problem::at(name.span(), message).help("give it a name of its own")
 }
 
 fn check_outputs_named_as_states(
@@ -270,7 +265,7 @@ fn check_outputs_named_as_states(
                 "the output `{0}` has the name of the state `{0}`, but is not that state",
                 name.get_ref()
             );
-            problems.push(Problem::at(name.span(), message).help("give it a name of its own"));
+            problems.push(taken_name(name, message));
         }
     }
 }

@@ -28,8 +28,10 @@ fn middles(named: &[(String, Bounds)]) -> Vec<f64> {
 }
 
 fn intervals(named: &[(String, Bounds)]) -> Vec<Interval> {
-    let interval = |bounds: &Bounds| Interval::new(bounds.lower, bounds.upper);
-    named.iter().map(|(_, bounds)| interval(bounds)).collect()
+    named
+        .iter()
+        .map(|(_, bounds)| Interval::new(bounds.lower, bounds.upper))
+        .collect()
 }
 
 impl EquationsText {

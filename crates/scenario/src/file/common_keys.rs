@@ -16,30 +16,34 @@ pub(crate) fn check_system_name(name: &Spanned<String>, problems: &mut Vec<Probl
     }
 }
 
+/// The step that a system is to impose, if it is.
+fn imposed_step(table: &SystemTable) -> Option<&Spanned<f64>> {
+    let restrict = table.restrict.as_ref();
+    let restricted = restrict.and_then(|r| r.imposed_step.as_ref());
+    restricted.or(table.imposed_step.as_ref())
+}
+
+fn wrong_step(step: &Spanned<f64>) -> Option<Problem> {
+    let size = *step.get_ref();
+    let message = "an imposed step must be a number above zero";
+    (!(size > 0.0 && size.is_finite())).then(|| Problem::at(step.span(), message))
+}
+
+fn wrong_degree(degree: &Spanned<usize>) -> Option<Problem> {
+    let message = || format!("an input degree is 0 to {MAX_DEGREE}");
+    (*degree.get_ref() > MAX_DEGREE).then(|| Problem::at(degree.span(), message()))
+}
+
 /// What is taken away from a system, if anything is.
 pub(crate) fn restrictions(
     table: &SystemTable,
     problems: &mut Vec<Problem>,
 ) -> Option<Restrictions> {
     let restrict = table.restrict.as_ref();
-    let imposed = restrict
-        .and_then(|r| r.imposed_step.as_ref())
-        .or(table.imposed_step.as_ref());
-    if let Some(step) =
-        imposed.filter(|step| !(*step.get_ref() > 0.0 && step.get_ref().is_finite()))
-    {
-        problems.push(Problem::at(
-            step.span(),
-            "an imposed step must be a number above zero",
-        ));
-    }
+    let imposed = imposed_step(table);
     let degree = restrict.and_then(|r| r.input_degree.as_ref());
-    if let Some(degree) = degree.filter(|degree| *degree.get_ref() > MAX_DEGREE) {
-        problems.push(Problem::at(
-            degree.span(),
-            format!("an input degree is 0 to {MAX_DEGREE}"),
-        ));
-    }
+    problems.extend(imposed.and_then(wrong_step));
+    problems.extend(degree.and_then(wrong_degree));
     if restrict.is_none() && imposed.is_none() {
         return None;
     }

@@ -92,43 +92,43 @@ impl<'a> Resolver<'a> {
             }
         };
         self.tried[input.stacked] = true;
-        let source = match (from, value) {
-            (Some(from), None) => {
-                let output = self.find(from, Side::From)?;
-                self.check_natures(output, input, from, to)?;
-                self.mappings[input.stacked] = self.check_units(output, input, from, to)?;
-                Source::Output(output.stacked)
-            }
-            (None, Some(value)) if value.get_ref().is_finite() => {
-                Source::Constant(*value.get_ref())
-            }
-            (None, Some(value)) => {
-                return Err(Problem::at(
-                    value.span(),
-                    "a constant must be a finite number",
-                ));
-            }
-            (Some(_), Some(_)) => {
-                return Err(Problem::at(
-                    table.span(),
-                    "a connection has `from` or `value`, not both",
-                ));
-            }
-            (None, None) => {
-                return Err(Problem::at(
-                    to.span(),
-                    format!("nothing is connected to `{}` here", to.get_ref()),
-                )
-                .help("add `from = \"system.output\"`, or `value = 1.0` for a constant"));
-            }
-        };
+        let source = self.source(table, input)?;
         if self.fed[input.stacked].is_some() {
-            return Err(Problem::at(to.span(), format!("the input `{}` is fed twice", to.get_ref())).help(
-                "an input has one source: remove one of the two connections, or add the signals up in a system",
-            ));
+            return Err(fed_twice(to));
         }
         self.fed[input.stacked] = Some((source, table_span(from, value, to)));
         Ok(())
+    }
+
+    /// What a connection feeds its input with.
+    fn source(
+        &mut self,
+        table: &Spanned<ConnectionTable>,
+        input: ConnectedVariable,
+    ) -> Result<Source, Problem> {
+        let ConnectionTable { from, value, to } = table.get_ref();
+        match (from, value) {
+            (Some(from), None) => self.output(from, input, to),
+            (None, Some(value)) => constant(value),
+            (Some(_), Some(_)) => Err(Problem::at(
+                table.span(),
+                "a connection has `from` or `value`, not both",
+            )),
+            (None, None) => Err(nothing_connected(to)),
+        }
+    }
+
+    /// An output, with the mapping to the unit of the input.
+    fn output(
+        &mut self,
+        from: &Spanned<String>,
+        input: ConnectedVariable,
+        to: &Spanned<String>,
+    ) -> Result<Source, Problem> {
+        let output = self.find(from, Side::From)?;
+        self.check_natures(output, input, from, to)?;
+        self.mappings[input.stacked] = self.check_units(output, input, from, to)?;
+        Ok(Source::Output(output.stacked))
     }
 
     /// A connection whose target is misspelt may be meant for any input of that system, or of any system.
@@ -149,22 +149,12 @@ impl<'a> Resolver<'a> {
 
     fn find(&self, name: &Spanned<String>, side: Side) -> Result<ConnectedVariable, Problem> {
         let text = name.get_ref().as_str();
-        let systems = || self.interfaces.iter().map(|i| i.name.as_str());
         let Some((system, variable)) = text.split_once('.') else {
-            return Err(Problem::at(
-                name.span(),
-                format!("`{text}` is not of the form system.variable"),
-            ));
+            let message = format!("`{text}` is not of the form system.variable");
+            return Err(Problem::at(name.span(), message));
         };
         let Some(&(k, inputs, outputs)) = self.systems.get(system) else {
-            return Err(
-                Problem::at(name.span(), format!("there is no system `{system}`"))
-                    .help(format!(
-                        "the systems are {}",
-                        list_names(&systems().map(str::to_owned).collect::<Vec<_>>())
-                    ))
-                    .suggest(system, systems()),
-            );
+            return Err(self.no_system(name, system));
         };
         let position = side
             .names(&self.interfaces[k])
@@ -182,6 +172,16 @@ impl<'a> Resolver<'a> {
             }),
             None => Err(self.unknown(name, k, variable, side)),
         }
+    }
+
+    fn no_system(&self, name: &Spanned<String>, system: &str) -> Problem {
+        let systems = self.interfaces.iter().map(|i| i.name.clone());
+        let systems: Vec<String> = systems.collect();
+        let message = format!("there is no system `{system}`");
+        let help = format!("the systems are {}", list_names(&systems));
+        Problem::at(name.span(), message)
+            .help(help)
+            .suggest(system, systems.iter().map(String::as_str))
     }
 
     fn unknown(
@@ -351,6 +351,29 @@ impl<'a> Resolver<'a> {
             |(interface, name)| interface.qualified(name),
         )
     }
+}
+
+fn constant(value: &Spanned<f64>) -> Result<Source, Problem> {
+    let number = *value.get_ref();
+    if number.is_finite() {
+        return Ok(Source::Constant(number));
+    }
+    let message = "a constant must be a finite number";
+    Err(Problem::at(value.span(), message))
+}
+
+fn nothing_connected(to: &Spanned<String>) -> Problem {
+    let message = format!("nothing is connected to `{}` here", to.get_ref());
+    Problem::at(to.span(), message)
+        .help("add `from = \"system.output\"`, or `value = 1.0` for a constant")
+}
+
+fn fed_twice(to: &Spanned<String>) -> Problem {
+    let message = format!("the input `{}` is fed twice", to.get_ref());
+    Problem::at(to.span(), message).help(
+        "an input has one source: remove one of the two connections, or add the signals up in a \
+         system",
+    )
 }
 
 fn table_span(

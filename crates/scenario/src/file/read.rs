@@ -73,7 +73,18 @@ struct ModelTable<'a> {
     catalog: &'a Catalog,
 }
 
+fn no_systems() -> Problem {
+    let problem = Problem::general("the model has no systems");
+    problem.help("add a table such as [systems.prey]")
+}
+
 impl ModelTable<'_> {
+    /// The name of the model, or else the path of its file.
+    fn name(&self) -> String {
+        let name = self.file.model.name.as_ref().unwrap_or(&self.source.path);
+        name.chars().map(printable).collect()
+    }
+
     fn build(&self) -> Result<Scenario, Vec<Problem>> {
         let mut problems = Vec::new();
         let times = times(&self.file.model, self.changes);
@@ -83,8 +94,7 @@ impl ModelTable<'_> {
         let choices = choices.unwrap_or_default();
         problems.extend(choices.resolve(self.catalog.registry()).err());
         if self.file.systems.is_empty() {
-            let problem = Problem::general("the model has no systems");
-            problems.push(problem.help("add a table such as [systems.prey]"));
+            problems.push(no_systems());
         }
         let (parts, warnings) = self.parts(times, &mut problems);
         if parts.len() < self.file.systems.len() {
@@ -97,10 +107,8 @@ impl ModelTable<'_> {
         };
         match times {
             Some(times) if problems.is_empty() => {
-                let name = self.file.model.name.as_ref().unwrap_or(&self.source.path);
-                let name = name.chars().map(printable).collect();
                 let source = self.source.clone();
-                let scenario = Scenario::new(source, name, times, parts, connected);
+                let scenario = Scenario::new(source, self.name(), times, parts, connected);
                 Ok(Scenario {
                     warnings: [warnings, scenario.warnings].concat(),
                     system_places: names,

@@ -5,6 +5,7 @@ use std::path::Path;
 use dovetail_core::{Connections, Source};
 
 use super::recorded::recorded;
+use super::source::FmuSource;
 use super::store::{FmuStore, FmuUsage};
 use super::values::texts;
 use crate::catalog::Catalog;
@@ -33,7 +34,7 @@ pub(crate) fn scenario(
         proposed_times(changes, experiment.start_time, experiment.stop_time).map_err(bad)?;
     fmus.set_span((start, stop));
     let name = system_name(&fmu.description().model_name, path);
-    let values = own_values(&name, changes).map_err(bad)?;
+    let values = own_values(&name, changes);
     let recorded = recorded(&name, fmu.description(), &changes.record, true);
     let usage = FmuUsage {
         interface: changes.interface,
@@ -42,20 +43,9 @@ pub(crate) fn scenario(
         ..FmuUsage::default()
     };
     let source = fmus.prepare(&name, path, usage).map_err(refused)?;
-    let interface = source.interface();
-    let held = interface.inputs.iter();
-    let held = held.map(|input| Source::Constant(input.start)).collect();
-    let connected = Connected {
-        connections: Connections::new(vec![interface], held),
-        places: Vec::new(),
-        mappings: vec![Vec::new()],
-        warnings: source.warnings(),
-    };
+    let connected = with_inputs_held(&source);
     let parts = vec![Part::new(source)];
-    let text = SourceText {
-        path: path.display().to_string(),
-        text: String::new(),
-    };
+    let text = SourceText::without_text(path);
     let name = fmu.description().model_name.clone();
     let step = experiment.step_size;
     Ok(Scenario {
@@ -64,6 +54,19 @@ pub(crate) fn scenario(
         catalog: catalog.clone(),
         ..Scenario::new(text, name, (start, stop), parts, connected)
     })
+}
+
+/// No connections: the inputs have their start values.
+fn with_inputs_held(source: &FmuSource) -> Connected {
+    let interface = source.interface();
+    let held = interface.inputs.iter();
+    let held = held.map(|input| Source::Constant(input.start)).collect();
+    Connected {
+        connections: Connections::new(vec![interface], held),
+        places: Vec::new(),
+        mappings: vec![Vec::new()],
+        warnings: source.warnings(),
+    }
 }
 
 /// The model's name as the name of a system: what is not a letter or a digit becomes an underscore.
@@ -90,13 +93,16 @@ fn system_name(model: &str, path: &Path) -> String {
 type GivenValues = Vec<(String, Vec<dovetail_fmi::description::Value>)>;
 
 /// `--set NAME.VARIABLE=VALUE`, where there is one system only, also without its name.
-fn own_values(system: &str, changes: &Overrides) -> Result<GivenValues, Problem> {
-    let value = |(name, text): &(String, String)| {
-        let variable = name
-            .strip_prefix(system)
-            .and_then(|rest| rest.strip_prefix('.'))
-            .unwrap_or(name);
-        (variable.to_owned(), texts(text))
-    };
-    Ok(changes.values.iter().map(value).collect())
+fn own_values(system: &str, changes: &Overrides) -> GivenValues {
+    changes
+        .values
+        .iter()
+        .map(|(name, text)| (own_name(name, system).to_owned(), texts(text)))
+        .collect()
+}
+
+/// A name without that of its system.
+fn own_name<'n>(name: &'n str, system: &str) -> &'n str {
+    let rest = name.strip_prefix(system);
+    rest.and_then(|rest| rest.strip_prefix('.')).unwrap_or(name)
 }

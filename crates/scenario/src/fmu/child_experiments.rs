@@ -189,13 +189,16 @@ impl<'a> ChildExperiments<'a> {
     }
 
     fn take_child(&mut self) -> Result<Child, ExperimentFailure> {
-        if let Some(child) = self.child.take() {
-            return Ok(child);
+        match self.child.take() {
+            Some(child) => Ok(child),
+            None => self.start_child(),
         }
+    }
+
+    fn start_child(&self) -> Result<Child, ExperimentFailure> {
         let helper = self.pool.helper().map_err(|error| {
-            ExperimentFailure::Refused(format!(
-                "no process could be started to try it out in: {error}"
-            ))
+            let text = format!("no process could be started to try it out in: {error}");
+            ExperimentFailure::Refused(text)
         })?;
         Ok(Child {
             helper,

@@ -72,15 +72,16 @@ impl Scenario {
         options: &RunOptions,
         found: &[Capabilities],
     ) -> (&'static dyn MethodKind, Option<String>) {
-        let named = |name: &str| {
-            let kind = self.catalog.registry().method(name);
-            kind.expect("BUG: names of methods are checked when options are read")
-        };
         if options.method != AUTO {
-            return (named(&options.method), None);
+            return (self.method_named(&options.method), None);
         }
         let chosen = choose(found, self.is_coupled(), self.jumping());
-        (named(chosen.name), Some(chosen.reason))
+        (self.method_named(chosen.name), Some(chosen.reason))
+    }
+
+    fn method_named(&self, name: &str) -> &'static dyn MethodKind {
+        let kind = self.catalog.registry().method(name);
+        kind.expect("BUG: names of methods are checked when options are read")
     }
 
     fn stand_ins(
@@ -138,9 +139,9 @@ impl Scenario {
 
     /// The methods that the systems permit, under these options. Neither systems nor methods are made for it.
     pub fn permitted_methods(&self, options: &RunOptions) -> Vec<&'static str> {
-        let names = self.catalog.registry().method_names().into_iter();
-        let permits = |name: &&str| self.plan(&options.with_method(name)).is_ok();
-        names.filter(permits).collect()
+        let mut names = self.catalog.registry().method_names();
+        names.retain(|name| self.plan(&options.with_method(name)).is_ok());
+        names
     }
 
     /// Whether the method of this name solves all equations as one system, so that nothing is coupled.
@@ -200,11 +201,8 @@ impl Scenario {
 
     /// A step near the proposed one that is made of the steps inside FMUs and of those that systems impose.
     fn fitting_step(&self, proposed: f64) -> f64 {
-        let imposed = |part: &Part| {
-            let inner = part.source.inner_step();
-            part.restrictions.and_then(|r| r.imposed_step).or(inner)
-        };
-        let longest = self.parts.iter().filter_map(imposed).fold(0.0, f64::max);
+        let steps = self.parts.iter().filter_map(Part::own_step);
+        let longest = steps.fold(0.0, f64::max);
         if longest > 0.0 {
             longest * (proposed / longest).round().max(1.0)
         } else {

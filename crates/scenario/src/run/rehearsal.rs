@@ -3,9 +3,7 @@
 //! Some FMUs start from the inputs that they know before initialization mode; others show their outputs only when they have left
 //! it. What feeds them is then found on instances in another process, a few times if need be, and the instances of the run are made with it.
 
-use std::sync::Arc;
-
-use dovetail_core::{Source, Workers, readable};
+use dovetail_core::{Source, Task, Workers, readable};
 use dovetail_fmi::CallLog;
 use dovetail_methods::{Settings, StartAssumptions, start_values};
 use dovetail_workers::ProcessError;
@@ -14,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use super::model_copy::ModelCopy;
 use super::systems::{BuildPlan, Systems};
-use crate::diagnostic::BadModel;
 use crate::options::RunOptions;
 use crate::placement::Placement;
 use crate::process::child_task::{self, ChildTask};
@@ -187,9 +184,9 @@ fn try_start(
 
 /// The same, with calls that are marked as those of a system that is tried out.
 fn of_probe(options: BuildOptions, system: &str) -> BuildOptions {
-    let marked = |log: &Arc<CallLog>| CallLog::of_probe(log.path(), system).ok();
+    let log = options.log.as_ref();
     BuildOptions {
-        log: options.log.as_ref().and_then(marked),
+        log: log.and_then(|log| CallLog::of_probe(log.path(), system).ok()),
         ..options
     }
 }
@@ -220,17 +217,7 @@ fn rehearse_here(
         settings: Settings::default(),
         each,
     };
-    let systems = Systems::of(scenario, options, &plan);
-    let systems = systems.map_err(|bad: BadModel| bad.to_string())?;
-    let mut workers: Box<dyn Workers> = match systems {
-        Systems::Here(systems, _) => Box::new(SingleThread::new(systems)),
-        there @ Systems::Remote(_) => {
-            there
-                .place(&options.placement)
-                .map_err(|problem| problem.sentence())?
-                .0
-        }
-    };
+    let mut workers = workers_for(scenario, options, &plan)?;
     let known = StartAssumptions {
         assumed,
         inputs: Some(&inputs),
@@ -243,18 +230,33 @@ fn rehearse_here(
         &known,
     );
     let start = start.map_err(|error| error.to_string())?;
-    let inputs = start
-        .tasks
-        .iter()
-        .map(|task| task.inputs.iter().map(|signal| signal.value(0.0)).collect());
-    let late = start
-        .late
-        .iter()
-        .map(|late| (late.output, late.value, late.before));
+    let late = start.late.iter();
     Ok(Rehearsal {
-        inputs: inputs.collect(),
-        late: late.collect(),
+        inputs: start.tasks.iter().map(input_values).collect(),
+        late: late
+            .map(|late| (late.output, late.value, late.before))
+            .collect(),
     })
+}
+
+fn input_values(task: &Task) -> Vec<f64> {
+    let signals = task.inputs.iter();
+    signals.map(|signal| signal.value(0.0)).collect()
+}
+
+fn workers_for(
+    scenario: &Scenario,
+    options: &RunOptions,
+    plan: &BuildPlan,
+) -> Result<Box<dyn Workers>, String> {
+    match Systems::of(scenario, options, plan) {
+        Ok(Systems::Here(systems, _)) => Ok(Box::new(SingleThread::new(systems))),
+        Ok(there) => {
+            let placed = there.place(&options.placement);
+            Ok(placed.map_err(|problem| problem.sentence())?.0)
+        }
+        Err(bad) => Err(bad.to_string()),
+    }
 }
 
 fn is_settled(known: &Known, tried: &Rehearsal) -> bool {

@@ -1,5 +1,6 @@
 //! A run, set up once from a model and options.
 
+use std::iter::zip;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -239,7 +240,7 @@ impl Session<'_> {
     /// The work of the systems, without that before the run.
     fn work(&self) -> Vec<Work> {
         let mut work = self.workers.work().to_vec();
-        for (work, checks) in work.iter_mut().zip(&self.checks) {
+        for (work, checks) in zip(&mut work, &self.checks) {
             work.linearizations -= checks;
         }
         work

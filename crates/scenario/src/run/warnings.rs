@@ -1,7 +1,7 @@
 //! What the user should know of a run.
 
 use dovetail_core::{Capabilities, Notice, Remedy};
-use dovetail_fmi::Notes;
+use dovetail_fmi::{Message, Notes};
 use dovetail_methods::{COMMON, Limits, MethodKind, TOLERANCE};
 
 use crate::options::RunOptions;
@@ -11,51 +11,61 @@ use crate::scenario::Scenario;
 const MOST_MESSAGES: usize = 5;
 
 /// What happened inside FMUs.
+#[derive(Default)]
 pub(crate) struct InsideFmus {
     pub warnings: Vec<Notice>,
     pub remarks: Vec<String>,
 }
 
+impl InsideFmus {
+    fn add_counts(&mut self, name: &str, notes: &Notes) {
+        let Notes {
+            discarded, events, ..
+        } = notes;
+        if *discarded > 0 {
+            let text = format!(
+                "`{name}` discarded {discarded} steps, which were then taken in smaller parts"
+            );
+            self.warnings.push(text.into());
+        }
+        if *events > 0 {
+            let text = format!("`{name}` had {events} events within steps");
+            self.remarks.push(text);
+        }
+    }
+
+    fn add_messages(&mut self, name: &str, notes: &Notes) {
+        let messages = notes.messages.iter();
+        let mut messages = messages.filter(|m| m.status > 0 && !m.text.is_empty());
+        for message in messages.by_ref().take(MOST_MESSAGES) {
+            self.warnings.push(said(name, message).into());
+        }
+        let more = notes.more_messages + messages.map(|message| message.count).sum::<u64>();
+        if more > 0 {
+            let text = format!("`{name}` said more ({more} messages)");
+            let notice = Notice::from(text).with([Remedy::LogFmiCalls]);
+            self.warnings.push(notice);
+        }
+    }
+}
+
+fn said(name: &str, message: &Message) -> String {
+    let Message { text, count, .. } = message;
+    if *count > 1 {
+        format!("`{name}` said: {text} ({count} times)")
+    } else {
+        format!("`{name}` said: {text}")
+    }
+}
+
 impl Scenario {
     /// What happened inside the FMUs.
     pub(crate) fn inside_fmus(&self, notes: &[Option<Notes>]) -> InsideFmus {
-        let mut found = InsideFmus {
-            warnings: Vec::new(),
-            remarks: Vec::new(),
-        };
+        let mut found = InsideFmus::default();
         for (part, notes) in self.parts.iter().zip(notes) {
-            let Some(notes) = notes else { continue };
-            let name = part.name();
-            if notes.discarded > 0 {
-                let text = format!(
-                    "`{name}` discarded {} steps, which were then taken in smaller parts",
-                    notes.discarded
-                );
-                found.warnings.push(text.into());
-            }
-            if notes.events > 0 {
-                found
-                    .remarks
-                    .push(format!("`{name}` had {} events within steps", notes.events));
-            }
-            let mut messages = notes
-                .messages
-                .iter()
-                .filter(|m| m.status > 0 && !m.text.is_empty());
-            for message in messages.by_ref().take(MOST_MESSAGES) {
-                let times = if message.count > 1 {
-                    format!(" ({} times)", message.count)
-                } else {
-                    String::new()
-                };
-                let text = format!("`{name}` said: {}{times}", message.text);
-                found.warnings.push(text.into());
-            }
-            let more = notes.more_messages + messages.map(|message| message.count).sum::<u64>();
-            if more > 0 {
-                let text = format!("`{name}` said more ({more} messages)");
-                let notice = Notice::from(text).with([Remedy::LogFmiCalls]);
-                found.warnings.push(notice);
+            if let Some(notes) = notes {
+                found.add_counts(part.name(), notes);
+                found.add_messages(part.name(), notes);
             }
         }
         found

@@ -37,6 +37,12 @@ impl Part {
         self.source.interface()
     }
 
+    /// The step that it imposes, or else the one that it takes inside, if there is one.
+    pub fn own_step(&self) -> Option<f64> {
+        let inner = self.source.inner_step();
+        self.restrictions.and_then(|r| r.imposed_step).or(inner)
+    }
+
     /// What the system can do, without making it; `step` is about that of the run.
     pub fn capabilities(&self, step: f64) -> Capabilities {
         let own = self.source.capabilities(step);

@@ -12,14 +12,13 @@ use crate::source::part::Part;
 
 /// A unit of measure, as structures know it.
 pub(crate) fn unit_def(definition: &UnitDefinition) -> UnitDef {
-    let base = definition.exponents.map(|exponents| BaseUnit {
-        exponents,
-        factor: definition.factor,
-        offset: definition.offset,
-    });
     UnitDef {
         name: definition.name.clone(),
-        base,
+        base: definition.exponents.map(|exponents| BaseUnit {
+            exponents,
+            factor: definition.factor,
+            offset: definition.offset,
+        }),
     }
 }
 
