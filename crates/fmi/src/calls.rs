@@ -1,5 +1,6 @@
 //! What both versions do around every call of an FMU: guard it, time it, log it, judge its status.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,16 @@ pub(crate) struct StepFunctions {
     pub set: &'static str,
     pub step: &'static str,
     pub get: &'static str,
+}
+
+impl StepFunctions {
+    pub fn new<S, D, G>(set: Function<S>, step: Function<D>, get: Function<G>) -> Self {
+        Self {
+            set: set.name,
+            step: step.name,
+            get: get.name,
+        }
+    }
 }
 
 /// The calls of one instance.
@@ -141,11 +152,41 @@ impl Calls {
         }
     }
 
+    /// Reads values of these variables.
+    pub fn get_values<F: Copy>(
+        &mut self,
+        function: Function<F>,
+        references: &[u32],
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        let arguments = || format!("{references:?}");
+        self.demand(function, Purpose::Values, arguments, body)
+    }
+
+    /// Sets values of these variables, which the log shows in this way.
+    pub fn set_values<F: Copy>(
+        &mut self,
+        function: Function<F>,
+        references: &[u32],
+        shown: impl Debug,
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        let arguments = || format!("{references:?}, {shown:?}");
+        self.demand(function, Purpose::Values, arguments, body)
+    }
+
+    /// A call of which the log shows no arguments.
+    pub fn demand_plain<F: Copy>(
+        &mut self,
+        function: Function<F>,
+        purpose: Purpose,
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        self.demand(function, purpose, String::new, body)
+    }
+
     fn log(&self, function: &'static str, arguments: &str, ended: Result<i32, Crash>) {
-        let status = match ended {
-            Ok(status) => status_name(status).to_owned(),
-            Err(crash) => format!("crash by {crash}"),
-        };
+        let status = ending(ended);
         self.journal
             .log_call(format_args!("{function}({arguments}) -> {status}"));
     }
@@ -305,6 +346,14 @@ pub(crate) fn made_component(
             crash,
             message: journal.explanation(),
         }),
+    }
+}
+
+/// How a call ended, for the log.
+fn ending(ended: Result<i32, Crash>) -> String {
+    match ended {
+        Ok(status) => status_name(status).to_owned(),
+        Err(crash) => format!("crash by {crash}"),
     }
 }
 

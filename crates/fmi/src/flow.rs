@@ -81,14 +81,9 @@ impl<I: Instance> Flow<'_, I> {
         if !state.is_empty() {
             self.instance.set_states(state)?;
         }
-        for (value, &position) in self
-            .buffers
-            .inputs
-            .iter_mut()
-            .zip(&self.layout.smooth_input_positions)
-        {
-            *value = self.inputs[position].value(elapsed);
-        }
+        let value = |position: usize| self.inputs[position].value(elapsed);
+        self.layout
+            .fill_smooth_inputs(&mut self.buffers.inputs, value);
         self.instance
             .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
     }

@@ -6,6 +6,7 @@
     reason = "every function of an FMU is foreign code behind a pointer"
 )]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::component::{FmiVersion, OwnedComponent};
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::{
-    FmuState, Function, NumbersFunction, PlainFunction, SharedFunctions, StateFunction,
+    FmuState, Function, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction,
 };
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
@@ -45,6 +46,11 @@ pub(crate) struct EventRound {
     pub terminate: bool,
     pub states_changed: bool,
     pub next_event: Option<f64>,
+}
+
+/// The time of the next event, where an FMU says that there is one.
+pub(crate) fn next_event(defined: impl Into<c_int>, time: f64) -> Option<f64> {
+    (defined.into() != 0).then_some(time)
 }
 
 /// One instance; `V` is what only its version of the standard has.
@@ -91,7 +97,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     ) -> Result<(), CallError> {
         // SAFETY: the component is live.
         let body = |f: PlainFunction, component| unsafe { f(component) };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     /// Every call of which the standard says `status f(instance, numbers, how many)`.
@@ -105,7 +111,7 @@ impl<V: FmiVersion> FmuInstance<V> {
         let body = |f: NumbersFunction, component| unsafe {
             f(component, numbers.as_mut_ptr(), numbers.len())
         };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     pub fn exit_initialization_mode(&mut self) -> Result<(), CallError> {
@@ -153,7 +159,7 @@ impl<V: FmiVersion> FmuInstance<V> {
         let place = &raw mut self.saved;
         // SAFETY: the place is ours.
         let body = |f: StateFunction, component| unsafe { f(component, place) };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     fn free_state(&mut self) -> Result<(), CallError> {
@@ -183,26 +189,19 @@ impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
 
     fn restore(&mut self) -> Result<(), CallError> {
         let set_state = self.shared.set_state.find()?;
-        let saved = self.saved;
         // SAFETY: the state is one of this component.
-        self.calls.demand(
-            set_state,
-            Purpose::State,
-            String::new,
-            |f, component| unsafe { f(component, saved) },
-        )
+        let body = |f: SetState, component| unsafe { f(component, self.saved) };
+        self.calls.demand_plain(set_state, Purpose::State, body)
     }
 }
 
 impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
-        let function = self.shared.set_time.find()?;
-        let arguments = || format!("{time:?}");
-        // SAFETY: a plain number.
         self.calls.demand(
-            function,
+            self.shared.set_time.find()?,
             Purpose::Values,
-            arguments,
+            || format!("{time:?}"),
+            // SAFETY: a plain number.
             |f, component| unsafe { f(component, time) },
         )
     }
@@ -249,13 +248,24 @@ impl<V: FmiVersion> Drop for FmuInstance<V> {
 /// The numbers of texts that an FMU has just written.
 pub(crate) fn numbers_of_texts(texts: &[*const c_char], numbers: &mut [f64]) {
     for (number, &text) in numbers.iter_mut().zip(texts) {
-        *number = if text.is_null() {
-            0.0
-        } else {
-            // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
-            strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
+        // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
+        let text = unsafe { text_of(text) };
+        *number = text.map_or(0.0, |text| strings::number(&text));
     }
+}
+
+/// A text of an FMU, unless it is null.
+///
+/// # Safety
+///
+/// The text is null or ends with a zero, and stays as long as the result is used.
+unsafe fn text_of<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: as asked of the caller.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy())
 }
 
 /// Records a message that an FMU logs, whatever instance it is of.
@@ -268,12 +278,11 @@ pub(crate) unsafe fn record_message(
     status: c_int,
     text: *const c_char,
 ) {
-    if text.is_null() {
-        return;
-    }
     // SAFETY: as asked of the caller.
-    let text = unsafe { CStr::from_ptr(text) };
+    let Some(text) = (unsafe { text_of(text) }) else {
+        return;
+    };
     if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
-        journal.record_message(status, &text.to_string_lossy());
+        journal.record_message(status, &text);
     }
 }

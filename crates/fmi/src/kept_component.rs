@@ -38,9 +38,7 @@ impl<V: FmiVersion> KeptComponent<V> {
             status = f(component);
             status
         };
-        instance
-            .calls
-            .demand(reset, Purpose::Setup, String::new, body)?;
+        instance.calls.demand_plain(reset, Purpose::Setup, body)?;
         if status != 0 {
             return Err(instance.calls.refused(reset.name, "warning"));
         }

@@ -4,7 +4,7 @@ use super::Instance2;
 use crate::call_error::CallError;
 use crate::calls::Purpose;
 use crate::ffi::EventInfo2;
-use crate::fmu_instance::EventRound;
+use crate::fmu_instance::{EventRound, next_event};
 use crate::instance::{Completed, Discrete, Events};
 
 impl EventInfo2 {
@@ -13,7 +13,7 @@ impl EventInfo2 {
             again: self.new_discrete_states_needed != 0,
             terminate: self.terminate != 0,
             states_changed: self.values_changed != 0,
-            next_event: (self.next_event_time_defined != 0).then_some(self.next_event_time),
+            next_event: next_event(self.next_event_time_defined, self.next_event_time),
         }
     }
 }
@@ -23,12 +23,10 @@ impl Instance2 {
         let function = self.version.functions.new_discrete_states.find()?;
         let mut info = EventInfo2::default();
         // SAFETY: a record of ours.
-        self.calls.demand(
-            function,
-            Purpose::Step,
-            String::new,
-            |f, component| unsafe { f(component, &raw mut info) },
-        )?;
+        self.calls
+            .demand_plain(function, Purpose::Step, |f, component| unsafe {
+                f(component, &raw mut info)
+            })?;
         Ok(info.round())
     }
 }

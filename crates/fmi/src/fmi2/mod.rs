@@ -207,23 +207,17 @@ impl Derivatives for Instance2 {
         values: &mut [f64],
     ) -> Result<(), CallError> {
         let function = self.version.functions.get_output_derivatives.find()?;
-        let count = references.len();
-        let arguments = || format!("{references:?}");
         // SAFETY: the pointers belong to slices of this length.
-        self.calls.demand(
-            function,
-            Purpose::Values,
-            arguments,
-            |f, component| unsafe {
+        self.calls
+            .get_values(function, references, |f, component| unsafe {
                 f(
                     component,
                     references.as_ptr(),
-                    count,
+                    references.len(),
                     orders.as_ptr(),
                     values.as_mut_ptr(),
                 )
-            },
-        )
+            })
     }
 }
 

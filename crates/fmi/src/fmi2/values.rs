@@ -1,16 +1,15 @@
 //! Values of variables in FMI 2.0, one for each reference.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::c_int;
 
 use super::Instance2;
 use crate::call_error::CallError;
-use crate::calls::{Calls, Purpose};
+use crate::calls::Calls;
 use crate::description::{Value, ValueType};
 use crate::ffi::{Component, Function};
 use crate::fmu_instance::numbers_of_texts;
 use crate::instance::Values;
-use crate::numbers::{as_number, c_text, fitting};
-use crate::strings;
+use crate::numbers::{as_number, c_texts, convert, fitting, pointers};
 
 type Getter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T) -> c_int;
 type Setter2<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T) -> c_int;
@@ -22,21 +21,15 @@ fn get<T>(
     references: &[u32],
     values: &mut [T],
 ) -> Result<(), CallError> {
-    let arguments = || format!("{references:?}");
     // SAFETY: the pointers belong to slices of this length.
-    calls.demand(
-        function,
-        Purpose::Values,
-        arguments,
-        |f, component| unsafe {
-            f(
-                component,
-                references.as_ptr(),
-                references.len(),
-                values.as_mut_ptr(),
-            )
-        },
-    )
+    calls.get_values(function, references, |f, component| unsafe {
+        f(
+            component,
+            references.as_ptr(),
+            references.len(),
+            values.as_mut_ptr(),
+        )
+    })
 }
 
 /// Gives the FMU values of these variables; the log shows them as numbers.
@@ -47,21 +40,15 @@ fn set<T>(
     values: &[T],
     shown: &[f64],
 ) -> Result<(), CallError> {
-    let arguments = || format!("{references:?}, {shown:?}");
     // SAFETY: the pointers belong to slices of this length.
-    calls.demand(
-        function,
-        Purpose::Values,
-        arguments,
-        |f, component| unsafe {
-            f(
-                component,
-                references.as_ptr(),
-                references.len(),
-                values.as_ptr(),
-            )
-        },
-    )
+    calls.set_values(function, references, shown, |f, component| unsafe {
+        f(
+            component,
+            references.as_ptr(),
+            references.len(),
+            values.as_ptr(),
+        )
+    })
 }
 
 impl Instance2 {
@@ -74,9 +61,7 @@ impl Instance2 {
     ) -> Result<(), CallError> {
         let integers = self.scratch.int32(references.len());
         get(&mut self.calls, function, references, integers)?;
-        for (value, &integer) in values.iter_mut().zip(&*integers) {
-            *value = number(integer);
-        }
+        convert(integers, values, number);
         Ok(())
     }
 
@@ -104,28 +89,36 @@ impl Instance2 {
 
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
         let function = self.version.functions.set_string.find()?;
-        let text = |&value: &f64| c_text(&strings::text(value));
-        let texts: Vec<CString> = values.iter().map(text).collect();
-        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        let texts = c_texts(values);
+        let pointers = pointers(&texts);
         set(&mut self.calls, function, references, &pointers, values)
     }
 }
 
 impl Values for Instance2 {
     fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
-        if references.is_empty() {
-            return Ok(());
+        match references {
+            [] => Ok(()),
+            _ => get(
+                &mut self.calls,
+                self.version.functions.get_real.find()?,
+                references,
+                values,
+            ),
         }
-        let function = self.version.functions.get_real.find()?;
-        get(&mut self.calls, function, references, values)
     }
 
     fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
-        if references.is_empty() {
-            return Ok(());
+        match references {
+            [] => Ok(()),
+            _ => set(
+                &mut self.calls,
+                self.version.functions.set_real.find()?,
+                references,
+                values,
+                values,
+            ),
         }
-        let function = self.version.functions.set_real.find()?;
-        set(&mut self.calls, function, references, values, values)
     }
 
     fn get_values(

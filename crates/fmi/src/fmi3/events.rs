@@ -3,7 +3,7 @@
 use super::Instance3;
 use crate::call_error::CallError;
 use crate::calls::Purpose;
-use crate::fmu_instance::EventRound;
+use crate::fmu_instance::{EventRound, next_event};
 use crate::instance::{Completed, Discrete, Events};
 
 /// What `fmi3UpdateDiscreteStates` answers beside its status.
@@ -23,7 +23,7 @@ impl EventFlags {
             again: self.again != 0,
             terminate: self.terminate != 0,
             states_changed: self.values_changed != 0,
-            next_event: (self.next_event_defined != 0).then_some(self.next_event),
+            next_event: next_event(self.next_event_defined, self.next_event),
         }
     }
 }
@@ -36,11 +36,8 @@ impl Instance3 {
             ..EventFlags::default()
         };
         // SAFETY: five flags and a number of ours.
-        self.calls.demand(
-            function,
-            Purpose::Step,
-            String::new,
-            |f, component| unsafe {
+        self.calls
+            .demand_plain(function, Purpose::Step, |f, component| unsafe {
                 f(
                     component,
                     &raw mut flags.again,
@@ -50,8 +47,7 @@ impl Instance3 {
                     &raw mut flags.next_event_defined,
                     &raw mut flags.next_event,
                 )
-            },
-        )?;
+            })?;
         Ok(flags.round())
     }
 }
@@ -67,11 +63,11 @@ impl Events for Instance3 {
 
     fn leave_event_mode(&mut self) -> Result<(), CallError> {
         let function = if self.version.co_simulation {
-            self.version.functions.enter_step_mode.find()?
+            self.version.functions.enter_step_mode
         } else {
-            self.shared.enter_continuous_time_mode.find()?
+            self.shared.enter_continuous_time_mode
         };
-        self.call_plain(function, Purpose::Step)
+        self.call_plain(function.find()?, Purpose::Step)
     }
 
     fn completed_step(&mut self) -> Result<Completed, CallError> {

@@ -260,13 +260,9 @@ impl Derivatives for Instance3 {
         values: &mut [f64],
     ) -> Result<(), CallError> {
         let function = self.version.functions.get_output_derivatives.find()?;
-        let arguments = || format!("{references:?}");
         // SAFETY: the pointers belong to slices of these lengths.
-        self.calls.demand(
-            function,
-            Purpose::Values,
-            arguments,
-            |f, component| unsafe {
+        self.calls
+            .get_values(function, references, |f, component| unsafe {
                 f(
                     component,
                     references.as_ptr(),
@@ -275,7 +271,6 @@ impl Derivatives for Instance3 {
                     values.as_mut_ptr(),
                     values.len(),
                 )
-            },
-        )
+            })
     }
 }

@@ -100,11 +100,11 @@ impl Instance3 {
     /// The names of the functions that a prepared step calls, which must be there.
     fn step_functions(&self) -> Result<StepFunctions, CallError> {
         let functions = &self.version.functions;
-        Ok(StepFunctions {
-            set: functions.set_float64.find()?.name,
-            step: functions.do_step.find()?.name,
-            get: functions.get_float64.find()?.name,
-        })
+        Ok(StepFunctions::new(
+            functions.set_float64.find()?,
+            functions.do_step.find()?,
+            functions.get_float64.find()?,
+        ))
     }
 }
 

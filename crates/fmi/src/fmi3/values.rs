@@ -1,6 +1,6 @@
 //! Values of variables in FMI 3.0: of many types, and arrays with several values for one reference.
 
-use std::ffi::{CString, c_char, c_int};
+use std::ffi::c_int;
 
 use super::Instance3;
 use crate::call_error::CallError;
@@ -9,8 +9,7 @@ use crate::description::{Value, ValueType};
 use crate::ffi::{Component, Function};
 use crate::fmu_instance::numbers_of_texts;
 use crate::instance::Values;
-use crate::numbers::{Scalar, as_number, c_text};
-use crate::strings;
+use crate::numbers::{Scalar, as_number, c_texts, convert, pointers};
 
 type Getter3<T> = unsafe extern "C" fn(Component, *const u32, usize, *mut T, usize) -> c_int;
 type Setter3<T> = unsafe extern "C" fn(Component, *const u32, usize, *const T, usize) -> c_int;
@@ -22,23 +21,16 @@ fn get<T>(
     references: &[u32],
     values: &mut [T],
 ) -> Result<(), CallError> {
-    let arguments = || format!("{references:?}");
-    let count = references.len();
     // SAFETY: the pointers belong to slices of these lengths.
-    calls.demand(
-        function,
-        Purpose::Values,
-        arguments,
-        |f, component| unsafe {
-            f(
-                component,
-                references.as_ptr(),
-                count,
-                values.as_mut_ptr(),
-                values.len(),
-            )
-        },
-    )
+    calls.get_values(function, references, |f, component| unsafe {
+        f(
+            component,
+            references.as_ptr(),
+            references.len(),
+            values.as_mut_ptr(),
+            values.len(),
+        )
+    })
 }
 
 /// Gives the FMU values of these variables, which the log shows in this way.
@@ -49,23 +41,16 @@ fn set<T>(
     values: &[T],
     shown: &dyn std::fmt::Debug,
 ) -> Result<(), CallError> {
-    let arguments = || format!("{references:?}, {shown:?}");
-    let count = references.len();
     // SAFETY: the pointers belong to slices of these lengths.
-    calls.demand(
-        function,
-        Purpose::Values,
-        arguments,
-        |f, component| unsafe {
-            f(
-                component,
-                references.as_ptr(),
-                count,
-                values.as_ptr(),
-                values.len(),
-            )
-        },
-    )
+    calls.set_values(function, references, shown, |f, component| unsafe {
+        f(
+            component,
+            references.as_ptr(),
+            references.len(),
+            values.as_ptr(),
+            values.len(),
+        )
+    })
 }
 
 /// Zeros as values of another type.
@@ -85,9 +70,7 @@ impl Instance3 {
     ) -> Result<(), CallError> {
         let scalars = as_scalars::<T>(self.scratch.words(values.len()));
         get(&mut self.calls, function, references, scalars)?;
-        for (value, scalar) in values.iter_mut().zip(&*scalars) {
-            *value = scalar.to_number();
-        }
+        convert(scalars, values, T::to_number);
         Ok(())
     }
 
@@ -125,9 +108,8 @@ impl Instance3 {
 
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
         let function = self.version.functions.set_string.find()?;
-        let text = |&value: &f64| c_text(&strings::text(value));
-        let texts: Vec<CString> = values.iter().map(text).collect();
-        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        let texts = c_texts(values);
+        let pointers = pointers(&texts);
         set(&mut self.calls, function, references, &pointers, &texts)
     }
 
@@ -157,19 +139,28 @@ impl Instance3 {
 
 impl Values for Instance3 {
     fn get_floats(&mut self, references: &[u32], values: &mut [f64]) -> Result<(), CallError> {
-        if references.is_empty() {
-            return Ok(());
+        match references {
+            [] => Ok(()),
+            _ => get(
+                &mut self.calls,
+                self.version.functions.get_float64.find()?,
+                references,
+                values,
+            ),
         }
-        let function = self.version.functions.get_float64.find()?;
-        get(&mut self.calls, function, references, values)
     }
 
     fn set_floats(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
-        if references.is_empty() {
-            return Ok(());
+        match references {
+            [] => Ok(()),
+            _ => set(
+                &mut self.calls,
+                self.version.functions.set_float64.find()?,
+                references,
+                values,
+                &values,
+            ),
         }
-        let function = self.version.functions.set_float64.find()?;
-        set(&mut self.calls, function, references, values, &values)
     }
 
     fn get_values(

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dovetail_core::{Interface, StepRule};
+use dovetail_core::Interface;
 use serde::{Deserialize, Serialize};
 
 use self::error::{FmuError, InterfaceUse};
@@ -225,6 +225,10 @@ impl PreparedFmu {
         self.used
     }
 
+    fn is_co_simulation(&self) -> bool {
+        self.used == InterfaceUse::CoSimulation
+    }
+
     /// What it can do.
     pub fn abilities(&self) -> &FmuCapabilities {
         &self.abilities
@@ -263,10 +267,7 @@ impl PreparedFmu {
 
     /// The step over which it is tried.
     pub(crate) fn probe_step(&self, step: f64) -> f64 {
-        match self.abilities.step {
-            StepRule::Imposed(size) => size,
-            StepRule::Free => step,
-        }
+        self.abilities.probe_step(step)
     }
 
     /// Loads the library; an FMU for Co-Simulation that cannot be stepped is of no use.
