@@ -1,5 +1,6 @@
 //! What is wrong with a system structure, said so that it can be mended.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,6 +120,32 @@ pub enum SspError {
         /// What is wrong.
         message: String,
     },
+}
+
+impl SspError {
+    pub(crate) fn connection(place: &Place, message: String) -> Self {
+        let place = place.clone();
+        Self::Connection { place, message }
+    }
+
+    pub(crate) fn nesting(place: &Place, message: String) -> Self {
+        let place = place.clone();
+        Self::Nesting { place, message }
+    }
+}
+
+/// What a path and a name in it are called together.
+pub(crate) fn dotted(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.into()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+/// The known names of a table, for messages.
+pub(crate) fn known_keys<T>(table: &HashMap<String, T>) -> String {
+    known(table.keys().map(String::as_str))
 }
 
 /// A handful of known names, for messages.

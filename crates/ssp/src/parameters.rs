@@ -165,7 +165,7 @@ impl<'a> Parameters<'a> {
             if edge.from_indices.is_some() || edge.to_indices.is_some() {
                 let message =
                     "the value of a system's connector does not reach single elements of arrays";
-                library.warnings.at(&edge.place, message);
+                library.warn(&edge.place, message);
                 continue;
             }
             legs.truncate(before);
@@ -236,14 +236,27 @@ fn parameter(
     Ok(parameter)
 }
 
+impl<'a> Assignment<'a> {
+    fn unmapped(name: String, parameter: &'a SetParameter) -> Self {
+        Self {
+            name,
+            parameter,
+            map: None,
+            suppress_unit_conversion: false,
+        }
+    }
+}
+
+impl SetParameter {
+    fn prefixed(&self, prefix: &str) -> String {
+        format!("{prefix}{}", self.name)
+    }
+}
+
 fn named<'a>(set: &'a [SetParameter], prefix: &str, library: &mut Library) -> Vec<Assignment<'a>> {
     by_name(set, "", library);
-    let assignment = |parameter: &'a SetParameter| Assignment {
-        name: format!("{prefix}{}", parameter.name),
-        parameter,
-        map: None,
-        suppress_unit_conversion: false,
-    };
+    let assignment =
+        |parameter: &'a SetParameter| Assignment::unmapped(parameter.prefixed(prefix), parameter);
     set.iter().map(assignment).collect()
 }
 
@@ -269,7 +282,7 @@ fn mapped<'a>(
                 "the parameter set has no `{}` to map to `{}`",
                 entry.source, entry.target
             );
-            library.warnings.at(&entry.place, &message);
+            library.warn(&entry.place, message);
             continue;
         };
         if let Some(other) = targets.insert(&entry.target, &entry.place) {
@@ -277,7 +290,7 @@ fn mapped<'a>(
                 "`{}` is mapped to at {other} already; the later entry counts",
                 entry.target
             );
-            library.warnings.at(&entry.place, &message);
+            library.warn(&entry.place, message);
         }
         assignments.push(Assignment {
             name: entry.target.clone(),
@@ -297,14 +310,14 @@ fn by_name<'a>(
     let mut parameters = HashMap::with_capacity(set.len());
     for parameter in set {
         if parameters
-            .insert(format!("{prefix}{}", parameter.name), parameter)
+            .insert(parameter.prefixed(prefix), parameter)
             .is_some()
         {
             let message = format!(
                 "the parameter `{}` is given twice in one set; the later counts",
                 parameter.name
             );
-            library.warnings.at(&parameter.place, &message);
+            library.warn(&parameter.place, message);
         }
     }
     parameters
@@ -321,5 +334,5 @@ fn report(unmatched: &[&str], of: usize, place: &Place, library: &mut Library) {
         "{} of {of} parameter values match nothing and were ignored: `{shown}`{more}",
         unmatched.len()
     );
-    library.warnings.at(place, &message);
+    library.warn(place, message);
 }
