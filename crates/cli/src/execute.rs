@@ -34,9 +34,10 @@ impl Execute<'_> {
             self.scenario.start_time,
             self.scenario.stop_time,
         );
+        let file = self.file.map(|path| self.row_file(path)).transpose()?;
         let execution = Execution {
             keep: self.keep,
-            file: self.row_file()?,
+            file,
             output_interval: self.shared.output_interval,
             verify: self.shared.verify,
             observers: vec![&mut progress],
@@ -52,13 +53,10 @@ impl Execute<'_> {
         Ok(done)
     }
 
-    fn row_file(&self) -> Result<Option<RowFile>, Failure> {
-        let Some(path) = self.file else {
-            return Ok(None);
-        };
-        Ok(Some(RowFile {
+    fn row_file(&self, path: &Path) -> Result<RowFile, Failure> {
+        Ok(RowFile {
             name: path.display().to_string(),
             sink: output::open(path, &self.selection.names())?,
-        }))
+        })
     }
 }

@@ -70,26 +70,26 @@ fn named_integrator(name: &str) -> Result<Integrator, Failure> {
     match name {
         "heun" => Ok(Integrator::Heun),
         "rk4" => Ok(Integrator::Rk4),
-        other => {
-            let message = format!(
-                "unknown integrator `{other}`; known are {}",
-                INTEGRATORS.join(" and ")
-            );
-            Err(Failure::misuse(message + &suggestion(other, INTEGRATORS)))
-        }
+        other => Err(unknown_integrator(other)),
     }
 }
 
+fn unknown_integrator(name: &str) -> Failure {
+    let known = INTEGRATORS.join(" and ");
+    let suggestion = suggestion(name, INTEGRATORS);
+    Failure::misuse(format!(
+        "unknown integrator `{name}`; known are {known}{suggestion}"
+    ))
+}
+
 fn degree(text: &str) -> Result<usize, Failure> {
-    text.parse()
-        .ok()
-        .filter(|degree| *degree <= HIGHEST_DEGREE)
-        .ok_or_else(|| {
-            let message = format!(
-                "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
-            );
-            Failure::misuse(message)
-        })
+    let degree = text.parse().ok();
+    let degree = degree.filter(|degree| *degree <= HIGHEST_DEGREE);
+    degree.ok_or_else(|| {
+        Failure::misuse(format!(
+            "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
+        ))
+    })
 }
 
 fn unknown(name: &str) -> Failure {

@@ -34,14 +34,14 @@ impl Found<'_> {
     }
 
     fn parameters(&self) -> Vec<&str> {
-        let variables = self.description().variables.iter();
+        let variables = self.described_variables();
         let parameters = variables.filter(|variable| is_parameter(variable));
         parameters.map(|variable| variable.name.as_str()).collect()
     }
 
     /// All variables, whatever they are.
     fn all_variables(&self) -> Vec<Value> {
-        self.description().variables.iter().map(variable).collect()
+        self.described_variables().map(variable).collect()
     }
 }
 
