@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::call_error::CallError;
 use crate::environment::Environment;
-use crate::ffi::{Component, Function};
+use crate::ffi::{Component, Symbol};
 use crate::guard::{Crash, Ended, guarded};
 use crate::journal::{Costs, Journal, Sampler};
 
@@ -43,12 +43,17 @@ pub(crate) struct StepFunctions {
 }
 
 impl StepFunctions {
-    pub fn new<S, D, G>(set: Function<S>, step: Function<D>, get: Function<G>) -> Self {
-        Self {
-            set: set.name,
-            step: step.name,
-            get: get.name,
-        }
+    /// The names of these functions, which must be there.
+    pub fn find<S: Copy, D: Copy, G: Copy>(
+        set: Symbol<S>,
+        step: Symbol<D>,
+        get: Symbol<G>,
+    ) -> Result<Self, CallError> {
+        Ok(Self {
+            set: set.find()?.name,
+            step: step.find()?.name,
+            get: get.find()?.name,
+        })
     }
 }
 
@@ -119,11 +124,12 @@ impl Calls {
     /// Calls a function that returns a status.
     pub fn call<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         purpose: Purpose,
         arguments: impl Fn() -> String,
         body: impl FnOnce(F, Component) -> i32,
     ) -> Result<Status, CallError> {
+        let function = function.find()?;
         self.check_alive()?;
         let timed = self.start_timing(purpose);
         let component = self.component;
@@ -140,7 +146,7 @@ impl Calls {
     /// A call that may not be discarded.
     pub fn demand<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         purpose: Purpose,
         arguments: impl Fn() -> String,
         body: impl FnOnce(F, Component) -> i32,
@@ -155,7 +161,7 @@ impl Calls {
     /// Reads values of these variables.
     pub fn get_values<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         references: &[u32],
         body: impl FnOnce(F, Component) -> i32,
     ) -> Result<(), CallError> {
@@ -166,7 +172,7 @@ impl Calls {
     /// Sets values of these variables, which the log shows in this way.
     pub fn set_values<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         references: &[u32],
         shown: impl Debug,
         body: impl FnOnce(F, Component) -> i32,
@@ -178,7 +184,7 @@ impl Calls {
     /// A call of which the log shows no arguments.
     pub fn demand_plain<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         purpose: Purpose,
         body: impl FnOnce(F, Component) -> i32,
     ) -> Result<(), CallError> {

@@ -23,7 +23,7 @@ pub(crate) struct Function<F> {
 /// is called.
 #[derive(Clone, Copy)]
 pub(crate) struct Symbol<F> {
-    name: &'static str,
+    pub name: &'static str,
     pub pointer: Option<F>,
 }
 

@@ -18,7 +18,7 @@ use crate::component::{FmiVersion, OwnedComponent};
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::{
-    FmuState, Function, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction,
+    FmuState, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
 };
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
@@ -92,7 +92,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     /// Every call of which the standard says `status f(instance)`.
     pub fn call_plain(
         &mut self,
-        function: Function<PlainFunction>,
+        function: Symbol<PlainFunction>,
         purpose: Purpose,
     ) -> Result<(), CallError> {
         // SAFETY: the component is live.
@@ -103,7 +103,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     /// Every call of which the standard says `status f(instance, numbers, how many)`.
     fn read_numbers(
         &mut self,
-        function: Function<NumbersFunction>,
+        function: Symbol<NumbersFunction>,
         purpose: Purpose,
         numbers: &mut [f64],
     ) -> Result<(), CallError> {
@@ -115,7 +115,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     }
 
     pub fn exit_initialization_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.exit_initialization.find()?, Purpose::Setup)
+        self.call_plain(self.shared.exit_initialization, Purpose::Setup)
     }
 
     /// Ends the run, unless the FMU has failed: the standard then allows nothing but freeing it.
@@ -123,7 +123,7 @@ impl<V: FmiVersion> FmuInstance<V> {
         if self.calls.has_failed() {
             return Ok(());
         }
-        self.call_plain(self.shared.terminate.find()?, Purpose::Setup)
+        self.call_plain(self.shared.terminate, Purpose::Setup)
     }
 
     /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the
@@ -153,7 +153,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     /// component, as the standard asks.
     fn call_with_state(
         &mut self,
-        function: Function<StateFunction>,
+        function: Symbol<StateFunction>,
         purpose: Purpose,
     ) -> Result<(), CallError> {
         let place = &raw mut self.saved;
@@ -163,7 +163,7 @@ impl<V: FmiVersion> FmuInstance<V> {
     }
 
     fn free_state(&mut self) -> Result<(), CallError> {
-        self.call_with_state(self.shared.free_state.find()?, Purpose::Setup)
+        self.call_with_state(self.shared.free_state, Purpose::Setup)
     }
 
     /// What callbacks find the instance by, and the component, for whoever prepares steps.
@@ -184,11 +184,11 @@ impl<V: FmiVersion> Timing for FmuInstance<V> {
 
 impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
     fn save(&mut self) -> Result<(), CallError> {
-        self.call_with_state(self.shared.get_state.find()?, Purpose::State)
+        self.call_with_state(self.shared.get_state, Purpose::State)
     }
 
     fn restore(&mut self) -> Result<(), CallError> {
-        let set_state = self.shared.set_state.find()?;
+        let set_state = self.shared.set_state;
         // SAFETY: the state is one of this component.
         let body = |f: SetState, component| unsafe { f(component, self.saved) };
         self.calls.demand_plain(set_state, Purpose::State, body)
@@ -198,7 +198,7 @@ impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
 impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
         self.calls.demand(
-            self.shared.set_time.find()?,
+            self.shared.set_time,
             Purpose::Values,
             || format!("{time:?}"),
             // SAFETY: a plain number.
@@ -207,7 +207,7 @@ impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     }
 
     fn set_states(&mut self, states: &[f64]) -> Result<(), CallError> {
-        let function = self.shared.set_continuous_states.find()?;
+        let function = self.shared.set_continuous_states;
         let arguments = || format!("{states:?}");
         // SAFETY: the pointer belongs to a slice of this length.
         self.calls.demand(
@@ -219,17 +219,17 @@ impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     }
 
     fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_continuous_states.find()?;
+        let function = self.shared.get_continuous_states;
         self.read_numbers(function, Purpose::Values, states)
     }
 
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_derivatives.find()?;
+        let function = self.shared.get_derivatives;
         self.read_numbers(function, Purpose::Step, derivatives)
     }
 
     fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_event_indicators.find()?;
+        let function = self.shared.get_event_indicators;
         self.read_numbers(function, Purpose::Step, indicators)
     }
 }

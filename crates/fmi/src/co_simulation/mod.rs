@@ -361,7 +361,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The state of `now` is saved.
     fn save(&mut self) -> Result<(), CallError> {
-        if self.position == Position::AtNow {
+        if !self.is_saved() {
             self.instance.save()?;
             self.position = Position::Saved;
             self.saved_past.copy_from(&self.past);

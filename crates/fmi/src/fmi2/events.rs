@@ -20,7 +20,7 @@ impl EventInfo2 {
 
 impl Instance2 {
     fn event_round(&mut self) -> Result<EventRound, CallError> {
-        let function = self.version.functions.new_discrete_states.find()?;
+        let function = self.version.functions.new_discrete_states;
         let mut info = EventInfo2::default();
         // SAFETY: a record of ours.
         self.calls
@@ -33,7 +33,7 @@ impl Instance2 {
 
 impl Events for Instance2 {
     fn enter_event_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.enter_event_mode.find()?, Purpose::Step)
+        self.call_plain(self.shared.enter_event_mode, Purpose::Step)
     }
 
     fn update_discrete_states(&mut self) -> Result<Discrete, CallError> {
@@ -41,12 +41,12 @@ impl Events for Instance2 {
     }
 
     fn leave_event_mode(&mut self) -> Result<(), CallError> {
-        let function = self.shared.enter_continuous_time_mode.find()?;
+        let function = self.shared.enter_continuous_time_mode;
         self.call_plain(function, Purpose::Step)
     }
 
     fn completed_step(&mut self) -> Result<Completed, CallError> {
-        let function = self.version.functions.completed_integrator_step.find()?;
+        let function = self.version.functions.completed_integrator_step;
         let mut event = 0;
         let mut terminate = 0;
         let arguments = || "1".into();

@@ -9,7 +9,7 @@ use dovetail_core::MacroStep;
 use super::Instance2;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
-use crate::ffi::{Component, Function};
+use crate::ffi::{Component, Symbol};
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
@@ -51,7 +51,7 @@ const PENDING: c_int = 5;
 
 impl Instance2 {
     fn do_step(&mut self, request: &StepRequest<'_>) -> Result<Status, CallError> {
-        let function = self.version.functions.do_step.find()?;
+        let function = self.version.functions.do_step;
         let time = request.step.start;
         let size = request.step.size();
         let final_step = c_int::from(request.final_step);
@@ -85,7 +85,7 @@ impl Instance2 {
     fn status_of<T>(
         &mut self,
         kind: &StatusKind,
-        function: Function<GetStatus2<T>>,
+        function: Symbol<GetStatus2<T>>,
         mut value: T,
     ) -> Result<T, CallError> {
         let arguments = || kind.name.into();
@@ -98,18 +98,18 @@ impl Instance2 {
     }
 
     fn step_status(&mut self) -> Result<Status, CallError> {
-        let function = self.version.functions.get_status.find()?;
+        let function = self.version.functions.get_status;
         let status = self.status_of(&DO_STEP_STATUS, function, 0)?;
         self.calls.judge("fmi2DoStep", Ok(status))
     }
 
     fn last_successful_time(&mut self) -> Result<f64, CallError> {
-        let function = self.version.functions.get_real_status.find()?;
+        let function = self.version.functions.get_real_status;
         self.status_of(&LAST_SUCCESSFUL_TIME, function, f64::NAN)
     }
 
     fn has_terminated(&mut self) -> Result<bool, CallError> {
-        let function = self.version.functions.get_boolean_status.find()?;
+        let function = self.version.functions.get_boolean_status;
         let terminated = self.status_of(&TERMINATED, function, 0)?;
         Ok(terminated != 0)
     }
@@ -139,11 +139,7 @@ impl Instance2 {
     /// The names of the functions that a prepared step calls, which must be there.
     fn step_functions(&self) -> Result<StepFunctions, CallError> {
         let functions = &self.version.functions;
-        Ok(StepFunctions::new(
-            functions.set_real.find()?,
-            functions.do_step.find()?,
-            functions.get_real.find()?,
-        ))
+        StepFunctions::find(functions.set_real, functions.do_step, functions.get_real)
     }
 }
 

@@ -30,7 +30,7 @@ impl EventFlags {
 
 impl Instance3 {
     fn event_round(&mut self) -> Result<EventRound, CallError> {
-        let function = self.version.functions.update_discrete_states.find()?;
+        let function = self.version.functions.update_discrete_states;
         let mut flags = EventFlags {
             next_event: f64::INFINITY,
             ..EventFlags::default()
@@ -54,7 +54,7 @@ impl Instance3 {
 
 impl Events for Instance3 {
     fn enter_event_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.enter_event_mode.find()?, Purpose::Step)
+        self.call_plain(self.shared.enter_event_mode, Purpose::Step)
     }
 
     fn update_discrete_states(&mut self) -> Result<Discrete, CallError> {
@@ -67,11 +67,11 @@ impl Events for Instance3 {
         } else {
             self.shared.enter_continuous_time_mode
         };
-        self.call_plain(function.find()?, Purpose::Step)
+        self.call_plain(function, Purpose::Step)
     }
 
     fn completed_step(&mut self) -> Result<Completed, CallError> {
-        let function = self.version.functions.completed_integrator_step.find()?;
+        let function = self.version.functions.completed_integrator_step;
         let mut event = 0;
         let mut terminate = 0;
         let arguments = || "true".into();
