@@ -18,10 +18,10 @@ static HOME: OnceLock<PathBuf> = OnceLock::new();
 /// Keeps standard output for the program: whatever an FMU prints goes to standard error, and nothing of it into a summary or JSON.
 /// Notes the folder too, to which relative paths belong.
 pub(crate) fn reserve() {
-    if let Ok(kept) = rustix::io::dup(rustix::stdio::stdout()) {
+    if let Ok(kept) = duplicate() {
         let moved = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
         if moved.is_ok() {
-            let _ = OUTPUT.set(File::from(kept));
+            let _ = OUTPUT.set(kept);
         }
     }
     if let Ok(folder) = std::env::current_dir() {
@@ -99,14 +99,19 @@ pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failu
 fn standard_output() -> io::Result<File> {
     match OUTPUT.get() {
         Some(out) => out.try_clone(),
-        None => Ok(File::from(rustix::io::dup(rustix::stdio::stdout())?)),
+        None => duplicate(),
     }
+}
+
+/// Another handle of standard output.
+fn duplicate() -> io::Result<File> {
+    Ok(rustix::io::dup(rustix::stdio::stdout())?.into())
 }
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail::report::ParquetFile::create(path, names);
-    let file = file.map_err(|error| Failure::cannot_write(path, error))?;
+    let file = dovetail::report::ParquetFile::create(path, names)
+        .map_err(|error| Failure::cannot_write(path, error))?;
     Ok(Box::new(file))
 }
 

@@ -188,10 +188,10 @@ impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
     }
 
     fn restore(&mut self) -> Result<(), CallError> {
-        let set_state = self.shared.set_state;
         // SAFETY: the state is one of this component.
         let body = |f: SetState, component| unsafe { f(component, self.saved) };
-        self.calls.demand_plain(set_state, Purpose::State, body)
+        self.calls
+            .demand_plain(self.shared.set_state, Purpose::State, body)
     }
 }
 

@@ -30,10 +30,9 @@ pub fn number(text: &str) -> f64 {
 
 /// The text of a number; empty for one that stands for none.
 pub fn text(number: f64) -> Arc<str> {
-    let table = table();
-    let place = (number as usize).checked_sub(1);
-    let text = place.and_then(|place| table.texts.get(place));
-    text.cloned().unwrap_or_default()
+    // Beyond the table for a number that stands for none.
+    let place = (number as usize).wrapping_sub(1);
+    table().texts.get(place).cloned().unwrap_or_default()
 }
 
 fn table() -> MutexGuard<'static, Table> {

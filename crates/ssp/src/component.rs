@@ -65,10 +65,12 @@ impl Flattener<'_> {
     }
 
     fn empty_system(&mut self, path: &str, element: &Element) -> Member {
-        let message = format!(
-            "the component `{path}` has no source; it was taken as a system with nothing in it"
+        self.library.warn(
+            &element.place,
+            format!(
+                "the component `{path}` has no source; it was taken as a system with nothing in it"
+            ),
         );
-        self.library.warn(&element.place, message);
         Member::System(self.scope(path, &element.name, &element.connectors))
     }
 

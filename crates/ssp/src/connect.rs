@@ -136,9 +136,10 @@ impl Flattener<'_> {
     }
 
     fn connector(&self, scope: usize, end: &End, place: &Place) -> Result<(usize, Kind), SspError> {
-        let connectors = &self.scopes[scope].connectors;
-        let found = connectors.get(&end.connector).copied();
-        found.ok_or_else(|| self.no_connector(scope, end, place))
+        let found = self.scopes[scope].connectors.get(&end.connector);
+        found
+            .copied()
+            .ok_or_else(|| self.no_connector(scope, end, place))
     }
 
     fn dictionary_end(&self, reference: usize, end: &End) -> (Handle, Role) {

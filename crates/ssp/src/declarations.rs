@@ -91,7 +91,7 @@ impl Declarations {
 }
 
 fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
-    let name = reader.required(node, "name")?.to_string();
+    let name = reader.name(node)?.to_string();
     let Some(base) = child(node, "BaseUnit") else {
         return Ok(UnitDef { name, base: None });
     };
@@ -118,11 +118,11 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
 }
 
 fn enumeration(reader: &mut Reader, node: Node) -> Result<Enumeration, SspError> {
-    let name = reader.required(node, "name")?.to_string();
+    let name = reader.name(node)?.to_string();
     let mut items = Vec::new();
     for item in reader.children(node, &["Item"]) {
         let number = reader.required_number(item, "value")?;
-        items.push((reader.required(item, "name")?.to_string(), number));
+        items.push((reader.name(item)?.to_string(), number));
     }
     Ok(Enumeration { name, items })
 }
@@ -293,8 +293,8 @@ fn integer_map(reader: &Reader, entries: &[MapEntry]) -> Result<Map, SspError> {
 }
 
 fn enumeration_map(entries: &[MapEntry]) -> Map {
-    let pairs = entries.iter();
-    let pairs = pairs.map(|entry| (unnumbered(entry.source), unnumbered(entry.target)));
+    let items = |entry: &MapEntry| (unnumbered(entry.source), unnumbered(entry.target));
+    let pairs = entries.iter().map(items);
     Map::Enumeration(pairs.collect())
 }
 

@@ -29,6 +29,6 @@ fn entry(
     node: Node,
 ) -> Result<Connector, SspError> {
     let typing = typing(reader, declarations, node)?;
-    let name = reader.required(node, "name")?;
+    let name = reader.name(node)?;
     Ok(typing.into_connector(name, Kind::Inout, reader.place(node)))
 }

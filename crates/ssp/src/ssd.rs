@@ -207,7 +207,7 @@ impl Parser<'_, '_> {
     }
 
     fn element(&mut self, node: Node, depth: usize) -> Result<Element, SspError> {
-        let name = self.reader.required(node, "name")?.to_string();
+        let name = self.reader.name(node)?.to_string();
         if name.is_empty() {
             let message = "its name is empty; give it one";
             return Err(self.reader.malformed(node, message));
@@ -272,7 +272,7 @@ impl Parser<'_, '_> {
 
     fn connector(&mut self, node: Node) -> Result<Connector, SspError> {
         let typing = typing(self.reader, &self.declarations, node)?;
-        let name = self.reader.required(node, "name")?;
+        let name = self.reader.name(node)?;
         let kind = self.kind(node);
         Ok(typing.into_connector(name, kind, self.reader.place(node)))
     }
@@ -331,7 +331,7 @@ impl Parser<'_, '_> {
 
     fn dictionary(&mut self, node: Node) -> Result<Dictionary, SspError> {
         Ok(Dictionary {
-            name: self.reader.required(node, "name")?.into(),
+            name: self.reader.name(node)?.into(),
             content: self.dictionary_content(node)?,
             place: self.reader.place(node),
         })

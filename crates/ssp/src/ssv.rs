@@ -39,7 +39,7 @@ fn parameter(
     declarations: &Declarations,
     node: Node,
 ) -> Result<Option<SetParameter>, SspError> {
-    let name = reader.required(node, "name")?.to_string();
+    let name = reader.name(node)?.to_string();
     let typed = ssp_children(node).find_map(|child| Some((child, data_type(tag(child))?)));
     let Some((typed, kind)) = typed else {
         let message =

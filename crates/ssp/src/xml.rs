@@ -76,6 +76,11 @@ impl<'w> Reader<'w> {
         })
     }
 
+    /// The name that an element must have.
+    pub fn name<'a>(&self, node: Node<'a, '_>) -> Result<&'a str, SspError> {
+        self.required(node, "name")
+    }
+
     /// A number, where there is one.
     pub fn number<T: FromStr>(&self, node: Node, attribute: &str) -> Result<Option<T>, SspError> {
         let Some(text) = node.attribute(attribute) else {

@@ -83,13 +83,14 @@ fn unknown_integrator(name: &str) -> Failure {
 }
 
 fn degree(text: &str) -> Result<usize, Failure> {
-    let degree = text.parse().ok();
-    let degree = degree.filter(|degree| *degree <= HIGHEST_DEGREE);
-    degree.ok_or_else(|| {
-        Failure::misuse(format!(
-            "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
-        ))
-    })
+    text.parse()
+        .ok()
+        .filter(|degree| *degree <= HIGHEST_DEGREE)
+        .ok_or_else(|| {
+            Failure::misuse(format!(
+                "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
+            ))
+        })
 }
 
 fn unknown(name: &str) -> Failure {

@@ -34,8 +34,7 @@ impl Found<'_> {
     }
 
     fn parameters(&self) -> Vec<&str> {
-        let variables = self.described_variables();
-        let parameters = variables.filter(|variable| is_parameter(variable));
+        let parameters = self.described_variables().filter(|of| is_parameter(of));
         parameters.map(|variable| variable.name.as_str()).collect()
     }
 

@@ -92,8 +92,13 @@ impl Instance2 {
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
         let function = self.version.functions.set_string;
         let texts = c_texts(values);
-        let pointers = pointers(&texts);
-        set(&mut self.calls, function, references, &pointers, values)
+        set(
+            &mut self.calls,
+            function,
+            references,
+            &pointers(&texts),
+            values,
+        )
     }
 }
 

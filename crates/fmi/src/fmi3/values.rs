@@ -111,8 +111,13 @@ impl Instance3 {
     fn set_texts(&mut self, references: &[u32], values: &[f64]) -> Result<(), CallError> {
         let function = self.version.functions.set_string;
         let texts = c_texts(values);
-        let pointers = pointers(&texts);
-        set(&mut self.calls, function, references, &pointers, &texts)
+        set(
+            &mut self.calls,
+            function,
+            references,
+            &pointers(&texts),
+            &texts,
+        )
     }
 
     fn set_bytes(&mut self, reference: u32, bytes: &[u8]) -> Result<(), CallError> {

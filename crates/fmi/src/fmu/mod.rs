@@ -9,6 +9,7 @@ mod preparing;
 mod probing;
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -295,7 +296,6 @@ impl PreparedFmu {
 
 /// A file, up to one byte more than the reader takes, so that it can say that there are too many.
 fn read_limited(file: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
     let mut bytes = Vec::new();
     std::fs::File::open(file)?
         .take(LARGEST_DESCRIPTION + 1)

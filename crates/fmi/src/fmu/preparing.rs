@@ -141,8 +141,10 @@ impl Fmu {
 
     /// What is left out of a layout, and what is doubtful about it.
     fn warnings_of(&self, layout: &Layout) -> Vec<String> {
-        let left_out = layout.left_out.iter();
-        let left_out = left_out.map(|text| format!("{text}; it is left out"));
+        let left_out = layout
+            .left_out
+            .iter()
+            .map(|text| format!("{text}; it is left out"));
         left_out.chain(layout.doubt(&self.description)).collect()
     }
 }
