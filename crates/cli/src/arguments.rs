@@ -384,8 +384,7 @@ impl SharedArguments {
 
     /// The page to be written, where one is wanted.
     pub fn page(&self) -> Result<Option<output::Page>, Failure> {
-        let page = self.report.as_deref().map(output::Page::create);
-        page.transpose()
+        output::Page::wanted(self.report.as_deref())
     }
 
     /// Whether the log of calls would be the file of the results.

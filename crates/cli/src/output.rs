@@ -130,6 +130,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// The page at this path, where one is wanted.
+    pub fn wanted(path: Option<&Path>) -> Result<Option<Self>, Failure> {
+        path.map(Self::create).transpose()
+    }
+
     pub fn create(path: &Path) -> Result<Self, Failure> {
         let file = File::create(path).map_err(|error| Failure::cannot_write(path, error))?;
         Ok(Self {

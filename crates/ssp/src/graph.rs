@@ -164,6 +164,11 @@ impl Edge {
         }
     }
 
+    /// Whether it leads from or to single elements of arrays.
+    pub fn has_indices(&self) -> bool {
+        self.from_indices.is_some() || self.to_indices.is_some()
+    }
+
     fn has_same_ends(&self, other: &Self) -> bool {
         self.from == other.from
             && self.from_indices == other.from_indices

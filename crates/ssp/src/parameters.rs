@@ -8,13 +8,14 @@ use std::collections::HashMap;
 
 use crate::error::{Place, SspError};
 use crate::flattener::{Bound, Member, Scope};
-use crate::graph::{Graph, Owner};
+use crate::graph::{Graph, Node, Owner};
 use crate::library::{Library, Site};
 use crate::route::{Leg, Symbol, compile};
 use crate::ssm::MappingEntry;
 use crate::ssv::SetParameter;
 use crate::structure::{Component, Parameter};
 use crate::transform::{Map, Route, Step};
+use crate::unit::UnitMismatch;
 use crate::value::Enumeration;
 
 /// A value with the name it has in the element that it is bound to.
@@ -118,17 +119,9 @@ impl<'a> Parameters<'a> {
         assignment: &Assignment,
     ) -> Result<(), SspError> {
         let owner = Owner::Component(component);
-        let map = assignment.map;
-        let suppressed = assignment.suppress_unit_conversion;
         let leg = match self.connectors[component].get(name) {
-            Some(&node) => Leg::to(&self.graph.nodes[node], map, suppressed),
-            None => Leg {
-                owner: &owner,
-                unit: None,
-                enumeration: None,
-                map,
-                suppress_unit_conversion: suppressed,
-            },
+            Some(&node) => assignment.leg_to(&self.graph.nodes[node]),
+            None => assignment.undeclared_leg(&owner),
         };
         let value = parameter(
             name,
@@ -148,12 +141,7 @@ impl<'a> Parameters<'a> {
         library: &mut Library,
     ) -> Result<(), SspError> {
         let graph = self.graph;
-        let first = Leg::to(
-            &graph.nodes[start],
-            assignment.map,
-            assignment.suppress_unit_conversion,
-        );
-        let mut legs = vec![first];
+        let mut legs = vec![assignment.leg_to(&graph.nodes[start])];
         // Edges still to be followed, and how many legs come before them.
         let mut open: Vec<(usize, usize)> = graph.nodes[start]
             .outgoing
@@ -162,7 +150,7 @@ impl<'a> Parameters<'a> {
             .collect();
         while let Some((index, before)) = open.pop() {
             let edge = &graph.edges[index];
-            if edge.from_indices.is_some() || edge.to_indices.is_some() {
+            if edge.has_indices() {
                 let message =
                     "the value of a system's connector does not reach single elements of arrays";
                 library.warn(&edge.place, message);
@@ -203,15 +191,8 @@ fn parameter(
     let given = assignment.parameter;
     let start = given.unit.as_ref().map(Symbol::Unit);
     let first: Option<&Enumeration> = legs.first().and_then(|leg| leg.enumeration);
-    let route = compile(start, first, legs).map_err(|(_, mismatch)| SspError::Units {
-        place: given.place.clone(),
-        from_name: given.name.clone(),
-        from: mismatch.from,
-        to_name: full_name.into(),
-        to: mismatch.to,
-    })?;
-    let last = legs.last();
-    let target = last.and_then(|leg| leg.enumeration);
+    let route = compile(start, first, legs)
+        .map_err(|(_, mismatch)| different_units(given, full_name, mismatch))?;
     let mut parameter = Parameter {
         name: name.into(),
         value: given.value.clone(),
@@ -221,22 +202,60 @@ fn parameter(
         place: given.place.clone(),
     };
     // Where no unit is left to the variable, the value can be said at once.
-    if !parameter
-        .route
-        .steps
-        .iter()
-        .any(|step| matches!(step, Step::Convert { .. }))
-    {
-        if let Ok(value) = parameter.value_in(None) {
-            parameter.value = value.numbered_by(target);
-        }
-        parameter.route = Route::default();
-        parameter.unit = last.and_then(|leg| leg.unit).cloned();
+    if !converts(&parameter.route) {
+        apply_route(&mut parameter, legs.last());
     }
     Ok(parameter)
 }
 
+/// Takes a value along its route, to the end of the last leg.
+fn apply_route(parameter: &mut Parameter, last: Option<&Leg>) {
+    if let Ok(value) = parameter.value_in(None) {
+        let target = last.and_then(|leg| leg.enumeration);
+        parameter.value = value.numbered_by(target);
+    }
+    parameter.route = Route::default();
+    parameter.unit = last.and_then(|leg| leg.unit).cloned();
+}
+
+/// Whether a step of a route converts between units.
+fn converts(route: &Route) -> bool {
+    let mut steps = route.steps.iter();
+    steps.any(|step| matches!(step, Step::Convert { .. }))
+}
+
+fn different_units(given: &SetParameter, full_name: &str, mismatch: UnitMismatch) -> SspError {
+    SspError::Units {
+        place: given.place.clone(),
+        from_name: given.name.clone(),
+        from: mismatch.from,
+        to_name: full_name.into(),
+        to: mismatch.to,
+    }
+}
+
 impl<'a> Assignment<'a> {
+    fn leg_to<'n>(&self, node: &'n Node) -> Leg<'n>
+    where
+        'a: 'n,
+    {
+        Leg::to(node, self.map, self.suppress_unit_conversion)
+    }
+
+    /// To a variable of a component for which there is no connector.
+    fn undeclared_leg<'o>(&self, owner: &'o Owner) -> Leg<'o>
+    where
+        'a: 'o,
+    {
+        Leg {
+            owner,
+            unit: None,
+            enumeration: None,
+            map: self.map,
+            suppress_unit_conversion: self.suppress_unit_conversion,
+        }
+    }
+
     fn unmapped(name: String, parameter: &'a SetParameter) -> Self {
         Self {
             name,
