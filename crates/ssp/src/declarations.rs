@@ -256,6 +256,12 @@ struct MapEntry<'a, 'x> {
     target: &'a str,
 }
 
+impl MapEntry<'_, '_> {
+    fn items(&self) -> (EnumerationItem, EnumerationItem) {
+        (unnumbered(self.source), unnumbered(self.target))
+    }
+}
+
 fn entries<'a, 'x>(
     reader: &mut Reader,
     node: Node<'a, 'x>,
@@ -293,9 +299,7 @@ fn integer_map(reader: &Reader, entries: &[MapEntry]) -> Result<Map, SspError> {
 }
 
 fn enumeration_map(entries: &[MapEntry]) -> Map {
-    let items = |entry: &MapEntry| (unnumbered(entry.source), unnumbered(entry.target));
-    let pairs = entries.iter().map(items);
-    Map::Enumeration(pairs.collect())
+    Map::Enumeration(entries.iter().map(MapEntry::items).collect())
 }
 
 /// An item of an enumeration that is not known yet.

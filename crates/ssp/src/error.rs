@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::unit::UnitMismatch;
+
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -126,6 +128,17 @@ impl SspError {
     pub(crate) fn connection(place: &Place, message: String) -> Self {
         let place = place.clone();
         Self::Connection { place, message }
+    }
+
+    pub(crate) fn units(place: &Place, names: [String; 2], units: UnitMismatch) -> Self {
+        let [from_name, to_name] = names;
+        Self::Units {
+            place: place.clone(),
+            from_name,
+            from: units.from,
+            to_name,
+            to: units.to,
+        }
     }
 
     pub(crate) fn nesting(place: &Place, message: String) -> Self {

@@ -225,13 +225,8 @@ fn converts(route: &Route) -> bool {
 }
 
 fn different_units(given: &SetParameter, full_name: &str, mismatch: UnitMismatch) -> SspError {
-    SspError::Units {
-        place: given.place.clone(),
-        from_name: given.name.clone(),
-        from: mismatch.from,
-        to_name: full_name.into(),
-        to: mismatch.to,
-    }
+    let names = [given.name.clone(), full_name.into()];
+    SspError::units(&given.place, names, mismatch)
 }
 
 impl<'a> Assignment<'a> {
@@ -332,14 +327,18 @@ fn by_name<'a>(
             .insert(parameter.prefixed(prefix), parameter)
             .is_some()
         {
-            let message = format!(
-                "the parameter `{}` is given twice in one set; the later counts",
-                parameter.name
-            );
-            library.warn(&parameter.place, message);
+            warn_twice(parameter, library);
         }
     }
     parameters
+}
+
+fn warn_twice(parameter: &SetParameter, library: &mut Library) {
+    let message = format!(
+        "the parameter `{}` is given twice in one set; the later counts",
+        parameter.name
+    );
+    library.warn(&parameter.place, message);
 }
 
 /// SSP has values ignored that match nothing; a word of it helps those who misspelt one.

@@ -125,13 +125,8 @@ fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connecti
 }
 
 fn different_units(graph: &Graph, edge: &Edge, mismatch: UnitMismatch) -> SspError {
-    SspError::Units {
-        place: edge.place.clone(),
-        from_name: graph.name(edge.from),
-        from: mismatch.from,
-        to_name: graph.name(edge.to),
-        to: mismatch.to,
-    }
+    let names = [edge.from, edge.to].map(|node| graph.name(node));
+    SspError::units(&edge.place, names, mismatch)
 }
 
 fn endpoint(node: &Node, indices: Indices) -> Endpoint {

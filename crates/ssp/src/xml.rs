@@ -186,8 +186,12 @@ pub(crate) fn ssp_children<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = N
 }
 
 fn is_ssp(node: &Node) -> bool {
-    let is_known = |name: &str| name.contains("ssp-standard.org") || name.contains("pmsf");
-    node.is_element() && node.tag_name().namespace().is_none_or(is_known)
+    let namespace = node.tag_name().namespace();
+    node.is_element() && namespace.is_none_or(is_ssp_namespace)
+}
+
+fn is_ssp_namespace(name: &str) -> bool {
+    name.contains("ssp-standard.org") || name.contains("pmsf")
 }
 
 /// The name of an element, without its prefix.
