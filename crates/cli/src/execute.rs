@@ -34,10 +34,9 @@ impl Execute<'_> {
             self.scenario.start_time,
             self.scenario.stop_time,
         );
-        let file = self.file.map(|path| self.row_file(path)).transpose()?;
         let execution = Execution {
             keep: self.keep,
-            file,
+            file: self.row_file()?,
             output_interval: self.shared.output_interval,
             verify: self.shared.verify,
             observers: vec![&mut progress],
@@ -53,10 +52,15 @@ impl Execute<'_> {
         Ok(done)
     }
 
-    fn row_file(&self, path: &Path) -> Result<RowFile, Failure> {
-        Ok(RowFile {
-            name: path.display().to_string(),
-            sink: output::open(path, &self.selection.names())?,
-        })
+    fn row_file(&self) -> Result<Option<RowFile>, Failure> {
+        let names = self.selection.names();
+        self.file.map(|path| open_rows(path, &names)).transpose()
     }
+}
+
+fn open_rows(path: &Path, names: &[String]) -> Result<RowFile, Failure> {
+    Ok(RowFile {
+        name: path.display().to_string(),
+        sink: output::open(path, names)?,
+    })
 }

@@ -338,8 +338,9 @@ impl<'a> Builder<'a> {
         let Some(why) = why_unusable(variable) else {
             return true;
         };
-        let left_out = &mut self.layout.left_out;
-        left_out.push(format!("`{}`: {why}", variable.name));
+        self.layout
+            .left_out
+            .push(format!("`{}`: {why}", variable.name));
         false
     }
 

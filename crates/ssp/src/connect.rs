@@ -66,12 +66,9 @@ impl Flattener<'_> {
     /// A connector of the component that only stands outside.
     pub fn placeholder(&mut self, scope: usize, connector: &Connector) {
         let scope = &mut self.scopes[scope];
-        let kind = connector.kind;
-        let node = Node::new(owner_of(kind), &scope.path, connector);
-        let node = self.graph.add(node);
-        scope
-            .connectors
-            .insert(connector.name.clone(), (node, kind));
+        let node = Node::new(owner_of(connector.kind), &scope.path, connector);
+        let node = (self.graph.add(node), connector.kind);
+        scope.connectors.insert(connector.name.clone(), node);
     }
 
     fn forward(

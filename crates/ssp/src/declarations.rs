@@ -208,13 +208,12 @@ pub(crate) fn typing(
 }
 
 fn dimension(reader: &mut Reader, node: Node) -> Result<Dimension, SspError> {
-    let size = reader.number(node, "size")?;
-    let connector = node.attribute("sizeConnector");
-    Ok(match (size, connector) {
-        (Some(size), _) => Dimension::Fixed(size),
-        (None, Some(name)) => Dimension::Connector(name.into()),
-        (None, None) => Dimension::Unknown,
-    })
+    if let Some(size) = reader.number(node, "size")? {
+        return Ok(Dimension::Fixed(size));
+    }
+    Ok(node
+        .attribute("sizeConnector")
+        .map_or(Dimension::Unknown, |name| Dimension::Connector(name.into())))
 }
 
 /// The elements that are transformations.
