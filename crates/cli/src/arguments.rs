@@ -269,32 +269,23 @@ impl ChangeArguments {
     }
 
     fn load_with(&self, model: &Path, rest: Overrides) -> Result<Scenario, Failure> {
-        let (values, interface) = (
-            self.set.clone(),
-            self.interface.map(InterfaceArgument::named),
-        );
-        // What the solvers of FMUs are asked for in the run is what they are tried with.
-        let number = |text: &Option<String>| {
-            text.as_ref()
-                .and_then(|text| text.parse::<f64>().ok())
-                .filter(|r| *r > 0.0)
-        };
-        let coupling = number(&self.tolerance).map(|tolerance| 0.01 * tolerance);
-        let probe_tolerance = number(&self.integrator_tolerance)
-            .or(coupling)
-            .map(|tolerance| tolerance.clamp(1e-12, 1e-4));
         let changes = Overrides {
-            probe_tolerance,
-            values,
+            probe_tolerance: self.probe_tolerance(),
+            values: self.set.clone(),
             start_time: self.start_time,
             stop_time: self.stop_time,
             strict: self.strict,
-            interface,
+            interface: self.interface.map(InterfaceArgument::named),
             ..rest
         };
-        let scenario = Scenario::load(model, &changes);
-        output::come_home(); // an FMU may have gone elsewhere
-        Ok(scenario?)
+        load_scenario(model, &changes)
+    }
+
+    /// What the solvers of FMUs are asked for in the run is what they are tried with.
+    fn probe_tolerance(&self) -> Option<f64> {
+        let coupling = positive(self.tolerance.as_deref()).map(|tolerance| 0.01 * tolerance);
+        let asked = positive(self.integrator_tolerance.as_deref()).or(coupling);
+        asked.map(|tolerance| tolerance.clamp(1e-12, 1e-4))
     }
 
     /// The options that compare is given several values of: each with its values.
@@ -309,10 +300,8 @@ impl ChangeArguments {
             .map(|(key, value)| (key.as_str(), value.as_str()));
         let lists = tolerance
             .chain(options)
-            .map(|(key, text)| (key, text.split(',').map(str::trim).collect()));
-        lists
-            .filter(|(_, values): &(&str, Vec<&str>)| values.len() > 1)
-            .collect()
+            .map(|(key, text)| (key, listed(text)));
+        lists.filter(|(_, values)| values.len() > 1).collect()
     }
 
     /// The method's options; `varied` are those of one run of a comparison.
@@ -353,6 +342,22 @@ impl ChangeArguments {
     }
 }
 
+/// Reads a model; an FMU of it may have gone to another folder.
+pub(crate) fn load_scenario(model: &Path, changes: &Overrides) -> Result<Scenario, Failure> {
+    let scenario = Scenario::load(model, changes);
+    output::come_home();
+    Ok(scenario?)
+}
+
+/// Values that are separated by commas.
+fn listed(text: &str) -> Vec<&str> {
+    text.split(',').map(str::trim).collect()
+}
+
+fn positive(text: Option<&str>) -> Option<f64> {
+    text?.parse().ok().filter(|number| *number > 0.0)
+}
+
 /// More rows than this are no result file but a full disk.
 const MOST_ROWS: f64 = 1e9;
 
@@ -362,7 +367,7 @@ impl SharedArguments {
         // What cannot be is said before FMUs are tried out.
         self.placement()?;
         output::check_endings(self.output.as_deref(), self.report.as_deref())?;
-        if self.json && self.output.as_deref().is_some_and(output::is_standard) {
+        if self.json && self.writes_to_standard_output() {
             return Err(Failure::misuse(
                 "--json and --output - both write to standard output: choose one",
             ));
@@ -372,19 +377,34 @@ impl SharedArguments {
             .load(model, &self.record, self.step_timeout, fmi_log)
     }
 
+    /// Whether results go to standard output.
+    pub fn writes_to_standard_output(&self) -> bool {
+        self.output.as_deref().is_some_and(output::is_standard)
+    }
+
+    /// The page to be written, where one is wanted.
+    pub fn page(&self) -> Result<Option<output::Page>, Failure> {
+        output::Page::wanted(self.report.as_deref())
+    }
+
+    /// Whether the log of calls would be the file of the results.
+    fn logs_over_results(&self) -> bool {
+        [&self.output, &self.report].contains(&&self.log_fmi_calls)
+    }
+
     /// Starts the log of calls, where one is wanted, before FMUs are tried out; but not over what
     /// [`check`](Self::check) may yet find to be the model, an FMU of it or a file of results.
     fn start_log(&self, model: &Path) -> Result<Option<PathBuf>, Failure> {
         let Some(path) = &self.log_fmi_calls else {
             return Ok(None);
         };
-        let is_result = [&self.output, &self.report].contains(&&self.log_fmi_calls);
-        if is_result || is_model(model, path) || is_archive(path) {
+        if self.logs_over_results() || is_model(model, path) || is_archive(path) {
             return Ok(None);
         }
         create_log(path)?;
         // FMUs may change the working directory.
-        let absolute = std::path::absolute(path).map_err(|error| cannot_write(path, &error))?;
+        let absolute =
+            std::path::absolute(path).map_err(|error| Failure::cannot_write(path, error))?;
         Ok(Some(absolute))
     }
 
@@ -392,7 +412,8 @@ impl SharedArguments {
     pub fn options(&self, scenario: &Scenario, choices: &Choices) -> Result<RunOptions, Failure> {
         let placement = self.placement()?;
         // It was started before FMUs were tried out.
-        let go_on = |path: &Path| CallLog::append(path).map_err(|error| cannot_write(path, &error));
+        let go_on =
+            |path: &Path| CallLog::append(path).map_err(|error| Failure::cannot_write(path, error));
         let fmi_log = self.log_fmi_calls.as_deref().map(go_on).transpose()?;
         Ok(RunOptions {
             placement,
@@ -431,16 +452,12 @@ impl SharedArguments {
         {
             refuse_to_replace(model, scenario, path)?;
         }
-        if self.log_fmi_calls.is_some()
-            && [&self.output, &self.report].contains(&&self.log_fmi_calls)
-        {
+        if self.log_fmi_calls.is_some() && self.logs_over_results() {
             return Err(Failure::misuse(
                 "--log-fmi-calls names the file of the results",
             ));
         }
-        if self.output.is_some() && self.output == self.report {
-            return Err(Failure::misuse("--output and --report name the same file"));
-        }
+        check_distinct(self.output.as_deref(), self.report.as_deref())?;
         match &self.log_fmi_calls {
             Some(path) if is_archive(path) => create_log(path),
             _ => Ok(()),
@@ -465,15 +482,19 @@ pub(crate) fn check_interval(interval: Option<f64>, scenario: &Scenario) -> Resu
     }
 }
 
+/// Refuses to write results and a page to one file.
+pub(crate) fn check_distinct(output: Option<&Path>, report: Option<&Path>) -> Result<(), Failure> {
+    if output.is_some() && output == report {
+        return Err(Failure::misuse("--output and --report name the same file"));
+    }
+    Ok(())
+}
+
 fn create_log(path: &Path) -> Result<(), Failure> {
     let created = CallLog::create(path);
     created
         .map(drop)
-        .map_err(|error| cannot_write(path, &error))
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::misuse(format!("{} cannot be written: {error}", path.display()))
+        .map_err(|error| Failure::cannot_write(path, error))
 }
 
 fn is_same(path: &Path, other: &Path) -> bool {
@@ -493,6 +514,13 @@ fn is_archive(path: &Path) -> bool {
     path.is_file() && read().is_ok() && &first == b"PK"
 }
 
+/// Whether `path` is an FMU of the model.
+fn is_fmu(scenario: &Scenario, path: &Path) -> bool {
+    let fmus = scenario.units();
+    fmus.iter()
+        .any(|(_, prepared)| is_same(path, prepared.fmu().path()))
+}
+
 /// Refuses to write results over `model`, from which `scenario` was read, or over one of its FMUs.
 pub(crate) fn refuse_to_replace(
     model: &Path,
@@ -505,11 +533,7 @@ pub(crate) fn refuse_to_replace(
             "{shown} is the model: results would replace it"
         )));
     }
-    if scenario
-        .units()
-        .iter()
-        .any(|(_, prepared)| is_same(path, prepared.fmu().path()))
-    {
+    if is_fmu(scenario, path) {
         return Err(Failure::misuse(format!(
             "{shown} is an FMU of the model: results would replace it"
         )));

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use dovetail::core::StepRule;
 use dovetail::guaranteed::Interval;
 use dovetail::report::{Alignment, Table};
 use dovetail::scenario::{RunOptions, Scenario};
 
 use crate::arguments::CheckArguments;
 use crate::failure::Failure;
+use crate::words::{self, step_rule, yes_or_no};
 use crate::{output, processes};
 
 pub(crate) fn check(arguments: &CheckArguments) -> Result<(), Failure> {
@@ -31,70 +31,68 @@ fn findings(
     options: &RunOptions,
     (chosen, reason): (&str, Option<String>),
 ) -> Result<String, Failure> {
+    let mut text = heading(scenario);
+    text += &systems(scenario, options)?;
+    text.push('\n');
+    text += &loops(scenario);
+    let permitted = scenario.permitted_methods(options).join(", ");
+    let _ = writeln!(text, "Methods that the systems permit: {permitted}.");
+    if let Some(reason) = reason {
+        let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
+    }
+    text += &bounds(scenario);
+    text += &words::warnings(&scenario.warnings);
+    text += &words::warnings(scenario.method_warnings(chosen));
+    if scenario.needs_processes() {
+        text += "It has several systems of an FMU of which only one can live in a process: \
+                 run it with --workers processes.\n";
+    }
+    text += "The model is sound.\n";
+    Ok(text)
+}
+
+fn heading(scenario: &Scenario) -> String {
     let connections = &scenario.connections;
-    let mut text = format!(
+    format!(
         "{}: {} systems, {} connections, from {} to {} s\n\n",
         scenario.name,
         connections.systems(),
         connections.inputs(),
         scenario.start_time,
         scenario.stop_time
-    );
-    text += &systems(scenario, options)?;
-    text.push('\n');
+    )
+}
+
+fn loops(scenario: &Scenario) -> String {
     let loops = scenario.algebraic_loops();
     if loops.is_empty() {
-        text += "No algebraic loops.\n";
+        return "No algebraic loops.\n".to_owned();
     }
-    for members in loops {
-        let _ = writeln!(
-            text,
-            "Algebraic loop through {members}; it can be solved at the start."
-        );
-    }
-    let permitted = scenario.permitted_methods(options);
-    let _ = writeln!(
-        text,
-        "Methods that the systems permit: {}.",
-        permitted.join(", ")
-    );
-    if let Some(reason) = reason {
-        let _ = writeln!(text, "auto chooses {chosen}: {reason}.");
-    }
-    text += &bounds(scenario);
-    for warning in scenario
-        .warnings
-        .iter()
-        .chain(&scenario.method_warnings(chosen))
-    {
-        let _ = writeln!(text, "Warning: {warning}.");
-    }
-    if scenario.needs_processes() {
-        text += "It has several systems of an FMU of which only one can live in a process: run it with --workers processes.\n";
-    }
-    text += "The model is sound.\n";
-    Ok(text)
+    let sentence =
+        |members| format!("Algebraic loop through {members}; it can be solved at the start.\n");
+    loops.into_iter().map(sentence).collect()
 }
 
 /// Whether bounds can be proved for the model.
 fn bounds(scenario: &Scenario) -> String {
     match scenario.to_enclose() {
-        Ok(_) => {
-            let boxes = scenario.boxes().unwrap_or_default();
-            let states = counted(boxes.iter().flat_map(|of| &of.states));
-            let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
-            format!(
-                "It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n"
-            )
-        }
+        Ok(_) => given_boxes(scenario),
         Err(bad) => {
-            let why = bad
-                .problems
-                .first()
-                .map_or_else(String::new, |problem| problem.message.clone());
+            let first = bad.problems.first();
+            let why = first.map_or("", |problem| &problem.message);
             format!("It cannot be enclosed: {why}.\n")
         }
     }
+}
+
+/// For how much of the model boxes are given.
+fn given_boxes(scenario: &Scenario) -> String {
+    let boxes = scenario.boxes().unwrap_or_default();
+    let states = counted(boxes.iter().flat_map(|of| &of.states));
+    let parameters = counted(boxes.iter().flat_map(|of| &of.parameters));
+    format!(
+        "It can be enclosed; boxes are given for {states} states and {parameters} parameters.\n"
+    )
 }
 
 /// How many of them are boxes.
@@ -122,20 +120,16 @@ fn systems(scenario: &Scenario, options: &RunOptions) -> Result<String, Failure>
     ]);
     let all = scenario.capabilities_of_systems(options)?;
     for (capabilities, interface) in all.iter().zip(scenario.connections.interfaces()) {
-        let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
         table.row(vec![
             interface.name.clone(),
             interface.states.len().to_string(),
             interface.inputs.len().to_string(),
             interface.outputs.len().to_string(),
-            yes(capabilities.trial),
-            yes(capabilities.linearize),
+            yes_or_no(capabilities.trial),
+            yes_or_no(capabilities.linearize),
             capabilities.input_degree.to_string(),
             capabilities.output_derivatives.to_string(),
-            match capabilities.step_rule {
-                StepRule::Free => "free".to_owned(),
-                StepRule::Imposed(size) => format!("{size} s"),
-            },
+            step_rule(capabilities.step_rule),
         ]);
     }
     Ok(table.render(""))

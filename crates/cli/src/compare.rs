@@ -21,7 +21,7 @@ use crate::{interrupt, output, processes};
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     let shared = &arguments.shared;
     let asked = Asked::of(arguments)?;
-    if shared.output.as_deref().is_some_and(output::is_standard) {
+    if shared.writes_to_standard_output() {
         let message = "--output - is for a single run: compare writes a file for each";
         return Err(Failure::misuse(message));
     }
@@ -35,8 +35,7 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<(), Failure> {
     };
     let reference = Reference::new(&arguments.reference, &scenario, start)?;
     let selection = selection(&scenario, &reference, shared)?;
-    let page = shared.report.as_deref().map(output::Page::create);
-    let page = page.transpose()?;
+    let page = shared.page()?;
     let methods = if asked.methods.is_empty() {
         permitted(&scenario, shared, &varied[0])?
     } else {
@@ -198,11 +197,7 @@ struct Planned {
 
 /// Every method with every combination of options and every step.
 fn plan(methods: &[String], varied: &[Vec<(String, String)>], steps: &[String]) -> Vec<Planned> {
-    let steps: Vec<Option<String>> = if steps.is_empty() {
-        vec![None]
-    } else {
-        steps.iter().cloned().map(Some).collect()
-    };
+    let steps = each_or_none(steps);
     let mut plan = Vec::new();
     for method in methods {
         for varied in varied {
@@ -215,6 +210,15 @@ fn plan(methods: &[String], varied: &[Vec<(String, String)>], steps: &[String]) 
         }
     }
     plan
+}
+
+/// Each of the steps; the method's own where none is given.
+fn each_or_none(steps: &[String]) -> Vec<Option<String>> {
+    if steps.is_empty() {
+        vec![None]
+    } else {
+        steps.iter().cloned().map(Some).collect()
+    }
 }
 
 /// Every combination of the values of these options; a single empty one where none varies.
@@ -260,11 +264,7 @@ fn selection(
 ) -> Result<Selection, Failure> {
     let variables = Variables::of(&scenario.connections);
     let names: Vec<String> = if shared.record.is_empty() {
-        let wanted = variables
-            .all()
-            .iter()
-            .filter(|v| v.kind != Kind::Input && reference.covers(v));
-        wanted.map(|v| v.name.clone()).collect()
+        covered(&variables, reference)
     } else {
         shared.record.clone()
     };
@@ -273,9 +273,14 @@ fn selection(
             "the reference file has none of the model's variables",
         ));
     }
-    variables
-        .select(&names)
-        .map_err(|error| Failure::misuse(error.to_string()))
+    variables.select(&names).map_err(Failure::misuse_by)
+}
+
+/// The names of the states and outputs for which there is a reference.
+fn covered(variables: &Variables, reference: &Reference<'_>) -> Vec<String> {
+    let variables = variables.all().iter();
+    let covered = variables.filter(|v| v.kind != Kind::Input && reference.covers(v));
+    covered.map(|v| v.name.clone()).collect()
 }
 
 /// With several runs each gets a file of its own: `results.csv` becomes `results-jacobi-0.001.csv`.

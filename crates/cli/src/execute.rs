@@ -53,12 +53,14 @@ impl Execute<'_> {
     }
 
     fn row_file(&self) -> Result<Option<RowFile>, Failure> {
-        let Some(path) = self.file else {
-            return Ok(None);
-        };
-        Ok(Some(RowFile {
-            name: path.display().to_string(),
-            sink: output::open(path, &self.selection.names())?,
-        }))
+        let names = self.selection.names();
+        self.file.map(|path| open_rows(path, &names)).transpose()
     }
+}
+
+fn open_rows(path: &Path, names: &[String]) -> Result<RowFile, Failure> {
+    Ok(RowFile {
+        name: path.display().to_string(),
+        sink: output::open(path, names)?,
+    })
 }

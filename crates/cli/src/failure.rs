@@ -1,5 +1,8 @@
 //! How a command can fail, and what the shell is told.
 
+use std::fmt::Display;
+use std::path::Path;
+
 use dovetail::scenario::BadModel;
 
 use crate::remedies;
@@ -22,6 +25,16 @@ pub(crate) enum Failure {
 impl Failure {
     pub fn misuse(message: impl Into<String>) -> Self {
         Self::Misuse(message.into())
+    }
+
+    /// A misuse that something else has found.
+    pub fn misuse_by(error: impl Display) -> Self {
+        Self::Misuse(error.to_string())
+    }
+
+    /// A file that cannot be made.
+    pub fn cannot_write(path: &Path, error: impl Display) -> Self {
+        Self::Misuse(format!("{} cannot be written: {error}", path.display()))
     }
 
     pub fn message(&self) -> Option<String> {

@@ -2,12 +2,13 @@
 
 mod json;
 
+use std::borrow::Borrow;
 use std::fmt::Write;
 
-use dovetail::core::{Capabilities, Interface, SignalKind, StepRule};
+use dovetail::core::{Capabilities, Interface, SignalKind};
 use dovetail::fmi::description::{Causality, Description, Variable};
 use dovetail::fmi::{
-    Capability, FmuCapabilities, InputMode, InterfaceUse, OutputSlopes, PreparedFmu,
+    Capability, Finding, FmuCapabilities, InputMode, InterfaceUse, OutputSlopes, PreparedFmu,
 };
 use dovetail::report::{Alignment, Table};
 use dovetail::scenario::{Choices, Overrides, RunOptions, Scenario};
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::{InspectArguments, InterfaceArgument};
 use crate::failure::Failure;
+use crate::words::{self, step_rule, yes_or_no};
 use crate::{output, processes};
 
 pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
@@ -35,17 +37,21 @@ pub(crate) fn inspect(arguments: &InspectArguments) -> Result<(), Failure> {
     );
     let methods = Methods::of(&scenario, &options);
     if arguments.json {
-        let fmus: Vec<Value> = fmus.iter().map(Found::to_json).collect();
-        let json = json!({
-            "units": fmus,
-            "methods": methods.permitted,
-            "auto": methods.chosen,
-            "reason": methods.reason,
-            "warnings": scenario.warnings,
-        });
+        let json = all_as_json(&scenario, &fmus, &methods);
         return output::print(&format!("{json:#}\n"));
     }
     output::print(&text(&scenario, &fmus, &methods))
+}
+
+fn all_as_json(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> Value {
+    let fmus: Vec<Value> = fmus.iter().map(Found::to_json).collect();
+    json!({
+        "units": fmus,
+        "methods": methods.permitted,
+        "auto": methods.chosen,
+        "reason": methods.reason,
+        "warnings": scenario.warnings,
+    })
 }
 
 /// The FMUs of a model, as they were found.
@@ -101,10 +107,7 @@ fn text(scenario: &Scenario, fmus: &[Found<'_>], methods: &Methods) -> String {
         let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
         let _ = writeln!(text, "auto chooses {chosen}{reason}.");
     }
-    for warning in &scenario.warnings {
-        let _ = writeln!(text, "Warning: {warning}.");
-    }
-    text
+    text + &words::warnings(&scenario.warnings)
 }
 
 /// One FMU, as it was found.
@@ -131,24 +134,12 @@ impl Found<'_> {
         text += &self.variables();
         text.push('\n');
         text += &self.abilities();
-        for finding in self.prepared.findings() {
-            match (finding.holds(), finding.confirmed()) {
-                (false, _) => {
-                    writeln!(text, "Not used: {} ({}).", finding.capability, finding.what)
-                }
-                (true, false) => writeln!(
-                    text,
-                    "Not confirmed: {} ({}).",
-                    finding.capability, finding.what
-                ),
-                (true, true) if finding.capability == Capability::Linearization => {
-                    writeln!(text, "Note: {}.", finding.what)
-                }
-                (true, true) => Ok(()),
-            }
-            .unwrap_or(());
-        }
+        text.extend(self.prepared.findings().iter().filter_map(note));
         text
+    }
+
+    fn described_variables(&self) -> impl Iterator<Item = &Variable> {
+        self.description().variables.iter()
     }
 
     /// `FMI 3.0, Co-Simulation (also Model Exchange), made by …`.
@@ -180,28 +171,12 @@ impl Found<'_> {
             ("depends directly on", Alignment::Left),
         ]);
         let interface = self.prepared.interface(self.name);
-        for variable in self
-            .description()
-            .variables
-            .iter()
-            .filter(|v| self.all || is_shown(v))
-        {
-            table.row(vec![
-                variable.name.clone(),
-                causality(variable.causality).to_owned(),
-                format!("{:?}{}", variable.value_type, dimensions(variable)),
-                variable.unit.clone().unwrap_or_default(),
-                start(variable),
-                depends_on(&interface, variable),
-            ]);
+        let variables = self.described_variables();
+        for variable in variables.filter(|v| self.all || is_shown(v)) {
+            table.row(variable_row(variable, &interface));
         }
-        let states = &interface.states;
-        let listed = if states.is_empty() {
-            "none that it shows".to_owned()
-        } else {
-            states.join(", ")
-        };
-        format!("{}\nStates: {listed}.\n", table.render(""))
+        let states = listed_or(&interface.states, "none that it shows");
+        format!("{}\nStates: {states}.\n", table.render(""))
     }
 
     fn abilities(&self) -> String {
@@ -211,21 +186,49 @@ impl Found<'_> {
             ("declared", Alignment::Left),
             ("found", Alignment::Left),
         ]);
-        let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
         let mut row = |name: &str, of: &dyn Fn(&FmuCapabilities) -> String| {
             table.row(vec![name.to_owned(), of(declared), of(found)]);
         };
-        row("rollback", &|a| yes(a.rollback));
-        row("directional derivatives", &|a| yes(a.directional));
-        row("linearization", &|a| yes(a.linearizes));
+        row("rollback", &|a| yes_or_no(a.rollback));
+        row("directional derivatives", &|a| yes_or_no(a.directional));
+        row("linearization", &|a| yes_or_no(a.linearizes));
         row("inputs within a step", &|a| inputs(a));
         row("output derivatives", &|a| slopes(a));
-        row("step", &|a| match a.step {
-            StepRule::Free => "free".to_owned(),
-            StepRule::Imposed(size) => format!("{size} s"),
-        });
-        row("event mode", &|a| yes(a.event_mode));
+        row("step", &|a| step_rule(a.step));
+        row("event mode", &|a| yes_or_no(a.event_mode));
         table.render("")
+    }
+}
+
+/// What to say of a finding, if anything.
+fn note(finding: &Finding) -> Option<String> {
+    let capability = finding.capability;
+    let what = &finding.what;
+    match (finding.holds(), finding.confirmed()) {
+        (false, _) => Some(format!("Not used: {capability} ({what}).\n")),
+        (true, false) => Some(format!("Not confirmed: {capability} ({what}).\n")),
+        (true, true) if capability == Capability::Linearization => Some(format!("Note: {what}.\n")),
+        (true, true) => None,
+    }
+}
+
+fn variable_row(variable: &Variable, interface: &Interface) -> Vec<String> {
+    vec![
+        variable.name.clone(),
+        causality(variable.causality).to_owned(),
+        format!("{:?}{}", variable.value_type, dimensions(variable)),
+        variable.unit.clone().unwrap_or_default(),
+        start(variable),
+        depends_on(interface, variable),
+    ]
+}
+
+/// Names with commas, or a word where there is none.
+fn listed_or<S: Borrow<str>>(names: &[S], none: &str) -> String {
+    if names.is_empty() {
+        none.to_owned()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -306,21 +309,18 @@ fn start(variable: &Variable) -> String {
         Value::Binary(bytes) => format!("{} bytes", bytes.len()),
     };
     let all: Vec<String> = variable.start.iter().take(3).map(shown).collect();
-    let more = if variable.start.len() > 3 {
-        ", …"
-    } else {
-        ""
-    };
-    all.join(", ") + more
+    all.join(", ") + words::more(variable.start.len(), 3)
+}
+
+/// Whether this is the name of a variable or of an element of it.
+fn is_of(variable: &Variable, name: &str) -> bool {
+    let rest = name.strip_prefix(&variable.name);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
 }
 
 fn depends_on(interface: &Interface, variable: &Variable) -> String {
-    let output = interface.outputs.iter().find(|o| {
-        o.name == variable.name
-            || o.name
-                .strip_prefix(&variable.name)
-                .is_some_and(|rest| rest.starts_with('['))
-    });
+    let mut outputs = interface.outputs.iter();
+    let output = outputs.find(|output| is_of(variable, &output.name));
     let Some(output) = output.filter(|_| variable.causality == Causality::Output) else {
         return String::new();
     };
@@ -330,16 +330,7 @@ fn depends_on(interface: &Interface, variable: &Variable) -> String {
         .take(5)
         .map(|&i| interface.inputs[i].name.as_str())
         .collect();
-    let more = if output.depends_on.len() > 5 {
-        ", …"
-    } else {
-        ""
-    };
-    if names.is_empty() {
-        "nothing".to_owned()
-    } else {
-        names.join(", ") + more
-    }
+    listed_or(&names, "nothing") + words::more(output.depends_on.len(), 5)
 }
 
 impl InterfaceArgument {

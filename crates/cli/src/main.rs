@@ -18,6 +18,7 @@ mod reference;
 mod remedies;
 mod rescue;
 mod run;
+mod words;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! Where results go: files and standard output.
 
 use std::fs::File;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -18,10 +18,10 @@ static HOME: OnceLock<PathBuf> = OnceLock::new();
 /// Keeps standard output for the program: whatever an FMU prints goes to standard error, and nothing of it into a summary or JSON.
 /// Notes the folder too, to which relative paths belong.
 pub(crate) fn reserve() {
-    if let Ok(kept) = rustix::io::dup(rustix::stdio::stdout()) {
+    if let Ok(kept) = duplicate() {
         let moved = rustix::stdio::dup2_stdout(rustix::stdio::stderr());
         if moved.is_ok() {
-            let _ = OUTPUT.set(File::from(kept));
+            let _ = OUTPUT.set(kept);
         }
     }
     if let Ok(folder) = std::env::current_dir() {
@@ -55,56 +55,63 @@ pub(crate) fn is_standard(path: &Path) -> bool {
 
 /// Refuses files whose names promise what will not be in them. A name without an ending promises nothing.
 pub(crate) fn check_endings(results: Option<&Path>, page: Option<&Path>) -> Result<(), Failure> {
-    let check = |flag: &str, path: Option<&Path>, known: &[&str]| {
-        let ending = path
-            .and_then(Path::extension)
-            .map(|ending| ending.to_string_lossy().to_lowercase());
-        match (path, ending) {
-            (Some(path), Some(ending)) if !known.contains(&ending.as_str()) => {
-                Err(Failure::misuse(format!(
-                    "{flag} {}: files that end in .{ending} are not written; known are .{}",
-                    path.display(),
-                    known.join(" and .")
-                )))
-            }
-            _ => Ok(()),
+    check_ending("--output", results, &["csv", "parquet"])?;
+    check_ending("--report", page, &["html", "htm"])
+}
+
+fn check_ending(flag: &str, path: Option<&Path>, known: &[&str]) -> Result<(), Failure> {
+    let ending = path
+        .and_then(Path::extension)
+        .map(|ending| ending.to_string_lossy().to_lowercase());
+    match (path, ending) {
+        (Some(path), Some(ending)) if !known.contains(&ending.as_str()) => {
+            Err(Failure::misuse(format!(
+                "{flag} {}: files that end in .{ending} are not written; known are .{}",
+                path.display(),
+                known.join(" and .")
+            )))
         }
-    };
-    check("--output", results, &["csv", "parquet"])?;
-    check("--report", page, &["html", "htm"])
+        _ => Ok(()),
+    }
+}
+
+/// Whether a file has this ending, in whatever case.
+pub(crate) fn has_ending(path: &Path, known: &str) -> bool {
+    path.extension()
+        .is_some_and(|ending| ending.eq_ignore_ascii_case(known))
 }
 
 /// Opens a result file for these variables.
 pub(crate) fn open(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let refuse = |error: std::io::Error| {
-        Failure::misuse(format!("{} cannot be written: {error}", path.display()))
-    };
-    Ok(if is_standard(path) {
-        let out = match OUTPUT.get() {
-            Some(out) => out.try_clone(),
-            None => rustix::io::dup(rustix::stdio::stdout())
-                .map(File::from)
-                .map_err(Into::into),
-        };
-        let file = out.and_then(|out| CsvFile::new(BufWriter::new(out), names));
-        Box::new(file.map_err(refuse)?)
-    } else if path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("parquet"))
-    {
-        parquet(path, names)?
+    let refuse = |error| Failure::cannot_write(path, error);
+    if is_standard(path) {
+        let file = standard_output().and_then(|out| CsvFile::new(BufWriter::new(out), names));
+        Ok(Box::new(file.map_err(refuse)?))
+    } else if has_ending(path, "parquet") {
+        parquet(path, names)
     } else {
         let file = Rescued::create(path).and_then(|file| CsvFile::new(file, names));
-        Box::new(file.map_err(refuse)?)
-    })
+        Ok(Box::new(file.map_err(refuse)?))
+    }
+}
+
+/// Standard output as a file.
+fn standard_output() -> io::Result<File> {
+    match OUTPUT.get() {
+        Some(out) => out.try_clone(),
+        None => duplicate(),
+    }
+}
+
+/// Another handle of standard output.
+fn duplicate() -> io::Result<File> {
+    Ok(rustix::io::dup(rustix::stdio::stdout())?.into())
 }
 
 #[cfg(feature = "parquet")]
 fn parquet(path: &Path, names: &[String]) -> Result<Box<dyn Sink>, Failure> {
-    let file = dovetail::report::ParquetFile::create(path, names);
-    let file = file.map_err(|error| {
-        Failure::misuse(format!("{} cannot be written: {error}", path.display()))
-    })?;
+    let file = dovetail::report::ParquetFile::create(path, names)
+        .map_err(|error| Failure::cannot_write(path, error))?;
     Ok(Box::new(file))
 }
 
@@ -123,22 +130,26 @@ pub(crate) struct Page {
 }
 
 impl Page {
+    /// The page at this path, where one is wanted.
+    pub fn wanted(path: Option<&Path>) -> Result<Option<Self>, Failure> {
+        path.map(Self::create).transpose()
+    }
+
     pub fn create(path: &Path) -> Result<Self, Failure> {
-        let refuse =
-            |error| Failure::misuse(format!("{} cannot be written: {error}", path.display()));
+        let file = File::create(path).map_err(|error| Failure::cannot_write(path, error))?;
         Ok(Self {
             path: path.to_owned(),
-            file: File::create(path).map_err(refuse)?,
+            file,
         })
     }
 
     pub fn write(mut self, text: &str) -> Result<(), Failure> {
-        let failed = |error| {
-            Failure::EndedEarly(format!(
-                "{} could not be written: {error}",
-                self.path.display()
-            ))
-        };
+        let failed = |error| Failure::EndedEarly(not_written(&self.path, &error));
         self.file.write_all(text.as_bytes()).map_err(failed)
     }
+}
+
+/// What to say of a file that could be made, but not written to its end.
+pub(crate) fn not_written(path: &Path, error: &io::Error) -> String {
+    format!("{} could not be written: {error}", path.display())
 }

@@ -14,17 +14,18 @@ const COMMAND: &str = "worker";
 
 /// Each system in a process of its own, which has so long for a step.
 pub(crate) fn placement(limit: Option<Duration>) -> Result<Placement, Failure> {
-    let program = std::env::current_exe().map_err(|error| {
-        Failure::misuse(format!(
-            "--workers processes: this program cannot find itself: {error}"
-        ))
-    })?;
+    let program = std::env::current_exe().map_err(cannot_find_itself)?;
     Ok(Placement::processes(
         program,
         &[COMMAND],
         limit,
         interrupt::listen(),
     ))
+}
+
+fn cannot_find_itself(error: std::io::Error) -> Failure {
+    let message = format!("--workers processes: this program cannot find itself: {error}");
+    Failure::misuse(message)
 }
 
 /// The same options; in processes where runs follow one another and an FMU can be instantiated only once in each.

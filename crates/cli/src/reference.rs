@@ -31,20 +31,8 @@ impl<'a> Reference<'a> {
         start: impl FnOnce() -> Result<Vec<Task>, Failure>,
     ) -> Result<Self, Failure> {
         if name == "monolithic" {
-            let definitions = scenario.definitions().map_err(|error| {
-                Failure::misuse(format!(
-                    "there is no monolithic reference: {error}. Compare with a result file (--reference FILE.csv)"
-                ))
-            })?;
-            let system = Monolithic::new(&definitions, &scenario.connections);
-            let system = system.map_err(|error| {
-                Failure::misuse(with_advice(error.to_string(), &error.remedies()))
-            })?;
-            let start = start()?;
-            let outputs = start
-                .iter()
-                .flat_map(|task| task.response.outputs.iter().map(|knot| knot.value));
-            let system = Box::new(system.starting_at(&outputs.collect::<Vec<_>>()));
+            let system = monolithic(scenario)?;
+            let system = Box::new(system.starting_at(&outputs(&start()?)));
             return Ok(Self::Monolithic {
                 scenario,
                 system,
@@ -52,8 +40,7 @@ impl<'a> Reference<'a> {
                 solution: Solution::default(),
             });
         }
-        let file = ReferenceFile::open(Path::new(name))
-            .map_err(|error| Failure::misuse(error.to_string()))?;
+        let file = ReferenceFile::open(Path::new(name)).map_err(Failure::misuse_by)?;
         Ok(Self::File(file))
     }
 
@@ -75,7 +62,7 @@ impl<'a> Reference<'a> {
             Self::File(file) => {
                 let column = |variable: &Variable| file.evaluate(&variable.name, times);
                 let columns: Result<_, _> = selection.variables().iter().map(column).collect();
-                columns.map_err(|error| Failure::misuse(error.to_string()))
+                columns.map_err(Failure::misuse_by)
             }
             Self::Monolithic {
                 scenario,
@@ -85,11 +72,7 @@ impl<'a> Reference<'a> {
             } => {
                 if known != times {
                     let solved = system.solve(times, scenario.connections.outputs());
-                    let failed = |error: Error| {
-                        let text = format!("the reference could not be computed: {error}");
-                        Failure::EndedEarly(with_advice(text, &error.remedies()))
-                    };
-                    *solution = solved.map_err(failed)?;
+                    *solution = solved.map_err(not_computed)?;
                     *known = times.to_vec();
                 }
                 Ok(selection
@@ -102,12 +85,40 @@ impl<'a> Reference<'a> {
     }
 }
 
+/// The equations of all systems as one.
+fn monolithic(scenario: &Scenario) -> Result<Monolithic, Failure> {
+    let definitions = scenario.definitions().map_err(|error| {
+        Failure::misuse(format!(
+            "there is no monolithic reference: {error}. \
+             Compare with a result file (--reference FILE.csv)"
+        ))
+    })?;
+    let system = Monolithic::new(&definitions, &scenario.connections);
+    system.map_err(|error| Failure::misuse(with_advice(error.to_string(), &error.remedies())))
+}
+
+/// The values of the outputs of all systems.
+fn outputs(tasks: &[Task]) -> Vec<f64> {
+    let knots = tasks.iter().flat_map(|task| &task.response.outputs);
+    knots.map(|knot| knot.value).collect()
+}
+
+fn not_computed(error: Error) -> Failure {
+    let text = format!("the reference could not be computed: {error}");
+    Failure::EndedEarly(with_advice(text, &error.remedies()))
+}
+
 fn column(connections: &Connections, solution: &Solution, variable: &Variable) -> Vec<f64> {
-    let rows = match variable.kind {
+    let rows = rows(solution, variable.kind);
+    let position = variable.stacked(connections);
+    rows.iter().map(|row| row[position]).collect()
+}
+
+/// What a solution has of variables of this kind, for each time.
+fn rows(solution: &Solution, kind: Kind) -> &[Vec<f64>] {
+    match kind {
         Kind::Input => &solution.inputs,
         Kind::State => &solution.states,
         _ => &solution.outputs,
-    };
-    let position = variable.stacked(connections);
-    rows.iter().map(|row| row[position]).collect()
+    }
 }

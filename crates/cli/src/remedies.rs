@@ -96,12 +96,16 @@ pub(crate) fn with_advice(text: String, remedies: &[Remedy]) -> String {
         return text;
     };
     let text = text.trim_end();
-    let joint = if text.ends_with(['.', '?', '!']) {
+    format!("{text}{}{words}", separator(text))
+}
+
+/// What stands between a text and what comes after it.
+fn separator(text: &str) -> &'static str {
+    if text.ends_with(['.', '?', '!']) {
         " "
     } else {
         "; "
-    };
-    format!("{text}{joint}{words}")
+    }
 }
 
 /// Words the remedies of everything that a summary says.

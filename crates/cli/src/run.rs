@@ -16,8 +16,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<(), Failure> {
     let options = options(arguments, &scenario)?;
     let session = scenario.session(&options)?;
     let selection = selection(&scenario, &session, shared)?;
-    let page = shared.report.as_deref().map(output::Page::create);
-    let page = page.transpose()?;
+    let page = shared.page()?;
     let keep = if page.is_some() {
         Keep::Shown
     } else {
@@ -65,7 +64,7 @@ fn selection(
     let variables = Variables::of(&scenario.connections);
     let variables = variables.with_signals(&session.signals());
     let selection = variables.select(&scenario.patterns(&shared.record));
-    selection.map_err(|error| Failure::misuse(error.to_string()))
+    selection.map_err(Failure::misuse_by)
 }
 
 fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
@@ -76,7 +75,7 @@ fn show(summary: &RunSummary, shared: &SharedArguments) -> Result<(), Failure> {
         return Ok(());
     }
     let text = summary.to_text();
-    if shared.output.as_deref().is_some_and(output::is_standard) {
+    if shared.writes_to_standard_output() {
         eprint!("{text}");
         return Ok(());
     }

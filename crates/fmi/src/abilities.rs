@@ -123,6 +123,14 @@ impl FmuCapabilities {
         }
     }
 
+    /// The step over which it is tried where others are free to take `step`.
+    pub(crate) fn probe_step(&self, step: f64) -> f64 {
+        match self.step {
+            StepRule::Imposed(size) => size,
+            StepRule::Free => step,
+        }
+    }
+
     /// What is left of an FMU that is used without event mode.
     pub(crate) fn without_event_mode(self, kind: &InterfaceDescription) -> Self {
         Self {
@@ -134,21 +142,15 @@ impl FmuCapabilities {
 
     /// What is left of an FMU that nobody could try. Of one for Model Exchange we hold the state
     /// ourselves.
-    pub(crate) fn without_promises(self, co_simulation: bool) -> Self {
-        let declared = Self {
-            directional: false,
-            ..self
-        };
-        if !co_simulation {
-            return declared;
+    pub(crate) fn without_promises(mut self, co_simulation: bool) -> Self {
+        self.directional = false;
+        if co_simulation {
+            self.rollback = false;
+            self.linearizes = false;
+            self.inputs = InputMode::Held;
+            self.slopes = OutputSlopes::Unknown;
         }
-        Self {
-            rollback: false,
-            linearizes: false,
-            inputs: InputMode::Held,
-            slopes: OutputSlopes::Unknown,
-            ..declared
-        }
+        self
     }
 
     /// What a Model Exchange FMU offers through our integrator.

@@ -1,6 +1,6 @@
 //! Inputs as they were last applied.
 
-use dovetail_core::{Input, Signal};
+use dovetail_core::{Input, Signal, SignalKind};
 
 /// Values and slopes of all inputs of a system.
 #[derive(Clone)]
@@ -20,9 +20,7 @@ impl AppliedInputs {
 
     /// Notes them as they are after `elapsed`.
     pub fn note(&mut self, inputs: &[Signal], elapsed: f64) {
-        for (value, signal) in self.values.iter_mut().zip(inputs) {
-            *value = signal.value(elapsed);
-        }
+        take_values(&mut self.values, inputs, elapsed);
         self.note_slopes(inputs, elapsed);
     }
 
@@ -42,4 +40,27 @@ impl AppliedInputs {
         let mut pairs = inputs.iter().zip(&self.values);
         pairs.any(|(signal, value)| signal.value(0.0) != *value)
     }
+}
+
+/// The values of all inputs after `elapsed`.
+#[inline]
+pub(crate) fn take_values(values: &mut [f64], inputs: &[Signal], elapsed: f64) {
+    for (value, signal) in values.iter_mut().zip(inputs) {
+        *value = signal.value(elapsed);
+    }
+}
+
+/// Whether an input that is declared discrete has another value after `elapsed` than the last one.
+pub(crate) fn discrete_input_changes(
+    declared: &[Input],
+    last: &[f64],
+    inputs: &[Signal],
+    elapsed: f64,
+) -> bool {
+    let changes = |i: usize| is_discrete(&declared[i]) && inputs[i].value(elapsed) != last[i];
+    (0..inputs.len()).any(changes)
+}
+
+fn is_discrete(input: &Input) -> bool {
+    input.kind != SignalKind::Continuous
 }

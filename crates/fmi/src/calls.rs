@@ -1,11 +1,12 @@
 //! What both versions do around every call of an FMU: guard it, time it, log it, judge its status.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::call_error::CallError;
 use crate::environment::Environment;
-use crate::ffi::{Component, Function};
+use crate::ffi::{Component, Symbol};
 use crate::guard::{Crash, Ended, guarded};
 use crate::journal::{Costs, Journal, Sampler};
 
@@ -39,6 +40,21 @@ pub(crate) struct StepFunctions {
     pub set: &'static str,
     pub step: &'static str,
     pub get: &'static str,
+}
+
+impl StepFunctions {
+    /// The names of these functions, which must be there.
+    pub fn find<S: Copy, D: Copy, G: Copy>(
+        set: Symbol<S>,
+        step: Symbol<D>,
+        get: Symbol<G>,
+    ) -> Result<Self, CallError> {
+        Ok(Self {
+            set: set.find()?.name,
+            step: step.find()?.name,
+            get: get.find()?.name,
+        })
+    }
 }
 
 /// The calls of one instance.
@@ -108,11 +124,12 @@ impl Calls {
     /// Calls a function that returns a status.
     pub fn call<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         purpose: Purpose,
         arguments: impl Fn() -> String,
         body: impl FnOnce(F, Component) -> i32,
     ) -> Result<Status, CallError> {
+        let function = function.find()?;
         self.check_alive()?;
         let timed = self.start_timing(purpose);
         let component = self.component;
@@ -129,7 +146,7 @@ impl Calls {
     /// A call that may not be discarded.
     pub fn demand<F: Copy>(
         &mut self,
-        function: Function<F>,
+        function: Symbol<F>,
         purpose: Purpose,
         arguments: impl Fn() -> String,
         body: impl FnOnce(F, Component) -> i32,
@@ -141,11 +158,41 @@ impl Calls {
         }
     }
 
+    /// Reads values of these variables.
+    pub fn get_values<F: Copy>(
+        &mut self,
+        function: Symbol<F>,
+        references: &[u32],
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        let arguments = || format!("{references:?}");
+        self.demand(function, Purpose::Values, arguments, body)
+    }
+
+    /// Sets values of these variables, which the log shows in this way.
+    pub fn set_values<F: Copy>(
+        &mut self,
+        function: Symbol<F>,
+        references: &[u32],
+        shown: impl Debug,
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        let arguments = || format!("{references:?}, {shown:?}");
+        self.demand(function, Purpose::Values, arguments, body)
+    }
+
+    /// A call of which the log shows no arguments.
+    pub fn demand_plain<F: Copy>(
+        &mut self,
+        function: Symbol<F>,
+        purpose: Purpose,
+        body: impl FnOnce(F, Component) -> i32,
+    ) -> Result<(), CallError> {
+        self.demand(function, purpose, String::new, body)
+    }
+
     fn log(&self, function: &'static str, arguments: &str, ended: Result<i32, Crash>) {
-        let status = match ended {
-            Ok(status) => status_name(status).to_owned(),
-            Err(crash) => format!("crash by {crash}"),
-        };
+        let status = ending(ended);
         self.journal
             .log_call(format_args!("{function}({arguments}) -> {status}"));
     }
@@ -305,6 +352,14 @@ pub(crate) fn made_component(
             crash,
             message: journal.explanation(),
         }),
+    }
+}
+
+/// How a call ended, for the log.
+fn ending(ended: Result<i32, Crash>) -> String {
+    match ended {
+        Ok(status) => status_name(status).to_owned(),
+        Err(crash) => format!("crash by {crash}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::call_error::CallError;
 use crate::instance::Values;
-use crate::layout::Layout;
+use crate::layout::{Layout, fill};
 
 /// Reads the outputs that are not double-precision numbers; `put` takes the position and the value
 /// of each.
@@ -35,12 +35,4 @@ pub(crate) fn set_other_inputs(
         instance.set_values(group.kind, &group.references, values)?;
     }
     Ok(())
-}
-
-/// Gathers what `value` gives for each of these positions.
-#[inline]
-pub(crate) fn fill(values: &mut [f64], positions: &[usize], value: impl Fn(usize) -> f64) {
-    for (place, &position) in values.iter_mut().zip(positions) {
-        *place = value(position);
-    }
 }

@@ -185,6 +185,18 @@ pub enum ExperimentFailure {
     Silent(String),
 }
 
+impl ExperimentFailure {
+    /// It does not do what it was asked for, for this reason.
+    pub(crate) fn refused(reason: &str) -> Self {
+        Self::Refused(reason.to_owned())
+    }
+
+    /// Whether nothing was answered in time.
+    pub(crate) fn is_silent(&self) -> bool {
+        matches!(self, Self::Silent(_))
+    }
+}
+
 impl From<CallError> for ExperimentFailure {
     fn from(error: CallError) -> Self {
         let text = error.to_string();

@@ -23,7 +23,7 @@ pub(crate) struct Function<F> {
 /// is called.
 #[derive(Clone, Copy)]
 pub(crate) struct Symbol<F> {
-    name: &'static str,
+    pub name: &'static str,
     pub pointer: Option<F>,
 }
 
@@ -97,6 +97,7 @@ macro_rules! functions {
 /// A function of the component alone.
 pub(crate) type PlainFunction = unsafe extern "C" fn(Component) -> c_int;
 /// A function of the place of a saved state.
+pub(crate) type SetState = unsafe extern "C" fn(Component, FmuState) -> c_int;
 pub(crate) type StateFunction = unsafe extern "C" fn(Component, *mut FmuState) -> c_int;
 /// A function that writes so many numbers.
 pub(crate) type NumbersFunction = unsafe extern "C" fn(Component, *mut f64, usize) -> c_int;

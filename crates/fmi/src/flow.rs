@@ -81,14 +81,9 @@ impl<I: Instance> Flow<'_, I> {
         if !state.is_empty() {
             self.instance.set_states(state)?;
         }
-        for (value, &position) in self
-            .buffers
-            .inputs
-            .iter_mut()
-            .zip(&self.layout.smooth_input_positions)
-        {
-            *value = self.inputs[position].value(elapsed);
-        }
+        let value = |position: usize| self.inputs[position].value(elapsed);
+        self.layout
+            .fill_smooth_inputs(&mut self.buffers.inputs, value);
         self.instance
             .set_floats(&self.layout.smooth_inputs, &self.buffers.inputs)
     }
@@ -163,14 +158,7 @@ impl<I: Instance> Flow<'_, I> {
             self.instance.get_derivatives(&mut rate)?;
         }
         for share in LOOKS {
-            for (i, value) in between.iter_mut().enumerate() {
-                let signal = Signal::hermite(
-                    size,
-                    knot(self.buffers.last[i], self.buffers.last_rate[i]),
-                    knot(state[i], rate[i]),
-                );
-                *value = signal.value(share * size);
-            }
+            self.interpolate(share, size, (state, &rate), &mut between);
             let at = before + share * size;
             if self.changed(at, &between)? {
                 found = Some(Suspect { before, after: at });
@@ -190,6 +178,18 @@ impl<I: Instance> Flow<'_, I> {
         }
         (self.buffers.rate, self.buffers.between) = (rate, between);
         Ok(found)
+    }
+
+    /// The state at a share of a step of this size, by the cubic through its ends.
+    fn interpolate(&self, share: f64, size: f64, end: (&[f64], &[f64]), between: &mut [f64]) {
+        let (state, rate) = end;
+        let last = &self.buffers.last;
+        let last_rate = &self.buffers.last_rate;
+        for (i, value) in between.iter_mut().enumerate() {
+            let start = knot(last[i], last_rate[i]);
+            let signal = Signal::hermite(size, start, knot(state[i], rate[i]));
+            *value = signal.value(share * size);
+        }
     }
 
     fn arrive(&mut self, elapsed: f64, state: &[f64]) -> Result<ControlFlow<()>, CallError> {

@@ -6,6 +6,7 @@
     reason = "every function of an FMU is foreign code behind a pointer"
 )]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::component::{FmiVersion, OwnedComponent};
 use crate::environment::Environment;
 use crate::environment_registry;
 use crate::ffi::{
-    FmuState, Function, NumbersFunction, PlainFunction, SharedFunctions, StateFunction,
+    FmuState, NumbersFunction, PlainFunction, SetState, SharedFunctions, StateFunction, Symbol,
 };
 use crate::instance::{Checkpoint, ContinuousTime, Discrete, Timing};
 use crate::journal::Journal;
@@ -45,6 +46,11 @@ pub(crate) struct EventRound {
     pub terminate: bool,
     pub states_changed: bool,
     pub next_event: Option<f64>,
+}
+
+/// The time of the next event, where an FMU says that there is one.
+pub(crate) fn next_event(defined: impl Into<c_int>, time: f64) -> Option<f64> {
+    (defined.into() != 0).then_some(time)
 }
 
 /// One instance; `V` is what only its version of the standard has.
@@ -86,18 +92,18 @@ impl<V: FmiVersion> FmuInstance<V> {
     /// Every call of which the standard says `status f(instance)`.
     pub fn call_plain(
         &mut self,
-        function: Function<PlainFunction>,
+        function: Symbol<PlainFunction>,
         purpose: Purpose,
     ) -> Result<(), CallError> {
         // SAFETY: the component is live.
         let body = |f: PlainFunction, component| unsafe { f(component) };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     /// Every call of which the standard says `status f(instance, numbers, how many)`.
     fn read_numbers(
         &mut self,
-        function: Function<NumbersFunction>,
+        function: Symbol<NumbersFunction>,
         purpose: Purpose,
         numbers: &mut [f64],
     ) -> Result<(), CallError> {
@@ -105,11 +111,11 @@ impl<V: FmiVersion> FmuInstance<V> {
         let body = |f: NumbersFunction, component| unsafe {
             f(component, numbers.as_mut_ptr(), numbers.len())
         };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     pub fn exit_initialization_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.exit_initialization.find()?, Purpose::Setup)
+        self.call_plain(self.shared.exit_initialization, Purpose::Setup)
     }
 
     /// Ends the run, unless the FMU has failed: the standard then allows nothing but freeing it.
@@ -117,7 +123,7 @@ impl<V: FmiVersion> FmuInstance<V> {
         if self.calls.has_failed() {
             return Ok(());
         }
-        self.call_plain(self.shared.terminate.find()?, Purpose::Setup)
+        self.call_plain(self.shared.terminate, Purpose::Setup)
     }
 
     /// Repeats rounds of an event iteration until the FMU needs no more of them, or asks for the
@@ -147,17 +153,17 @@ impl<V: FmiVersion> FmuInstance<V> {
     /// component, as the standard asks.
     fn call_with_state(
         &mut self,
-        function: Function<StateFunction>,
+        function: Symbol<StateFunction>,
         purpose: Purpose,
     ) -> Result<(), CallError> {
         let place = &raw mut self.saved;
         // SAFETY: the place is ours.
         let body = |f: StateFunction, component| unsafe { f(component, place) };
-        self.calls.demand(function, purpose, String::new, body)
+        self.calls.demand_plain(function, purpose, body)
     }
 
     fn free_state(&mut self) -> Result<(), CallError> {
-        self.call_with_state(self.shared.free_state.find()?, Purpose::Setup)
+        self.call_with_state(self.shared.free_state, Purpose::Setup)
     }
 
     /// What callbacks find the instance by, and the component, for whoever prepares steps.
@@ -178,37 +184,30 @@ impl<V: FmiVersion> Timing for FmuInstance<V> {
 
 impl<V: FmiVersion> Checkpoint for FmuInstance<V> {
     fn save(&mut self) -> Result<(), CallError> {
-        self.call_with_state(self.shared.get_state.find()?, Purpose::State)
+        self.call_with_state(self.shared.get_state, Purpose::State)
     }
 
     fn restore(&mut self) -> Result<(), CallError> {
-        let set_state = self.shared.set_state.find()?;
-        let saved = self.saved;
         // SAFETY: the state is one of this component.
-        self.calls.demand(
-            set_state,
-            Purpose::State,
-            String::new,
-            |f, component| unsafe { f(component, saved) },
-        )
+        let body = |f: SetState, component| unsafe { f(component, self.saved) };
+        self.calls
+            .demand_plain(self.shared.set_state, Purpose::State, body)
     }
 }
 
 impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     fn set_time(&mut self, time: f64) -> Result<(), CallError> {
-        let function = self.shared.set_time.find()?;
-        let arguments = || format!("{time:?}");
-        // SAFETY: a plain number.
         self.calls.demand(
-            function,
+            self.shared.set_time,
             Purpose::Values,
-            arguments,
+            || format!("{time:?}"),
+            // SAFETY: a plain number.
             |f, component| unsafe { f(component, time) },
         )
     }
 
     fn set_states(&mut self, states: &[f64]) -> Result<(), CallError> {
-        let function = self.shared.set_continuous_states.find()?;
+        let function = self.shared.set_continuous_states;
         let arguments = || format!("{states:?}");
         // SAFETY: the pointer belongs to a slice of this length.
         self.calls.demand(
@@ -220,17 +219,17 @@ impl<V: FmiVersion> ContinuousTime for FmuInstance<V> {
     }
 
     fn get_states(&mut self, states: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_continuous_states.find()?;
+        let function = self.shared.get_continuous_states;
         self.read_numbers(function, Purpose::Values, states)
     }
 
     fn get_derivatives(&mut self, derivatives: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_derivatives.find()?;
+        let function = self.shared.get_derivatives;
         self.read_numbers(function, Purpose::Step, derivatives)
     }
 
     fn get_indicators(&mut self, indicators: &mut [f64]) -> Result<(), CallError> {
-        let function = self.shared.get_event_indicators.find()?;
+        let function = self.shared.get_event_indicators;
         self.read_numbers(function, Purpose::Step, indicators)
     }
 }
@@ -249,13 +248,24 @@ impl<V: FmiVersion> Drop for FmuInstance<V> {
 /// The numbers of texts that an FMU has just written.
 pub(crate) fn numbers_of_texts(texts: &[*const c_char], numbers: &mut [f64]) {
     for (number, &text) in numbers.iter_mut().zip(texts) {
-        *number = if text.is_null() {
-            0.0
-        } else {
-            // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
-            strings::number(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
+        // SAFETY: a text that ends with a zero, valid until the next call of the FMU.
+        let text = unsafe { text_of(text) };
+        *number = text.map_or(0.0, |text| strings::number(&text));
     }
+}
+
+/// A text of an FMU, unless it is null.
+///
+/// # Safety
+///
+/// The text is null or ends with a zero, and stays as long as the result is used.
+unsafe fn text_of<'a>(text: *const c_char) -> Option<Cow<'a, str>> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: as asked of the caller.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy())
 }
 
 /// Records a message that an FMU logs, whatever instance it is of.
@@ -268,12 +278,11 @@ pub(crate) unsafe fn record_message(
     status: c_int,
     text: *const c_char,
 ) {
-    if text.is_null() {
-        return;
-    }
     // SAFETY: as asked of the caller.
-    let text = unsafe { CStr::from_ptr(text) };
+    let Some(text) = (unsafe { text_of(text) }) else {
+        return;
+    };
     if let Some(journal) = environment_registry::journal(Environment::of(environment)) {
-        journal.record_message(status, &text.to_string_lossy());
+        journal.record_message(status, &text);
     }
 }

@@ -31,16 +31,14 @@ impl<V: FmiVersion> KeptComponent<V> {
     /// what the standard says.
     pub fn reset(self) -> Result<FmuInstance<V>, CallError> {
         let mut instance = FmuInstance::of(self.0.clone());
-        let reset = instance.shared.reset.find()?;
+        let reset = instance.shared.reset;
         let mut status = 0;
         // SAFETY: the component is live.
         let body = |f: PlainFunction, component| unsafe {
             status = f(component);
             status
         };
-        instance
-            .calls
-            .demand(reset, Purpose::Setup, String::new, body)?;
+        instance.calls.demand_plain(reset, Purpose::Setup, body)?;
         if status != 0 {
             return Err(instance.calls.refused(reset.name, "warning"));
         }

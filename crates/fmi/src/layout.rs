@@ -1,7 +1,7 @@
 //! From the variables of an FMU to the interface of a system: which values travel, in which order, by
 //! which references.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use dovetail_core::{Input, Interface, Linearization, Output, SignalKind, list_names};
 
@@ -72,6 +72,17 @@ impl Layout {
     pub fn states_of<'a>(&'a self, read: &'a [f64]) -> impl Iterator<Item = (usize, f64)> + 'a {
         let pairs = self.read_state.iter();
         pairs.map(|&(place, position)| (position, read[place]))
+    }
+
+    /// What `value` gives for the position of each continuous input.
+    #[inline]
+    pub fn fill_smooth_inputs(&self, values: &mut [f64], value: impl Fn(usize) -> f64) {
+        fill(values, &self.smooth_input_positions, value);
+    }
+
+    /// Whether all values are double-precision numbers.
+    pub fn has_only_floats(&self) -> bool {
+        self.other_inputs.is_empty() && self.other_outputs.is_empty()
     }
 
     /// How many numbers a directional derivative is taken by: states and continuous inputs.
@@ -170,12 +181,20 @@ impl Layout {
     /// An output depends on an input; whether that was not known.
     pub fn add_dependency(&mut self, output: usize, input: usize) -> bool {
         let depends_on = &mut self.outputs[output].depends_on;
-        let is_new = !depends_on.contains(&input);
-        if is_new {
-            depends_on.push(input);
-            depends_on.sort_unstable();
+        if depends_on.contains(&input) {
+            return false;
         }
-        is_new
+        depends_on.push(input);
+        depends_on.sort_unstable();
+        true
+    }
+
+    /// One more reference that is read after every step; where its values will stand.
+    fn add_read(&mut self, reference: u32, values: usize) -> usize {
+        let place = self.read_values;
+        self.read.push(reference);
+        self.read_values += values;
+        place
     }
 
     /// What to say of an FMU all of whose reals are declared to jump: they may well be quantities.
@@ -216,6 +235,14 @@ impl Layout {
     }
 }
 
+/// Gathers what `value` gives for each of these positions.
+#[inline]
+pub(crate) fn fill(values: &mut [f64], positions: &[usize], value: impl Fn(usize) -> f64) {
+    for (place, &position) in values.iter_mut().zip(positions) {
+        *place = value(position);
+    }
+}
+
 /// Whether a variable is an input or output of double precision.
 fn is_real_port(variable: &Variable) -> bool {
     matches!(variable.causality, Causality::Input | Causality::Output)
@@ -252,8 +279,12 @@ fn extents(
 fn start_size(description: &Description, reference: u32) -> usize {
     let mut variables = description.variables.iter();
     let parameter = variables.find(|variable| variable.reference == reference);
-    let start = parameter.and_then(|parameter| parameter.start.first());
-    start.map_or(0, whole_size)
+    parameter.map_or(0, |parameter| first_size(&parameter.start).unwrap_or(0))
+}
+
+/// The first of these values as a size.
+fn first_size(values: &[Value]) -> Option<usize> {
+    values.first().map(whole_size)
 }
 
 /// A value as a size.
@@ -307,27 +338,30 @@ impl<'a> Builder<'a> {
         let Some(why) = why_unusable(variable) else {
             return true;
         };
-        let note = format!("`{}`: {why}", variable.name);
-        self.layout.left_out.push(note);
+        self.layout
+            .left_out
+            .push(format!("`{}`: {why}", variable.name));
         false
     }
 
-    fn with_causality(&self, causality: Causality) -> Vec<usize> {
+    /// The variables of this causality, with their positions.
+    fn with_causality(&self, causality: Causality) -> Vec<(usize, &'a Variable)> {
         let variables = self.description.variables.iter().enumerate();
         variables
-            .filter(|(_, v)| v.causality == causality)
-            .map(|(i, _)| i)
+            .filter(|(_, variable)| variable.causality == causality)
             .collect()
     }
 
+    /// Those of them that a coupling can carry; the others are noted.
+    fn usable(&mut self, causality: Causality) -> Vec<(usize, &'a Variable)> {
+        let mut variables = self.with_causality(causality);
+        variables.retain(|(_, variable)| self.is_usable(variable));
+        variables
+    }
+
     fn inputs(&mut self) {
-        let description = self.description;
         let mut intermediate = true;
-        for index in self.with_causality(Causality::Input) {
-            let variable = &description.variables[index];
-            if !self.is_usable(variable) {
-                continue;
-            }
+        for (index, variable) in self.usable(Causality::Input) {
             let kind = self.kind(variable);
             let positions = self.add_inputs(variable, kind);
             if kind == SignalKind::Continuous {
@@ -359,12 +393,8 @@ impl<'a> Builder<'a> {
     }
 
     fn outputs(&mut self) {
-        let description = self.description;
-        for index in self.with_causality(Causality::Output) {
-            let variable = &description.variables[index];
-            if self.is_usable(variable) {
-                self.output(variable, self.kind(variable));
-            }
+        for (_, variable) in self.usable(Causality::Output) {
+            self.output(variable, self.kind(variable));
         }
     }
 
@@ -407,11 +437,7 @@ impl<'a> Builder<'a> {
             if let Some(variable) = self.recordable(name)
                 && self.is_usable(variable)
             {
-                let kind = match variable.value_type {
-                    ValueType::String => SignalKind::Text,
-                    _ => SignalKind::Discrete,
-                };
-                self.output(variable, kind);
+                self.output(variable, held_kind(variable));
             }
         }
     }
@@ -424,27 +450,25 @@ impl<'a> Builder<'a> {
 
     /// What the values of a variable are, by its type and variability.
     fn kind(&self, variable: &Variable) -> SignalKind {
-        match variable.value_type {
-            ValueType::String => SignalKind::Text,
-            ValueType::Float64 if self.continuous.contains(&variable.name) => {
-                SignalKind::Continuous
-            }
-            // Single precision is held: it has no derivatives in the standard.
-            ValueType::Float64 if variable.variability == Variability::Continuous => {
-                SignalKind::Continuous
-            }
-            _ => SignalKind::Discrete,
+        if self.is_continuous(variable) {
+            SignalKind::Continuous
+        } else {
+            held_kind(variable)
         }
+    }
+
+    /// Single precision is held: it has no derivatives in the standard.
+    fn is_continuous(&self, variable: &Variable) -> bool {
+        variable.value_type == ValueType::Float64
+            && (variable.variability == Variability::Continuous
+                || self.continuous.contains(&variable.name))
     }
 
     /// Has a variable read after every step, once; where its values will stand.
     fn read(&mut self, reference: u32, values: usize) -> usize {
         let layout = &mut self.layout;
-        *self.places.entry(reference).or_insert_with(|| {
-            layout.read.push(reference);
-            layout.read_values += values;
-            layout.read_values - values
-        })
+        let place = self.places.entry(reference);
+        *place.or_insert_with(|| layout.add_read(reference, values))
     }
 
     fn states(&mut self) {
@@ -484,8 +508,7 @@ impl<'a> Builder<'a> {
         let listed = self.declared_dependencies();
         let mut declared = true;
         let mut next = 0;
-        for index in self.with_causality(Causality::Output) {
-            let variable = &self.description.variables[index];
+        for (index, variable) in self.with_causality(Causality::Output) {
             if why_unusable(variable).is_some() {
                 continue;
             }
@@ -515,10 +538,16 @@ impl<'a> Builder<'a> {
     fn inputs_among(&self, variables: &[usize]) -> Vec<usize> {
         let elements = &self.layout.elements_of_inputs;
         let positions = variables.iter().filter_map(|index| elements.get(index));
-        let mut positions: Vec<usize> = positions.flatten().copied().collect();
-        positions.sort_unstable();
-        positions.dedup();
-        positions
+        let positions: BTreeSet<usize> = positions.flatten().copied().collect();
+        positions.into_iter().collect()
+    }
+}
+
+/// What the values of a variable that is not continuous are.
+fn held_kind(variable: &Variable) -> SignalKind {
+    match variable.value_type {
+        ValueType::String => SignalKind::Text,
+        _ => SignalKind::Discrete,
     }
 }
 
@@ -557,7 +586,7 @@ pub(crate) fn structural_values(
     }
     let structural = given.iter().filter_map(|(index, values)| {
         let variable = &description.variables[*index];
-        let size = values.first().map(whole_size)?;
+        let size = first_size(values)?;
         let is_structural = variable.causality == Causality::StructuralParameter;
         is_structural.then_some((variable.reference, size))
     });

@@ -45,11 +45,10 @@ pub enum LibraryError {
 
 /// The folder in `binaries/` for this machine.
 fn platform(version: Version) -> &'static str {
-    match (version, cfg!(target_arch = "aarch64")) {
-        (Version::Two, false) => "linux64",
-        (Version::Two, true) => "aarch64-linux",
-        (Version::Three, false) => "x86_64-linux",
-        (Version::Three, true) => "aarch64-linux",
+    match version {
+        _ if cfg!(target_arch = "aarch64") => "aarch64-linux",
+        Version::Two => "linux64",
+        Version::Three => "x86_64-linux",
     }
 }
 

@@ -129,6 +129,24 @@ pub(crate) fn as_number(value: &Value) -> f64 {
     }
 }
 
+/// Texts for C, by their numbers.
+pub(crate) fn c_texts(numbers: &[f64]) -> Vec<CString> {
+    let text = |&number: &f64| c_text(&strings::text(number));
+    numbers.iter().map(text).collect()
+}
+
+/// What an FMU is given of texts.
+pub(crate) fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).collect()
+}
+
+/// The numbers of values of another type.
+pub(crate) fn convert<T: Copy>(from: &[T], to: &mut [f64], number: impl Fn(T) -> f64) {
+    for (place, &value) in to.iter_mut().zip(from) {
+        *place = number(value);
+    }
+}
+
 /// A text for C, cut at the first zero.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.split('\0').next().unwrap_or("")).unwrap_or_default()

@@ -2,7 +2,7 @@
 //! of all texts.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 #[derive(Default)]
 struct Table {
@@ -17,7 +17,7 @@ pub fn number(text: &str) -> f64 {
     if text.is_empty() {
         return 0.0;
     }
-    let mut table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut table = table();
     if let Some(&place) = table.places.get(text) {
         return (place + 1) as f64;
     }
@@ -30,13 +30,13 @@ pub fn number(text: &str) -> f64 {
 
 /// The text of a number; empty for one that stands for none.
 pub fn text(number: f64) -> Arc<str> {
-    let table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = if number >= 1.0 {
-        table.texts.get(number as usize - 1)
-    } else {
-        None
-    };
-    found.cloned().unwrap_or_else(|| Arc::from(""))
+    // Beyond the table for a number that stands for none.
+    let place = (number as usize).wrapping_sub(1);
+    table().texts.get(place).cloned().unwrap_or_default()
+}
+
+fn table() -> MutexGuard<'static, Table> {
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

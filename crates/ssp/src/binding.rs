@@ -9,7 +9,7 @@ use crate::error::{Place, SspError};
 use crate::source::Reference;
 use crate::ssm::{self, MappingEntry};
 use crate::ssv::{self, SetParameter};
-use crate::xml::{Reader, child, listed, ssp_children};
+use crate::xml::{Reader, child, listed};
 
 /// A set of values, and how its names and values become those of the element it is bound to.
 pub(crate) struct Binding {
@@ -64,7 +64,7 @@ fn mapping(reader: &mut Reader, node: Node) -> Result<Reference<Vec<MappingEntry
     }
     // Some tools leave out the inner `ParameterMapping`.
     let inner = child(node, "ParameterMapping");
-    let bare = ssp_children(node).any(|child| child.tag_name().name() == "MappingEntry");
+    let bare = child(node, "MappingEntry").is_some();
     match inner {
         Some(inner) => Ok(Reference::Inline(ssm::read(reader, inner)?)),
         None if bare => Ok(Reference::Inline(ssm::read(reader, node)?)),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::error::{Place, SspError, known};
+use crate::error::{Place, SspError, known_keys};
 use crate::flattener::{Flattener, Located, Member};
 use crate::library::{DEFAULT_SSD, Site, missing, source_error};
 use crate::source::{Folder, Target};
@@ -65,10 +65,12 @@ impl Flattener<'_> {
     }
 
     fn empty_system(&mut self, path: &str, element: &Element) -> Member {
-        let message = format!(
-            "the component `{path}` has no source; it was taken as a system with nothing in it"
+        self.library.warn(
+            &element.place,
+            format!(
+                "the component `{path}` has no source; it was taken as a system with nothing in it"
+            ),
         );
-        self.library.warnings.at(&element.place, &message);
         Member::System(self.scope(path, &element.name, &element.connectors))
     }
 
@@ -166,7 +168,7 @@ impl Flattener<'_> {
             let name = &connector.name;
             if !self.scopes[scope].connectors.contains_key(name) {
                 let message = format!("the structure behind `{path}` has no connector `{name}`");
-                self.library.warnings.at(&connector.place, &message);
+                self.library.warn(&connector.place, message);
                 self.placeholder(scope, connector);
             }
         }
@@ -228,6 +230,6 @@ fn by_id(at: &Located, id: &str, element: &Element) -> Result<usize, SspError> {
         what: "system with the id",
         name: id.into(),
         owner: format!("`{}`", at.folder.name(&at.file)),
-        help: known(ids.keys().map(String::as_str)),
+        help: known_keys(ids),
     })
 }

@@ -1,7 +1,7 @@
 //! Connections as they are written to edges of the graph. Which way values flow the kinds of the
 //! connectors say.
 
-use crate::error::{Place, SspError, known};
+use crate::error::{Place, SspError, known_keys};
 use crate::flattener::{Flattener, Member};
 use crate::graph::{Edge, Node, owner_of};
 use crate::ssd::{ConnectionElement, End};
@@ -13,6 +13,16 @@ enum Role {
     Source,
     Sink,
     Either,
+}
+
+impl Role {
+    fn opposite(self) -> Self {
+        match self {
+            Self::Source => Self::Sink,
+            Self::Sink => Self::Source,
+            Self::Either => Self::Either,
+        }
+    }
 }
 
 /// A connector that a connection names.
@@ -48,20 +58,17 @@ impl Flattener<'_> {
         self.refuse_clocks([edge.from, edge.to], place)?;
         if !self.graph.connect(edge)? {
             let message = "this connection is there already; the first one counts";
-            self.library.warnings.at(place, message);
+            self.library.warn(place, message);
         }
         Ok(())
     }
 
     /// A connector of the component that only stands outside.
     pub fn placeholder(&mut self, scope: usize, connector: &Connector) {
-        let path = self.scopes[scope].path.clone();
-        let node = self
-            .graph
-            .add(Node::new(owner_of(connector.kind), &path, connector));
-        self.scopes[scope]
-            .connectors
-            .insert(connector.name.clone(), (node, connector.kind));
+        let scope = &mut self.scopes[scope];
+        let node = Node::new(owner_of(connector.kind), &scope.path, connector);
+        let node = (self.graph.add(node), connector.kind);
+        scope.connectors.insert(connector.name.clone(), node);
     }
 
     fn forward(
@@ -76,7 +83,7 @@ impl Flattener<'_> {
             (Role::Either, Role::Either) => {
                 let message =
                     "neither connector says which way values flow; from start to end was taken";
-                self.library.warnings.at(&connection.place, message);
+                self.library.warn(&connection.place, message);
                 Ok(true)
             }
             (Role::Source, Role::Source) | (Role::Sink, Role::Sink) => {
@@ -91,10 +98,7 @@ impl Flattener<'_> {
                     label(&connection.start),
                     label(&connection.end),
                 );
-                Err(SspError::Connection {
-                    place: connection.place.clone(),
-                    message,
-                })
+                Err(SspError::connection(&connection.place, message))
             }
         }
     }
@@ -113,7 +117,7 @@ impl Flattener<'_> {
                 what: "element",
                 name: element.clone(),
                 owner: self.owner(scope),
-                help: known(self.scopes[scope].elements.keys().map(String::as_str)),
+                help: known_keys(&self.scopes[scope].elements),
             }),
         }
     }
@@ -124,9 +128,15 @@ impl Flattener<'_> {
         end: &End,
         place: &Place,
     ) -> Result<(Handle, Role), SspError> {
-        let found = self.scopes[inner].connectors.get(&end.connector).copied();
-        let (node, kind) = found.ok_or_else(|| self.no_connector(inner, end, place))?;
+        let (node, kind) = self.connector(inner, end, place)?;
         Ok((Handle::Node(node), outside(kind)))
+    }
+
+    fn connector(&self, scope: usize, end: &End, place: &Place) -> Result<(usize, Kind), SspError> {
+        let found = self.scopes[scope].connectors.get(&end.connector);
+        found
+            .copied()
+            .ok_or_else(|| self.no_connector(scope, end, place))
     }
 
     fn dictionary_end(&self, reference: usize, end: &End) -> (Handle, Role) {
@@ -139,14 +149,8 @@ impl Flattener<'_> {
     /// A connector of the system that the connection is in: what flows in from outside is a source
     /// here.
     fn own(&self, scope: usize, end: &End, place: &Place) -> Result<(Handle, Role), SspError> {
-        let found = self.scopes[scope].connectors.get(&end.connector).copied();
-        let (node, kind) = found.ok_or_else(|| self.no_connector(scope, end, place))?;
-        let role = match outside(kind) {
-            Role::Source => Role::Sink,
-            Role::Sink => Role::Source,
-            Role::Either => Role::Either,
-        };
-        Ok((Handle::Node(node), role))
+        let (node, kind) = self.connector(scope, end, place)?;
+        Ok((Handle::Node(node), outside(kind).opposite()))
     }
 
     fn component_end(&mut self, component: usize, end: &End, place: &Place) -> (Handle, Role) {
@@ -159,7 +163,7 @@ impl Flattener<'_> {
             "`{name}` does not declare its connector `{}`",
             end.connector
         );
-        self.library.warnings.at(place, &message);
+        self.library.warn(place, message);
         let node = self
             .graph
             .add(Node::undeclared(component, &name, &end.connector));
@@ -185,7 +189,7 @@ impl Flattener<'_> {
         };
         Err(SspError::Unsupported {
             place: place.clone(),
-            what: format!("`{}`, a clock,", self.graph.nodes[*clock].full_name()),
+            what: format!("`{}`, a clock,", self.graph.name(*clock)),
             help: "clocks are not coupled; remove the connection",
         })
     }
@@ -203,7 +207,7 @@ impl Flattener<'_> {
             what: "connector",
             name: end.connector.clone(),
             owner: self.owner(scope),
-            help: known(self.scopes[scope].connectors.keys().map(String::as_str)),
+            help: known_keys(&self.scopes[scope].connectors),
         }
     }
 }

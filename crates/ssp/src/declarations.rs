@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use roxmltree::Node;
 
-use crate::error::SspError;
-use crate::structure::{DataType, Dimension};
+use crate::error::{Place, SspError};
+use crate::structure::{Connector, DataType, Dimension, Kind};
 use crate::transform::Map;
 use crate::unit::{BASE_UNITS, BaseUnit, UnitDef};
 use crate::value::{Enumeration, EnumerationItem};
-use crate::xml::{Reader, child, listed, ssp_children};
+use crate::xml::{Reader, child, listed, ssp_children, tag, written};
 
 /// The units and enumerations of a file, which are those of this file alone.
 #[derive(Default)]
@@ -60,7 +60,7 @@ impl Declarations {
 
     /// The unit that a type or a value names.
     pub fn unit(&self, reader: &mut Reader, node: Node) -> Option<UnitDef> {
-        let name = node.attribute("unit").filter(|name| !name.is_empty())?;
+        let name = written(node, "unit")?;
         let unit = self.unit_named(name).cloned();
         Some(unit.unwrap_or_else(|| {
             reader.warn(
@@ -78,7 +78,7 @@ impl Declarations {
 
     /// The enumeration that a type or a value names. Some tools write none.
     pub fn enumeration(&self, reader: &mut Reader, node: Node) -> Option<Enumeration> {
-        let name = node.attribute("name").filter(|name| !name.is_empty())?;
+        let name = written(node, "name")?;
         let enumeration = self.enumeration_named(name).cloned();
         if enumeration.is_none() {
             reader.warn(
@@ -91,7 +91,7 @@ impl Declarations {
 }
 
 fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
-    let name = reader.required(node, "name")?.to_string();
+    let name = reader.name(node)?.to_string();
     let Some(base) = child(node, "BaseUnit") else {
         return Ok(UnitDef { name, base: None });
     };
@@ -118,11 +118,11 @@ fn unit(reader: &mut Reader, node: Node) -> Result<UnitDef, SspError> {
 }
 
 fn enumeration(reader: &mut Reader, node: Node) -> Result<Enumeration, SspError> {
-    let name = reader.required(node, "name")?.to_string();
+    let name = reader.name(node)?.to_string();
     let mut items = Vec::new();
     for item in reader.children(node, &["Item"]) {
-        let number = reader.parse(item, "value", reader.required(item, "value")?)?;
-        items.push((reader.required(item, "name")?.to_string(), number));
+        let number = reader.required_number(item, "value")?;
+        items.push((reader.name(item)?.to_string(), number));
     }
     Ok(Enumeration { name, items })
 }
@@ -150,11 +150,26 @@ pub(crate) fn data_type(name: &str) -> Option<DataType> {
 }
 
 /// What is known of a connector or an entry of a dictionary beside its name.
+#[derive(Default)]
 pub(crate) struct Typing {
     pub data_type: Option<DataType>,
     pub unit: Option<UnitDef>,
     pub enumeration: Option<Enumeration>,
     pub dimensions: Vec<Dimension>,
+}
+
+impl Typing {
+    pub fn into_connector(self, name: &str, kind: Kind, place: Place) -> Connector {
+        Connector {
+            name: name.into(),
+            kind,
+            data_type: self.data_type,
+            unit: self.unit,
+            enumeration: self.enumeration,
+            dimensions: self.dimensions,
+            place,
+        }
+    }
 }
 
 /// The type of a connector or an entry: the first child that is one. A later `Clock` only names a
@@ -164,14 +179,9 @@ pub(crate) fn typing(
     declarations: &Declarations,
     node: Node,
 ) -> Result<Typing, SspError> {
-    let mut typing = Typing {
-        data_type: None,
-        unit: None,
-        enumeration: None,
-        dimensions: Vec::new(),
-    };
+    let mut typing = Typing::default();
     for child in ssp_children(node) {
-        match child.tag_name().name() {
+        match tag(child) {
             "Dimension" => typing.dimensions.push(dimension(reader, child)?),
             name => {
                 let Some(found) = data_type(name) else {
@@ -224,7 +234,7 @@ pub(crate) fn transformation(reader: &mut Reader, node: Node) -> Result<Option<M
 }
 
 fn map(reader: &mut Reader, node: Node) -> Result<Map, SspError> {
-    let kind = node.tag_name().name();
+    let kind = tag(node);
     if kind == "LinearTransformation" {
         let factor = reader.finite(node, "factor", 1.0)?;
         let offset = reader.finite(node, "offset", 0.0)?;
@@ -243,6 +253,12 @@ struct MapEntry<'a, 'x> {
     node: Node<'a, 'x>,
     source: &'a str,
     target: &'a str,
+}
+
+impl MapEntry<'_, '_> {
+    fn items(&self) -> (EnumerationItem, EnumerationItem) {
+        (unnumbered(self.source), unnumbered(self.target))
+    }
 }
 
 fn entries<'a, 'x>(
@@ -282,11 +298,13 @@ fn integer_map(reader: &Reader, entries: &[MapEntry]) -> Result<Map, SspError> {
 }
 
 fn enumeration_map(entries: &[MapEntry]) -> Map {
-    let item = |name: &str| EnumerationItem {
+    Map::Enumeration(entries.iter().map(MapEntry::items).collect())
+}
+
+/// An item of an enumeration that is not known yet.
+fn unnumbered(name: &str) -> EnumerationItem {
+    EnumerationItem {
         name: name.into(),
         value: None,
-    };
-    let pairs = entries.iter();
-    let pairs = pairs.map(|entry| (item(entry.source), item(entry.target)));
-    Map::Enumeration(pairs.collect())
+    }
 }

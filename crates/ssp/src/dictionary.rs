@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Place, SspError, known};
+use crate::declarations::Typing;
+use crate::error::{Place, SspError, dotted, known};
 use crate::flattener::{DictionaryReference, Flattener, Located, Member};
 use crate::graph::{Edge, Node, Owner};
 use crate::library::Site;
@@ -25,11 +26,7 @@ impl Flattener<'_> {
                 component: None,
             };
             let entries = self.library.dictionary(&dictionary.content, &site)?;
-            let path = if path.is_empty() {
-                dictionary.name.clone()
-            } else {
-                format!("{path}.{}", dictionary.name)
-            };
+            let path = dotted(path, &dictionary.name);
             let add = |entry: &Connector| {
                 (
                     entry.name.clone(),
@@ -110,15 +107,7 @@ impl Flattener<'_> {
         } else {
             (entry, node)
         };
-        self.graph.connect(Edge {
-            from,
-            from_indices: None,
-            to,
-            to_indices: None,
-            transformation: None,
-            suppress_unit_conversion: false,
-            place: place.clone(),
-        })?;
+        self.graph.connect(Edge::plain(from, to, place))?;
         Ok(node)
     }
 
@@ -128,7 +117,7 @@ impl Flattener<'_> {
         }
         let message =
             format!("the signal dictionary behind `{path}` has no entry `{name}`; one was assumed");
-        self.library.warnings.at(place, &message);
+        self.library.warn(place, message);
         let node = self
             .graph
             .add(Node::new(Owner::OutOf, path, &undeclared(name, place)));
@@ -138,13 +127,5 @@ impl Flattener<'_> {
 }
 
 fn undeclared(name: &str, place: &Place) -> Connector {
-    Connector {
-        name: name.into(),
-        kind: Kind::Inout,
-        data_type: None,
-        unit: None,
-        enumeration: None,
-        dimensions: Vec::new(),
-        place: place.clone(),
-    }
+    Typing::default().into_connector(name, Kind::Inout, place.clone())
 }

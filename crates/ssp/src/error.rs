@@ -1,8 +1,11 @@
 //! What is wrong with a system structure, said so that it can be mended.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use crate::unit::UnitMismatch;
 
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +122,43 @@ pub enum SspError {
         /// What is wrong.
         message: String,
     },
+}
+
+impl SspError {
+    pub(crate) fn connection(place: &Place, message: String) -> Self {
+        let place = place.clone();
+        Self::Connection { place, message }
+    }
+
+    pub(crate) fn units(place: &Place, names: [String; 2], units: UnitMismatch) -> Self {
+        let [from_name, to_name] = names;
+        Self::Units {
+            place: place.clone(),
+            from_name,
+            from: units.from,
+            to_name,
+            to: units.to,
+        }
+    }
+
+    pub(crate) fn nesting(place: &Place, message: String) -> Self {
+        let place = place.clone();
+        Self::Nesting { place, message }
+    }
+}
+
+/// What a path and a name in it are called together.
+pub(crate) fn dotted(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.into()
+    } else {
+        format!("{path}.{name}")
+    }
+}
+
+/// The known names of a table, for messages.
+pub(crate) fn known_keys<T>(table: &HashMap<String, T>) -> String {
+    known(table.keys().map(String::as_str))
 }
 
 /// A handful of known names, for messages.

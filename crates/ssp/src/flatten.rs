@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Place, SspError};
+use crate::error::{Place, SspError, dotted};
 use crate::flattener::{Bound, Flattener, Located, Member, Scope};
 use crate::graph::{Node, Owner, owner_of};
 use crate::library::{Library, Unpack};
 use crate::parameters::Parameters;
 use crate::route::connections;
 use crate::source::Folder;
-use crate::ssd::{Content, DEEPEST, Description, Element};
+use crate::ssd::{Content, DEEPEST, Description, Element, too_deep};
 use crate::structure::{Component, Connector, Structure};
 
 /// More elements than this come of packages that multiply each other.
@@ -110,25 +110,18 @@ impl Flattener<'_> {
     /// Refuses systems inside themselves.
     fn enter(&mut self, at: &Located, index: usize, place: &Place) -> Result<(), SspError> {
         let key = (at.file.clone(), index);
-        let problem = if self.stack.contains(&key) {
-            Some(format!(
+        if self.stack.contains(&key) {
+            let message = format!(
                 "the system `{}` contains itself; remove the reference",
                 at.description.systems[index].name
-            ))
-        } else if self.stack.len() >= DEEPEST {
-            Some(format!(
-                "systems are nested more than {DEEPEST} levels deep; join some of them"
-            ))
-        } else {
-            None
-        };
+            );
+            return Err(SspError::nesting(place, message));
+        }
+        if self.stack.len() >= DEEPEST {
+            return Err(too_deep(place));
+        }
         self.stack.push(key);
-        problem.map_or(Ok(()), |message| {
-            Err(SspError::Nesting {
-                place: place.clone(),
-                message,
-            })
-        })
+        Ok(())
     }
 
     /// A system without its content.
@@ -160,7 +153,7 @@ impl Flattener<'_> {
             "the connector `{}` is declared twice; the later counts",
             connector.name
         );
-        self.library.warnings.at(&connector.place, &message);
+        self.library.warn(&connector.place, message);
     }
 
     fn element(
@@ -175,16 +168,9 @@ impl Flattener<'_> {
             let message = format!(
                 "there are more than {MOST_ELEMENTS} elements; do packages here contain each other?"
             );
-            return Err(SspError::Nesting {
-                place: element.place.clone(),
-                message,
-            });
+            return Err(SspError::nesting(&element.place, message));
         }
-        let path = if path.is_empty() {
-            element.name.clone()
-        } else {
-            format!("{path}.{}", element.name)
-        };
+        let path = dotted(path, &element.name);
         match &element.content {
             Content::System(inner) => Ok(Member::System(self.system(
                 at,
@@ -234,7 +220,7 @@ impl Flattener<'_> {
                 "two components are called `{wanted}`; this one is called `{}` here",
                 component.name
             );
-            self.library.warnings.at(&component.place, &message);
+            self.library.warn(&component.place, message);
         }
         let mut nodes = HashMap::new();
         let mut kinds = HashMap::new();

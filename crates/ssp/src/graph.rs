@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::error::{Place, SspError};
+use crate::error::{Place, SspError, dotted};
 use crate::structure::{Connector, DataType, Kind};
 use crate::transform::Map;
 use crate::unit::UnitDef;
@@ -32,24 +32,25 @@ pub(crate) struct Node {
     pub outgoing: Vec<usize>,
 }
 
+impl Owner {
+    pub fn is_component(&self) -> bool {
+        matches!(self, Self::Component(_))
+    }
+}
+
 impl Node {
     pub fn new(owner: Owner, path: &str, connector: &Connector) -> Self {
         Self {
-            owner,
-            path: path.into(),
-            name: connector.name.clone(),
             data_type: connector.data_type,
             unit: connector.unit.clone(),
             enumeration: connector.enumeration.clone(),
-            incoming: Vec::new(),
-            outgoing: Vec::new(),
+            ..Self::untyped(owner, path, &connector.name)
         }
     }
 
-    /// A connector of a component that the system structure uses without having declared it.
-    pub fn undeclared(component: usize, path: &str, name: &str) -> Self {
+    fn untyped(owner: Owner, path: &str, name: &str) -> Self {
         Self {
-            owner: Owner::Component(component),
+            owner,
             path: path.into(),
             name: name.into(),
             data_type: None,
@@ -60,13 +61,14 @@ impl Node {
         }
     }
 
+    /// A connector of a component that the system structure uses without having declared it.
+    pub fn undeclared(component: usize, path: &str, name: &str) -> Self {
+        Self::untyped(Owner::Component(component), path, name)
+    }
+
     /// Its name for messages.
     pub fn full_name(&self) -> String {
-        if self.path.is_empty() {
-            self.name.clone()
-        } else {
-            format!("{}.{}", self.path, self.name)
-        }
+        dotted(&self.path, &self.name)
     }
 }
 
@@ -132,22 +134,41 @@ impl Graph {
     }
 
     fn fed_twice(&self, edge: &Edge, other: &Edge) -> SspError {
-        let name = |node: usize| self.nodes[node].full_name();
         let message = format!(
             "`{}` is fed here by `{}`, and at {} by `{}`; remove one of the two connections",
-            name(edge.to),
-            name(edge.from),
+            self.name(edge.to),
+            self.name(edge.from),
             other.place,
-            name(other.from),
+            self.name(other.from),
         );
-        SspError::Connection {
-            place: edge.place.clone(),
-            message,
-        }
+        SspError::connection(&edge.place, message)
+    }
+
+    /// The name of a node for messages.
+    pub fn name(&self, node: usize) -> String {
+        self.nodes[node].full_name()
     }
 }
 
 impl Edge {
+    /// An edge between whole connectors that changes nothing.
+    pub fn plain(from: usize, to: usize, place: &Place) -> Self {
+        Self {
+            from,
+            from_indices: None,
+            to,
+            to_indices: None,
+            transformation: None,
+            suppress_unit_conversion: false,
+            place: place.clone(),
+        }
+    }
+
+    /// Whether it leads from or to single elements of arrays.
+    pub fn has_indices(&self) -> bool {
+        self.from_indices.is_some() || self.to_indices.is_some()
+    }
+
     fn has_same_ends(&self, other: &Self) -> bool {
         self.from == other.from
             && self.from_indices == other.from_indices

@@ -13,7 +13,7 @@ use crate::ssm::MappingEntry;
 use crate::ssv::SetParameter;
 use crate::structure::Connector;
 use crate::warnings::Warnings;
-use crate::xml::Reader;
+use crate::xml::{Reader, tag};
 use crate::{ssb, ssd, ssm, ssv};
 
 /// The default system structure of a package.
@@ -29,6 +29,12 @@ const LARGEST: u64 = 1 << 30;
 pub(crate) struct Library<'u> {
     unpack: &'u mut Unpack<'u>,
     pub warnings: Warnings,
+    kept: KeptFiles,
+}
+
+/// What was read, by file.
+#[derive(Default)]
+struct KeptFiles {
     descriptions: HashMap<PathBuf, Rc<Description>>,
     sets: HashMap<PathBuf, Rc<Vec<SetParameter>>>,
     mappings: HashMap<PathBuf, Rc<Vec<MappingEntry>>>,
@@ -58,12 +64,12 @@ impl<'u> Library<'u> {
         Self {
             unpack,
             warnings: Warnings::default(),
-            descriptions: HashMap::new(),
-            sets: HashMap::new(),
-            mappings: HashMap::new(),
-            dictionaries: HashMap::new(),
-            packages: HashMap::new(),
+            kept: KeptFiles::default(),
         }
+    }
+
+    pub fn warn(&mut self, place: &Place, message: impl AsRef<str>) {
+        self.warnings.at(place, message.as_ref());
     }
 
     pub fn description(
@@ -71,11 +77,13 @@ impl<'u> Library<'u> {
         file: &Path,
         folder: &Folder,
     ) -> Result<Rc<Description>, SspError> {
-        if let Some(known) = self.descriptions.get(file) {
+        if let Some(known) = self.kept.descriptions.get(file) {
             return Ok(known.clone());
         }
         let description = Rc::new(parse(&mut self.warnings, file, folder, ssd::read)?);
-        self.descriptions.insert(file.into(), description.clone());
+        self.kept
+            .descriptions
+            .insert(file.into(), description.clone());
         Ok(description)
     }
 
@@ -86,7 +94,7 @@ impl<'u> Library<'u> {
         uri: &str,
         place: &Place,
     ) -> Result<PathBuf, SspError> {
-        if let Some(known) = self.packages.get(archive) {
+        if let Some(known) = self.kept.packages.get(archive) {
             return Ok(known.clone());
         }
         let unpacked = if archive.is_dir() {
@@ -102,7 +110,7 @@ impl<'u> Library<'u> {
                 "check that it is a zip archive",
             )
         })?;
-        self.packages.insert(archive.into(), folder.clone());
+        self.kept.packages.insert(archive.into(), folder.clone());
         Ok(folder)
     }
 
@@ -111,11 +119,7 @@ impl<'u> Library<'u> {
         reference: &'a Reference<Vec<SetParameter>>,
         site: &Site,
     ) -> Result<Loaded<'a, Vec<SetParameter>>, SspError> {
-        let read = |reader: &mut Reader, root: Node| {
-            expect(reader, root, "ParameterSet", ".ssv")?;
-            ssv::read(reader, root, &Rc::default())
-        };
-        self.load(reference, site, |library| &mut library.sets, read)
+        self.load(reference, site, |kept| &mut kept.sets, read_set)
     }
 
     pub fn mapping<'a>(
@@ -123,11 +127,7 @@ impl<'u> Library<'u> {
         reference: &'a Reference<Vec<MappingEntry>>,
         site: &Site,
     ) -> Result<Loaded<'a, Vec<MappingEntry>>, SspError> {
-        let read = |reader: &mut Reader, root: Node| {
-            expect(reader, root, "ParameterMapping", ".ssm")?;
-            ssm::read(reader, root)
-        };
-        self.load(reference, site, |library| &mut library.mappings, read)
+        self.load(reference, site, |kept| &mut kept.mappings, read_mapping)
     }
 
     pub fn dictionary<'a>(
@@ -135,18 +135,19 @@ impl<'u> Library<'u> {
         reference: &'a Reference<Vec<Connector>>,
         site: &Site,
     ) -> Result<Loaded<'a, Vec<Connector>>, SspError> {
-        let read = |reader: &mut Reader, root: Node| {
-            expect(reader, root, "SignalDictionary", ".ssb")?;
-            ssb::read(reader, root, &Rc::default())
-        };
-        self.load(reference, site, |library| &mut library.dictionaries, read)
+        self.load(
+            reference,
+            site,
+            |kept| &mut kept.dictionaries,
+            read_dictionary,
+        )
     }
 
     fn load<'a, T>(
         &mut self,
         reference: &'a Reference<T>,
         site: &Site,
-        kept: impl Fn(&mut Self) -> &mut HashMap<PathBuf, Rc<T>>,
+        kept: impl Fn(&mut KeptFiles) -> &mut HashMap<PathBuf, Rc<T>>,
         read: impl FnOnce(&mut Reader, Node) -> Result<T, SspError>,
     ) -> Result<Loaded<'a, T>, SspError> {
         let external = match reference {
@@ -159,14 +160,14 @@ impl<'u> Library<'u> {
             }
             _ => (site.resolve(&external.source)?.path, site.folder.clone()),
         };
-        if let Some(known) = kept(self).get(&file) {
+        if let Some(known) = kept(&mut self.kept).get(&file) {
             return Ok(Loaded::File(known.clone()));
         }
         if !file.is_file() {
             return Err(missing(site.place, &external.source, &file, &folder));
         }
         let content = Rc::new(parse(&mut self.warnings, &file, &folder, read)?);
-        kept(self).insert(file, content.clone());
+        kept(&mut self.kept).insert(file, content.clone());
         Ok(Loaded::File(content))
     }
 
@@ -189,9 +190,7 @@ impl<'u> Library<'u> {
             base: root.clone(),
             root,
         };
-        let target = folder
-            .resolve(uri)
-            .map_err(|refusal| source_error(site.place, uri, refusal.reason, refusal.help))?;
+        let target = resolve(&folder, uri, site.place)?;
         Ok((target.path, folder))
     }
 }
@@ -206,10 +205,13 @@ pub(crate) struct Site<'a> {
 
 impl Site<'_> {
     pub fn resolve(&self, uri: &str) -> Result<Target, SspError> {
-        self.folder
-            .resolve(uri)
-            .map_err(|refusal| source_error(self.place, uri, refusal.reason, refusal.help))
+        resolve(self.folder, uri, self.place)
     }
+}
+
+fn resolve(folder: &Folder, uri: &str, place: &Place) -> Result<Target, SspError> {
+    let target = folder.resolve(uri);
+    target.map_err(|refusal| source_error(place, uri, refusal.reason, refusal.help))
 }
 
 pub(crate) fn source_error(place: &Place, uri: &str, reason: String, help: &str) -> SspError {
@@ -232,8 +234,23 @@ pub(crate) fn missing(place: &Place, uri: &str, file: &Path, folder: &Folder) ->
     )
 }
 
+fn read_set(reader: &mut Reader, root: Node) -> Result<Vec<SetParameter>, SspError> {
+    expect(reader, root, "ParameterSet", ".ssv")?;
+    ssv::read(reader, root, &Rc::default())
+}
+
+fn read_mapping(reader: &mut Reader, root: Node) -> Result<Vec<MappingEntry>, SspError> {
+    expect(reader, root, "ParameterMapping", ".ssm")?;
+    ssm::read(reader, root)
+}
+
+fn read_dictionary(reader: &mut Reader, root: Node) -> Result<Vec<Connector>, SspError> {
+    expect(reader, root, "SignalDictionary", ".ssb")?;
+    ssb::read(reader, root, &Rc::default())
+}
+
 fn expect(reader: &Reader, root: Node, name: &str, ending: &str) -> Result<(), SspError> {
-    if root.tag_name().name() == name {
+    if tag(root) == name {
         return Ok(());
     }
     Err(reader.malformed(
@@ -269,17 +286,15 @@ fn text(file: &Path) -> Result<String, SspError> {
         reason,
         help,
     };
-    let size = std::fs::metadata(file)
-        .map_err(|error| unreadable(error.to_string(), "check the path"))?
-        .len();
+    let inaccessible = |error: std::io::Error| unreadable(error.to_string(), "check the path");
+    let size = std::fs::metadata(file).map_err(inaccessible)?.len();
     if size > LARGEST {
         return Err(unreadable(
             format!("it has {size} bytes"),
             "check that this is the right file",
         ));
     }
-    let bytes =
-        std::fs::read(file).map_err(|error| unreadable(error.to_string(), "check the path"))?;
+    let bytes = std::fs::read(file).map_err(inaccessible)?;
     String::from_utf8(bytes)
         .map_err(|_| unreadable("it is not UTF-8".into(), "SSP has UTF-8 only; save it so"))
 }

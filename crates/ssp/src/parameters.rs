@@ -8,13 +8,14 @@ use std::collections::HashMap;
 
 use crate::error::{Place, SspError};
 use crate::flattener::{Bound, Member, Scope};
-use crate::graph::{Graph, Owner};
+use crate::graph::{Graph, Node, Owner};
 use crate::library::{Library, Site};
 use crate::route::{Leg, Symbol, compile};
 use crate::ssm::MappingEntry;
 use crate::ssv::SetParameter;
 use crate::structure::{Component, Parameter};
 use crate::transform::{Map, Route, Step};
+use crate::unit::UnitMismatch;
 use crate::value::Enumeration;
 
 /// A value with the name it has in the element that it is bound to.
@@ -118,17 +119,9 @@ impl<'a> Parameters<'a> {
         assignment: &Assignment,
     ) -> Result<(), SspError> {
         let owner = Owner::Component(component);
-        let map = assignment.map;
-        let suppressed = assignment.suppress_unit_conversion;
         let leg = match self.connectors[component].get(name) {
-            Some(&node) => Leg::to(&self.graph.nodes[node], map, suppressed),
-            None => Leg {
-                owner: &owner,
-                unit: None,
-                enumeration: None,
-                map,
-                suppress_unit_conversion: suppressed,
-            },
+            Some(&node) => assignment.leg_to(&self.graph.nodes[node]),
+            None => assignment.undeclared_leg(&owner),
         };
         let value = parameter(
             name,
@@ -148,12 +141,7 @@ impl<'a> Parameters<'a> {
         library: &mut Library,
     ) -> Result<(), SspError> {
         let graph = self.graph;
-        let first = Leg::to(
-            &graph.nodes[start],
-            assignment.map,
-            assignment.suppress_unit_conversion,
-        );
-        let mut legs = vec![first];
+        let mut legs = vec![assignment.leg_to(&graph.nodes[start])];
         // Edges still to be followed, and how many legs come before them.
         let mut open: Vec<(usize, usize)> = graph.nodes[start]
             .outgoing
@@ -162,10 +150,10 @@ impl<'a> Parameters<'a> {
             .collect();
         while let Some((index, before)) = open.pop() {
             let edge = &graph.edges[index];
-            if edge.from_indices.is_some() || edge.to_indices.is_some() {
+            if edge.has_indices() {
                 let message =
                     "the value of a system's connector does not reach single elements of arrays";
-                library.warnings.at(&edge.place, message);
+                library.warn(&edge.place, message);
                 continue;
             }
             legs.truncate(before);
@@ -203,15 +191,8 @@ fn parameter(
     let given = assignment.parameter;
     let start = given.unit.as_ref().map(Symbol::Unit);
     let first: Option<&Enumeration> = legs.first().and_then(|leg| leg.enumeration);
-    let route = compile(start, first, legs).map_err(|(_, mismatch)| SspError::Units {
-        place: given.place.clone(),
-        from_name: given.name.clone(),
-        from: mismatch.from,
-        to_name: full_name.into(),
-        to: mismatch.to,
-    })?;
-    let last = legs.last();
-    let target = last.and_then(|leg| leg.enumeration);
+    let route = compile(start, first, legs)
+        .map_err(|(_, mismatch)| different_units(given, full_name, mismatch))?;
     let mut parameter = Parameter {
         name: name.into(),
         value: given.value.clone(),
@@ -221,29 +202,75 @@ fn parameter(
         place: given.place.clone(),
     };
     // Where no unit is left to the variable, the value can be said at once.
-    if !parameter
-        .route
-        .steps
-        .iter()
-        .any(|step| matches!(step, Step::Convert { .. }))
-    {
-        if let Ok(value) = parameter.value_in(None) {
-            parameter.value = value.numbered_by(target);
-        }
-        parameter.route = Route::default();
-        parameter.unit = last.and_then(|leg| leg.unit).cloned();
+    if !converts(&parameter.route) {
+        apply_route(&mut parameter, legs.last());
     }
     Ok(parameter)
 }
 
+/// Takes a value along its route, to the end of the last leg.
+fn apply_route(parameter: &mut Parameter, last: Option<&Leg>) {
+    if let Ok(value) = parameter.value_in(None) {
+        let target = last.and_then(|leg| leg.enumeration);
+        parameter.value = value.numbered_by(target);
+    }
+    parameter.route = Route::default();
+    parameter.unit = last.and_then(|leg| leg.unit).cloned();
+}
+
+/// Whether a step of a route converts between units.
+fn converts(route: &Route) -> bool {
+    let mut steps = route.steps.iter();
+    steps.any(|step| matches!(step, Step::Convert { .. }))
+}
+
+fn different_units(given: &SetParameter, full_name: &str, mismatch: UnitMismatch) -> SspError {
+    let names = [given.name.clone(), full_name.into()];
+    SspError::units(&given.place, names, mismatch)
+}
+
+impl<'a> Assignment<'a> {
+    fn leg_to<'n>(&self, node: &'n Node) -> Leg<'n>
+    where
+        'a: 'n,
+    {
+        Leg::to(node, self.map, self.suppress_unit_conversion)
+    }
+
+    /// To a variable of a component for which there is no connector.
+    fn undeclared_leg<'o>(&self, owner: &'o Owner) -> Leg<'o>
+    where
+        'a: 'o,
+    {
+        Leg {
+            owner,
+            unit: None,
+            enumeration: None,
+            map: self.map,
+            suppress_unit_conversion: self.suppress_unit_conversion,
+        }
+    }
+
+    fn unmapped(name: String, parameter: &'a SetParameter) -> Self {
+        Self {
+            name,
+            parameter,
+            map: None,
+            suppress_unit_conversion: false,
+        }
+    }
+}
+
+impl SetParameter {
+    fn prefixed(&self, prefix: &str) -> String {
+        format!("{prefix}{}", self.name)
+    }
+}
+
 fn named<'a>(set: &'a [SetParameter], prefix: &str, library: &mut Library) -> Vec<Assignment<'a>> {
     by_name(set, "", library);
-    let assignment = |parameter: &'a SetParameter| Assignment {
-        name: format!("{prefix}{}", parameter.name),
-        parameter,
-        map: None,
-        suppress_unit_conversion: false,
-    };
+    let assignment =
+        |parameter: &'a SetParameter| Assignment::unmapped(parameter.prefixed(prefix), parameter);
     set.iter().map(assignment).collect()
 }
 
@@ -269,7 +296,7 @@ fn mapped<'a>(
                 "the parameter set has no `{}` to map to `{}`",
                 entry.source, entry.target
             );
-            library.warnings.at(&entry.place, &message);
+            library.warn(&entry.place, message);
             continue;
         };
         if let Some(other) = targets.insert(&entry.target, &entry.place) {
@@ -277,7 +304,7 @@ fn mapped<'a>(
                 "`{}` is mapped to at {other} already; the later entry counts",
                 entry.target
             );
-            library.warnings.at(&entry.place, &message);
+            library.warn(&entry.place, message);
         }
         assignments.push(Assignment {
             name: entry.target.clone(),
@@ -297,17 +324,21 @@ fn by_name<'a>(
     let mut parameters = HashMap::with_capacity(set.len());
     for parameter in set {
         if parameters
-            .insert(format!("{prefix}{}", parameter.name), parameter)
+            .insert(parameter.prefixed(prefix), parameter)
             .is_some()
         {
-            let message = format!(
-                "the parameter `{}` is given twice in one set; the later counts",
-                parameter.name
-            );
-            library.warnings.at(&parameter.place, &message);
+            warn_twice(parameter, library);
         }
     }
     parameters
+}
+
+fn warn_twice(parameter: &SetParameter, library: &mut Library) {
+    let message = format!(
+        "the parameter `{}` is given twice in one set; the later counts",
+        parameter.name
+    );
+    library.warn(&parameter.place, message);
 }
 
 /// SSP has values ignored that match nothing; a word of it helps those who misspelt one.
@@ -321,5 +352,5 @@ fn report(unmatched: &[&str], of: usize, place: &Place, library: &mut Library) {
         "{} of {of} parameter values match nothing and were ignored: `{shown}`{more}",
         unmatched.len()
     );
-    library.warnings.at(place, &message);
+    library.warn(place, message);
 }

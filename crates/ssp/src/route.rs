@@ -14,7 +14,7 @@ use crate::value::{Enumeration, EnumerationItem};
 pub(crate) fn connections(graph: &Graph) -> Result<Vec<Connection>, SspError> {
     let mut connections = Vec::new();
     for (index, node) in graph.nodes.iter().enumerate() {
-        if let Owner::Component(_) = node.owner {
+        if node.owner.is_component() {
             trace(graph, index, &mut connections)?;
         }
     }
@@ -41,7 +41,7 @@ fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Resul
     }];
     while let Some(mut position) = open.pop() {
         let node = &graph.nodes[position.node];
-        if let (Owner::Component(_), false) = (&node.owner, position.passed.is_empty()) {
+        if node.owner.is_component() && !position.passed.is_empty() {
             connections.push(connection(graph, sink, position)?);
             continue;
         }
@@ -72,15 +72,12 @@ fn trace(graph: &Graph, sink: usize, connections: &mut Vec<Connection>) -> Resul
 }
 
 fn circular(graph: &Graph, position: &Position) -> SspError {
-    let name = graph.nodes[position.node].full_name();
+    let name = graph.name(position.node);
     let last = position.passed[position.passed.len() - 1];
     let message = format!(
         "`{name}` feeds itself and no component's output is on the way; remove a connection"
     );
-    SspError::Connection {
-        place: graph.edges[last].place.clone(),
-        message,
-    }
+    SspError::connection(&graph.edges[last].place, message)
 }
 
 type Indices = Option<Vec<u64>>;
@@ -128,13 +125,8 @@ fn connection(graph: &Graph, sink: usize, position: Position) -> Result<Connecti
 }
 
 fn different_units(graph: &Graph, edge: &Edge, mismatch: UnitMismatch) -> SspError {
-    SspError::Units {
-        place: edge.place.clone(),
-        from_name: graph.nodes[edge.from].full_name(),
-        from: mismatch.from,
-        to_name: graph.nodes[edge.to].full_name(),
-        to: mismatch.to,
-    }
+    let names = [edge.from, edge.to].map(|node| graph.name(node));
+    SspError::units(&edge.place, names, mismatch)
 }
 
 fn endpoint(node: &Node, indices: Indices) -> Endpoint {
@@ -160,10 +152,10 @@ pub(crate) struct Leg<'a> {
 impl<'a> Leg<'a> {
     /// The unit where it leads; a component without one has that of its variable.
     fn declared_unit(&self) -> Option<Symbol<'a>> {
-        match (self.unit, self.owner) {
-            (Some(unit), _) => Some(Symbol::Unit(unit)),
-            (None, Owner::Component(_)) => Some(Symbol::Target),
-            (None, _) => None,
+        match self.unit {
+            Some(unit) => Some(Symbol::Unit(unit)),
+            None if self.owner.is_component() => Some(Symbol::Target),
+            None => None,
         }
     }
 

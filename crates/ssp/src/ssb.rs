@@ -7,7 +7,7 @@ use roxmltree::Node;
 use crate::declarations::{Declarations, typing};
 use crate::error::SspError;
 use crate::structure::{Connector, Kind};
-use crate::xml::Reader;
+use crate::xml::{Reader, named_children};
 
 /// Reads a `SignalDictionary` of the namespace of dictionaries. Its entries are connectors that can
 /// be used both ways.
@@ -17,22 +17,18 @@ pub(crate) fn read(
     outer: &Rc<Declarations>,
 ) -> Result<Vec<Connector>, SspError> {
     let declarations = Declarations::read(reader, root)?.within(outer);
-    let entries = reader.children(root, &["DictionaryEntry", "Units", "Enumerations"]);
-    let entries = entries
-        .into_iter()
-        .filter(|node| node.tag_name().name() == "DictionaryEntry");
-    entries
-        .map(|node| {
-            let typing = typing(reader, &declarations, node)?;
-            Ok(Connector {
-                name: reader.required(node, "name")?.into(),
-                kind: Kind::Inout,
-                data_type: typing.data_type,
-                unit: typing.unit,
-                enumeration: typing.enumeration,
-                dimensions: typing.dimensions,
-                place: reader.place(node),
-            })
-        })
+    reader.children(root, &["DictionaryEntry", "Units", "Enumerations"]);
+    named_children(root, "DictionaryEntry")
+        .map(|node| entry(reader, &declarations, node))
         .collect()
+}
+
+fn entry(
+    reader: &mut Reader,
+    declarations: &Declarations,
+    node: Node,
+) -> Result<Connector, SspError> {
+    let typing = typing(reader, declarations, node)?;
+    let name = reader.name(node)?;
+    Ok(typing.into_connector(name, Kind::Inout, reader.place(node)))
 }

@@ -9,9 +9,10 @@ use crate::binding::{Binding, bindings};
 use crate::declarations::{Declarations, transformation, typing};
 use crate::error::{Place, SspError};
 use crate::source::Reference;
+use crate::ssb;
 use crate::structure::{Connector, Experiment, Implementation, Kind};
 use crate::transform::Map;
-use crate::xml::{Reader, child, listed};
+use crate::xml::{Reader, child, listed, tag, written};
 
 /// Systems nest so deep, over all files together.
 pub(crate) const DEEPEST: usize = 64;
@@ -110,7 +111,7 @@ pub(crate) fn read(reader: &mut Reader, root: Node) -> Result<Description, SspEr
 
 /// Refuses other files, and warns of versions that are not known.
 fn check_root(reader: &mut Reader, root: Node) -> Result<(), SspError> {
-    if root.tag_name().name() != "SystemStructureDescription" {
+    if tag(root) != "SystemStructureDescription" {
         let message =
             "the file does not begin with `SystemStructureDescription`; give an .ssd file";
         return Err(reader.malformed(root, message));
@@ -133,10 +134,16 @@ fn experiment(reader: &Reader, root: Node) -> Result<Experiment, SspError> {
     experiment.stop_time = reader.number(node, "stopTime")?;
     let mut algorithms = node
         .descendants()
-        .filter(|node| node.tag_name().name() == "FixedStepAlgorithm");
+        .filter(|node| tag(*node) == "FixedStepAlgorithm");
     experiment.step_size =
         algorithms.find_map(|node| node.attribute("baseStepSize")?.trim().parse().ok());
     Ok(experiment)
+}
+
+/// Systems that are nested too deep.
+pub(crate) fn too_deep(place: &Place) -> SspError {
+    let message = format!("systems are nested more than {DEEPEST} levels deep; join some of them");
+    SspError::nesting(place, message)
 }
 
 /// What may be in a system.
@@ -164,33 +171,31 @@ impl Parser<'_, '_> {
     fn system(&mut self, node: Node, depth: usize) -> Result<usize, SspError> {
         let place = self.reader.place(node);
         if depth > DEEPEST {
-            let message =
-                format!("systems are nested more than {DEEPEST} levels deep; join some of them");
-            return Err(SspError::Nesting { place, message });
+            return Err(too_deep(&place));
         }
         self.reader.children(node, &SYSTEM_CHILDREN);
         let elements = self.elements(node, depth)?;
-        let connections = listed(node, "Connections", "Connection").into_iter();
-        let dictionaries = listed(node, "SignalDictionaries", "SignalDictionary").into_iter();
+        let connections = listed(node, "Connections", "Connection");
+        let dictionaries = listed(node, "SignalDictionaries", "SignalDictionary");
         let system = System {
             name: node.attribute("name").unwrap_or("").into(),
             connectors: self.connectors(node)?,
             bindings: bindings(self.reader, &self.declarations, node)?,
             elements,
-            connections: connections
-                .map(|node| self.connection(node))
-                .collect::<Result<_, _>>()?,
-            dictionaries: dictionaries
-                .map(|node| self.dictionary(node))
-                .collect::<Result<_, _>>()?,
+            connections: self.each(connections, Self::connection)?,
+            dictionaries: self.each(dictionaries, Self::dictionary)?,
             place,
         };
+        Ok(self.add(system, node.attribute("id")))
+    }
+
+    fn add(&mut self, system: System, id: Option<&str>) -> usize {
+        let index = self.systems.len();
         self.systems.push(system);
-        let index = self.systems.len() - 1;
-        if let Some(id) = node.attribute("id") {
+        if let Some(id) = id {
             self.ids.insert(id.into(), index);
         }
-        Ok(index)
+        index
     }
 
     fn elements(&mut self, system: Node, depth: usize) -> Result<Vec<Element>, SspError> {
@@ -198,15 +203,11 @@ impl Parser<'_, '_> {
             return Ok(Vec::new());
         };
         let nodes = self.reader.children(list, &ELEMENTS);
-        let mut elements = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            elements.push(self.element(node, depth)?);
-        }
-        Ok(elements)
+        self.each(nodes, |parser, node| parser.element(node, depth))
     }
 
     fn element(&mut self, node: Node, depth: usize) -> Result<Element, SspError> {
-        let name = self.reader.required(node, "name")?.to_string();
+        let name = self.reader.name(node)?.to_string();
         if name.is_empty() {
             let message = "its name is empty; give it one";
             return Err(self.reader.malformed(node, message));
@@ -218,7 +219,7 @@ impl Parser<'_, '_> {
             bindings: Vec::new(),
             place: self.reader.place(node),
         };
-        match node.tag_name().name() {
+        match tag(node) {
             "System" => element.content = Content::System(self.system(node, depth + 1)?),
             "Component" => {
                 self.reader
@@ -257,21 +258,23 @@ impl Parser<'_, '_> {
     }
 
     fn connectors(&mut self, node: Node) -> Result<Vec<Connector>, SspError> {
-        let nodes = listed(node, "Connectors", "Connector");
-        nodes.into_iter().map(|node| self.connector(node)).collect()
+        self.each(listed(node, "Connectors", "Connector"), Self::connector)
+    }
+
+    /// Reads nodes of one kind.
+    fn each<'a, 'i, T>(
+        &mut self,
+        nodes: Vec<Node<'a, 'i>>,
+        read: impl Fn(&mut Self, Node<'a, 'i>) -> Result<T, SspError>,
+    ) -> Result<Vec<T>, SspError> {
+        nodes.into_iter().map(|node| read(self, node)).collect()
     }
 
     fn connector(&mut self, node: Node) -> Result<Connector, SspError> {
         let typing = typing(self.reader, &self.declarations, node)?;
-        Ok(Connector {
-            name: self.reader.required(node, "name")?.into(),
-            kind: self.kind(node),
-            data_type: typing.data_type,
-            unit: typing.unit,
-            enumeration: typing.enumeration,
-            dimensions: typing.dimensions,
-            place: self.reader.place(node),
-        })
+        let name = self.reader.name(node)?;
+        let kind = self.kind(node);
+        Ok(typing.into_connector(name, kind, self.reader.place(node)))
     }
 
     fn kind(&mut self, node: Node) -> Kind {
@@ -320,30 +323,28 @@ impl Parser<'_, '_> {
         };
         let found = node.attribute(indices).map(list).transpose()?;
         Ok(End {
-            element: node
-                .attribute(element)
-                .filter(|name| !name.is_empty())
-                .map(String::from),
+            element: written(node, element).map(String::from),
             connector: self.reader.required(node, connector)?.into(),
             indices: found.filter(|list| !list.is_empty()),
         })
     }
 
     fn dictionary(&mut self, node: Node) -> Result<Dictionary, SspError> {
-        let name = self.reader.required(node, "name")?.to_string();
-        let content = match node.attribute("source") {
-            Some(source) => Reference::external(source, node),
-            None => match child(node, "SignalDictionary") {
-                Some(inner) => {
-                    Reference::Inline(crate::ssb::read(self.reader, inner, &self.declarations)?)
-                }
-                None => Reference::Inline(Vec::new()),
-            },
-        };
         Ok(Dictionary {
-            name,
-            content,
+            name: self.reader.name(node)?.into(),
+            content: self.dictionary_content(node)?,
             place: self.reader.place(node),
         })
+    }
+
+    fn dictionary_content(&mut self, node: Node) -> Result<Reference<Vec<Connector>>, SspError> {
+        if let Some(source) = node.attribute("source") {
+            return Ok(Reference::external(source, node));
+        }
+        let entries = match child(node, "SignalDictionary") {
+            Some(inner) => ssb::read(self.reader, inner, &self.declarations)?,
+            None => Vec::new(),
+        };
+        Ok(Reference::Inline(entries))
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Place, SspError};
 use crate::structure::DataType;
 use crate::unit::UnitDef;
 use crate::value::{EnumerationItem, ParameterValue};
-use crate::xml::{Reader, listed, ssp_children};
+use crate::xml::{Reader, listed, named_children, ssp_children, tag};
 
 /// A parameter as a set gives it.
 pub(crate) struct SetParameter {
@@ -39,9 +39,8 @@ fn parameter(
     declarations: &Declarations,
     node: Node,
 ) -> Result<Option<SetParameter>, SspError> {
-    let name = reader.required(node, "name")?.to_string();
-    let typed =
-        ssp_children(node).find_map(|child| Some((child, data_type(child.tag_name().name())?)));
+    let name = reader.name(node)?.to_string();
+    let typed = ssp_children(node).find_map(|child| Some((child, data_type(tag(child))?)));
     let Some((typed, kind)) = typed else {
         let message =
             format!("the parameter `{name}` has no value of a known type and was ignored");
@@ -66,9 +65,8 @@ fn parameter(
 }
 
 fn declared_dimensions(reader: &Reader, node: Node) -> Result<Vec<u64>, SspError> {
-    ssp_children(node)
-        .filter(|child| child.tag_name().name() == "Dimension")
-        .map(|child| reader.parse(child, "size", reader.required(child, "size")?))
+    named_children(node, "Dimension")
+        .map(|child| reader.required_number(child, "size"))
         .collect()
 }
 
@@ -142,21 +140,20 @@ fn numbers<T: std::str::FromStr>(reader: &Reader, node: Node) -> Result<Vec<T>, 
 
 /// `value`, or the `Value` children that texts have in its place.
 fn texts<'a>(reader: &Reader, node: Node<'a, '_>) -> Result<Vec<&'a str>, SspError> {
-    let children: Vec<Node> = ssp_children(node)
-        .filter(|child| child.tag_name().name() == "Value")
-        .collect();
+    let children: Vec<Node> = named_children(node, "Value").collect();
     if children.is_empty() {
         return Ok(vec![reader.required(node, "value")?]);
     }
     children
         .into_iter()
-        .map(|child| {
-            Ok(child
-                .attribute("value")
-                .or_else(|| child.text())
-                .unwrap_or(""))
-        })
+        .map(|child| Ok(value_text(child)))
         .collect()
+}
+
+/// The attribute of a `Value`, or what stands inside.
+fn value_text<'a>(node: Node<'a, '_>) -> &'a str {
+    let text = node.attribute("value").or_else(|| node.text());
+    text.unwrap_or("")
 }
 
 fn bytes(reader: &Reader, node: Node, text: &str) -> Result<Vec<u8>, SspError> {

@@ -33,24 +33,25 @@ pub(crate) struct Reader<'w> {
 
 impl<'w> Reader<'w> {
     pub fn new(file: Arc<str>, text: &str, warnings: &'w mut Warnings) -> Self {
-        let breaks = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
-        let line_starts = breaks.map(|(at, _)| at + 1).collect();
+        let breaks = text.match_indices('\n');
         Self {
             file,
-            line_starts,
+            line_starts: breaks.map(|(at, _)| at + 1).collect(),
             warnings,
         }
     }
 
     pub fn place(&self, node: Node) -> Place {
-        let line = self
-            .line_starts
-            .partition_point(|&start| start <= node.range().start)
-            + 1;
         Place {
             file: self.file.clone(),
-            line: line as u32,
+            line: self.line(node.range().start),
         }
+    }
+
+    /// The line of a byte of the text.
+    fn line(&self, offset: usize) -> u32 {
+        let breaks = self.line_starts.partition_point(|&start| start <= offset);
+        breaks as u32 + 1
     }
 
     pub fn warn(&mut self, node: Node, message: impl AsRef<str>) {
@@ -73,6 +74,11 @@ impl<'w> Reader<'w> {
                 format!("the attribute `{attribute}` is missing; add it"),
             )
         })
+    }
+
+    /// The name that an element must have.
+    pub fn name<'a>(&self, node: Node<'a, '_>) -> Result<&'a str, SspError> {
+        self.required(node, "name")
     }
 
     /// A number, where there is one.
@@ -118,6 +124,11 @@ impl<'w> Reader<'w> {
         })
     }
 
+    /// A number that must be there.
+    pub fn required_number<T: FromStr>(&self, node: Node, attribute: &str) -> Result<T, SspError> {
+        self.parse(node, attribute, self.required(node, attribute)?)
+    }
+
     pub fn boolean(&self, node: Node, attribute: &str, text: &str) -> Result<bool, SspError> {
         match text.trim().to_ascii_lowercase().as_str() {
             "true" | "1" => Ok(true),
@@ -142,7 +153,7 @@ impl<'w> Reader<'w> {
     pub fn children<'a, 'i>(&mut self, node: Node<'a, 'i>, names: &[&str]) -> Vec<Node<'a, 'i>> {
         let mut found = Vec::new();
         for child in ssp_children(node) {
-            let name = child.tag_name().name();
+            let name = tag(child);
             if names.contains(&name) {
                 found.push(child);
             } else if !WITHOUT_EFFECT.contains(&name) {
@@ -171,31 +182,50 @@ pub(crate) fn shortened(text: &str) -> String {
 /// Children that belong to SSP. Prefixes are the author's, drafts had other addresses, and some
 /// files have none at all.
 pub(crate) fn ssp_children<'a, 'i>(node: Node<'a, 'i>) -> impl Iterator<Item = Node<'a, 'i>> {
-    node.children().filter(|child| {
-        child.is_element()
-            && child
-                .tag_name()
-                .namespace()
-                .is_none_or(|name| name.contains("ssp-standard.org") || name.contains("pmsf"))
-    })
+    node.children().filter(is_ssp)
+}
+
+fn is_ssp(node: &Node) -> bool {
+    let namespace = node.tag_name().namespace();
+    node.is_element() && namespace.is_none_or(is_ssp_namespace)
+}
+
+fn is_ssp_namespace(name: &str) -> bool {
+    name.contains("ssp-standard.org") || name.contains("pmsf")
+}
+
+/// The name of an element, without its prefix.
+pub(crate) fn tag<'i>(node: Node<'_, 'i>) -> &'i str {
+    node.tag_name().name()
+}
+
+/// What an attribute says, unless it is empty.
+pub(crate) fn written<'a>(node: Node<'a, '_>, attribute: &str) -> Option<&'a str> {
+    node.attribute(attribute).filter(|text| !text.is_empty())
+}
+
+/// The children of that name.
+pub(crate) fn named_children<'a, 'i>(
+    node: Node<'a, 'i>,
+    name: &str,
+) -> impl Iterator<Item = Node<'a, 'i>> {
+    ssp_children(node).filter(move |child| tag(*child) == name)
 }
 
 /// The first child of that name.
 pub(crate) fn child<'a, 'i>(node: Node<'a, 'i>, name: &str) -> Option<Node<'a, 'i>> {
-    ssp_children(node).find(|child| child.tag_name().name() == name)
+    named_children(node, name).next()
 }
 
 /// The children called `item` of the first child called `list`.
 pub(crate) fn listed<'a, 'i>(node: Node<'a, 'i>, list: &str, item: &str) -> Vec<Node<'a, 'i>> {
-    let items = child(node, list).into_iter().flat_map(ssp_children);
-    items
-        .filter(|child| child.tag_name().name() == item)
-        .collect()
+    let list = child(node, list).into_iter();
+    list.flat_map(|list| named_children(list, item)).collect()
 }
 
 /// An element as messages call it: `Connector x`.
 fn label(node: Node) -> String {
-    let tag = node.tag_name().name();
+    let tag = tag(node);
     node.attribute("name")
         .map_or_else(|| tag.into(), |name| format!("{tag} {}", shortened(name)))
 }

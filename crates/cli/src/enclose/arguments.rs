@@ -8,7 +8,9 @@ use dovetail::guaranteed::{Method, Options};
 use dovetail::scenario::{Overrides, Scenario};
 
 use super::method;
-use crate::arguments::{assignment, check_interval, refuse_to_replace, thread_count};
+use crate::arguments::{
+    assignment, check_distinct, check_interval, load_scenario, refuse_to_replace, thread_count,
+};
 use crate::failure::Failure;
 use crate::output;
 
@@ -83,9 +85,7 @@ impl EncloseArguments {
             stop_time: self.stop_time,
             ..Overrides::default()
         };
-        let scenario = Scenario::load(&self.model, &changes);
-        output::come_home(); // an FMU may have gone elsewhere
-        Ok(scenario?)
+        load_scenario(&self.model, &changes)
     }
 
     /// How to enclose `scenario`; refuses what cannot be done.
@@ -133,19 +133,14 @@ impl EncloseArguments {
         for path in [&self.output, &self.report].into_iter().flatten() {
             refuse_to_replace(&self.model, scenario, path)?;
         }
-        if self.output.is_some() && self.output == self.report {
-            return Err(Failure::misuse("--output and --report name the same file"));
-        }
+        check_distinct(self.output.as_deref(), self.report.as_deref())?;
         if self.output_interval.is_some() && self.output.is_none() && self.report.is_none() {
             return Err(Failure::misuse(
                 "--output-interval needs --output or --report, which show what it adds",
             ));
         }
-        let parquet = |path: &&PathBuf| {
-            path.extension()
-                .is_some_and(|ending| ending.eq_ignore_ascii_case("parquet"))
-        };
-        match self.output.as_ref().filter(parquet) {
+        let output = self.output.as_deref();
+        match output.filter(|path| output::has_ending(path, "parquet")) {
             Some(path) => Err(Failure::misuse(format!(
                 "{}: boxes are written as CSV only; name a .csv file",
                 path.display()

@@ -70,14 +70,16 @@ fn named_integrator(name: &str) -> Result<Integrator, Failure> {
     match name {
         "heun" => Ok(Integrator::Heun),
         "rk4" => Ok(Integrator::Rk4),
-        other => {
-            let message = format!(
-                "unknown integrator `{other}`; known are {}",
-                INTEGRATORS.join(" and ")
-            );
-            Err(Failure::misuse(message + &suggestion(other, INTEGRATORS)))
-        }
+        other => Err(unknown_integrator(other)),
     }
+}
+
+fn unknown_integrator(name: &str) -> Failure {
+    let known = INTEGRATORS.join(" and ");
+    let suggestion = suggestion(name, INTEGRATORS);
+    Failure::misuse(format!(
+        "unknown integrator `{name}`; known are {known}{suggestion}"
+    ))
 }
 
 fn degree(text: &str) -> Result<usize, Failure> {
@@ -85,10 +87,9 @@ fn degree(text: &str) -> Result<usize, Failure> {
         .ok()
         .filter(|degree| *degree <= HIGHEST_DEGREE)
         .ok_or_else(|| {
-            let message = format!(
+            Failure::misuse(format!(
                 "--extrapolation must be a whole number from 0 to {HIGHEST_DEGREE}, not `{text}`"
-            );
-            Failure::misuse(message)
+            ))
         })
 }
 

@@ -22,25 +22,8 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     let scenario = arguments.load()?;
     let options = arguments.options(&scenario)?;
     let problem = scenario.to_enclose()?;
-    let page = arguments
-        .report
-        .as_deref()
-        .map(output::Page::create)
-        .transpose()?;
-    let name = name(options.method).to_owned();
-    let progress = Progress::new(
-        arguments.quiet,
-        name,
-        scenario.start_time,
-        scenario.stop_time,
-    );
-    let mut watch = Watch::new(progress, interrupt::listen());
-    if let Some(path) = arguments.output.as_deref() {
-        watch.write_to(path, problem.names())?;
-    }
-    if page.is_some() {
-        watch.keep(problem.names());
-    }
+    let page = output::Page::wanted(arguments.report.as_deref())?;
+    let mut watch = watch(arguments, &scenario, &problem, options.method)?;
     let began = Instant::now();
     let outcome = dovetail::guaranteed::enclose(&problem, &options, &mut watch);
     let wall_seconds = began.elapsed().as_secs_f64();
@@ -53,14 +36,43 @@ pub(crate) fn enclose(arguments: &EncloseArguments) -> Result<(), Failure> {
     if let (Some(page), Some(tubes)) = (page, &tubes) {
         page.write(&enclosure_page(&summary, tubes))?;
     }
-    if arguments.json {
-        output::print(&format!("{:#}\n", summary.to_json()))?;
-    } else if !arguments.quiet {
-        output::print(&summary.to_text())?;
-    }
+    show(&summary, arguments)?;
     summary
         .message
         .map_or(Ok(()), |message| Err(Failure::EndedEarly(message)))
+}
+
+/// Who is told of boxes: the bar, the file, and the page where one is wanted.
+fn watch(
+    arguments: &EncloseArguments,
+    scenario: &Scenario,
+    problem: &Problem,
+    method: Method,
+) -> Result<Watch<'static>, Failure> {
+    let progress = Progress::new(
+        arguments.quiet,
+        name(method).to_owned(),
+        scenario.start_time,
+        scenario.stop_time,
+    );
+    let mut watch = Watch::new(progress, interrupt::listen());
+    if let Some(path) = arguments.output.as_deref() {
+        watch.write_to(path, problem.names())?;
+    }
+    if arguments.report.is_some() {
+        watch.keep(problem.names());
+    }
+    Ok(watch)
+}
+
+fn show(summary: &EnclosureSummary, arguments: &EncloseArguments) -> Result<(), Failure> {
+    if arguments.json {
+        output::print(&format!("{:#}\n", summary.to_json()))
+    } else if arguments.quiet {
+        Ok(())
+    } else {
+        output::print(&summary.to_text())
+    }
 }
 
 /// What is to be said; `trouble` with the file of the rows comes before what it led to.

@@ -8,6 +8,7 @@ use dovetail::guaranteed::{EnclosureObserver, Interval};
 use dovetail::report::{TubeFile, Tubes};
 
 use crate::failure::Failure;
+use crate::output::not_written;
 use crate::progress::Progress;
 use crate::rescue::Rescued;
 
@@ -35,9 +36,7 @@ impl<'a> Watch<'a> {
     /// Writes boxes of these states to a file.
     pub fn write_to(&mut self, path: &Path, names: &[String]) -> Result<(), Failure> {
         let file = Rescued::create(path).and_then(|file| TubeFile::new(file, names));
-        let file = file.map_err(|error| {
-            Failure::misuse(format!("{} cannot be written: {error}", path.display()))
-        })?;
+        let file = file.map_err(|error| Failure::cannot_write(path, error))?;
         self.file = Some((path.to_owned(), file));
         Ok(())
     }
@@ -68,8 +67,7 @@ impl<'a> Watch<'a> {
             return;
         };
         if let Err(error) = action(file) {
-            self.trouble
-                .get_or_insert(format!("{} could not be written: {error}", path.display()));
+            self.trouble.get_or_insert(not_written(path, &error));
         }
     }
 }

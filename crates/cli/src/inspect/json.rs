@@ -34,14 +34,13 @@ impl Found<'_> {
     }
 
     fn parameters(&self) -> Vec<&str> {
-        let variables = self.description().variables.iter();
-        let parameters = variables.filter(|variable| is_parameter(variable));
+        let parameters = self.described_variables().filter(|of| is_parameter(of));
         parameters.map(|variable| variable.name.as_str()).collect()
     }
 
     /// All variables, whatever they are.
     fn all_variables(&self) -> Vec<Value> {
-        self.description().variables.iter().map(variable).collect()
+        self.described_variables().map(variable).collect()
     }
 }
 

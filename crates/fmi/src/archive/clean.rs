@@ -1,7 +1,7 @@
 //! Removing from the cache what nobody has used for long, and what is too much.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use super::cache::Cache;
 use super::lock::Lock;
@@ -106,9 +106,5 @@ fn lock_of(folder: &Path) -> PathBuf {
 /// How long ago a file was last written; nothing for one that is not there, or of the future.
 fn age(path: &Path) -> Option<Duration> {
     let modified = std::fs::metadata(path).ok()?.modified().ok()?;
-    Some(
-        SystemTime::now()
-            .duration_since(modified)
-            .unwrap_or_default(),
-    )
+    Some(modified.elapsed().unwrap_or_default())
 }

@@ -80,6 +80,70 @@ fn exists(folder: &Path, error: io::Error) -> io::Result<()> {
     }
 }
 
+/// A file on its way out of the archive at `path`.
+struct Unpacking<'a> {
+    path: &'a Path,
+    planned: &'a PlannedFile,
+    place: PathBuf,
+}
+
+impl Unpacking<'_> {
+    fn problem(&self, problem: EntryProblem) -> ArchiveError {
+        ArchiveError::Entry {
+            path: self.path.to_owned(),
+            entry: printable(&self.planned.path.to_string_lossy()),
+            problem,
+        }
+    }
+
+    fn damaged(&self, source: io::Error) -> ArchiveError {
+        self.problem(EntryProblem::Damaged { source })
+    }
+
+    fn create(&self) -> Result<File, ArchiveError> {
+        let created = create(&self.place, self.planned.executable);
+        created.map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => self.problem(EntryProblem::Collision),
+            io::ErrorKind::InvalidFilename => self.problem(EntryProblem::Name),
+            _ => write_error(&self.place, source),
+        })
+    }
+
+    /// Copies an entry to its file; returns how many bytes it has.
+    fn copy(
+        &self,
+        entry: &mut impl Read,
+        file: &mut File,
+        buffer: &mut [u8],
+    ) -> Result<u64, ArchiveError> {
+        let mut written = 0;
+        loop {
+            let count = match entry.read(buffer) {
+                Ok(0) => return Ok(written),
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.damaged(error)),
+            };
+            written += count as u64;
+            // Whatever the library promises: no more is written than was declared and allowed.
+            if written > self.planned.size {
+                return Err(self.damaged(io::Error::other("it is longer than declared")));
+            }
+            file.write_all(&buffer[..count])
+                .map_err(|source| write_error(&self.place, source))?;
+        }
+    }
+
+    fn check_size(&self, written: u64) -> Result<(), ArchiveError> {
+        let declared = self.planned.size;
+        if written == declared {
+            return Ok(());
+        }
+        let message = format!("it has {written} bytes where {declared} are declared");
+        Err(self.damaged(io::Error::other(message)))
+    }
+}
+
 fn unpack<R: Read + Seek>(
     path: &Path,
     archive: &mut ZipArchive<R>,
@@ -87,45 +151,17 @@ fn unpack<R: Read + Seek>(
     target: &Path,
     buffer: &mut [u8],
 ) -> Result<(), ArchiveError> {
-    let name = || printable(&planned.path.to_string_lossy());
-    let problem = |problem| ArchiveError::Entry {
-        path: path.to_owned(),
-        entry: name(),
-        problem,
-    };
-    let damaged = |source: io::Error| problem(EntryProblem::Damaged { source });
-    let mut entry = archive
-        .by_index(planned.index)
-        .map_err(|error| damaged(error.into()))?;
     let place = target.join(&planned.path);
-    let mut file = create(&place, planned.executable).map_err(|source| match source.kind() {
-        io::ErrorKind::AlreadyExists => problem(EntryProblem::Collision),
-        io::ErrorKind::InvalidFilename => problem(EntryProblem::Name),
-        _ => write_error(&place, source),
-    })?;
-    let mut written = 0;
-    loop {
-        let count = match entry.read(buffer) {
-            Ok(0) => break,
-            Ok(count) => count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(damaged(error)),
-        };
-        written += count as u64;
-        // Whatever the library promises: no more is written than was declared and allowed.
-        if written > planned.size {
-            return Err(damaged(io::Error::other("it is longer than declared")));
-        }
-        file.write_all(&buffer[..count])
-            .map_err(|source| write_error(&place, source))?;
-    }
-    if written != planned.size {
-        return Err(damaged(io::Error::other(format!(
-            "it has {written} bytes where {} are declared",
-            planned.size
-        ))));
-    }
-    Ok(())
+    let unpacking = Unpacking {
+        path,
+        planned,
+        place,
+    };
+    let entry = archive.by_index(planned.index);
+    let mut entry = entry.map_err(|error| unpacking.damaged(error.into()))?;
+    let mut file = unpacking.create()?;
+    let written = unpacking.copy(&mut entry, &mut file, buffer)?;
+    unpacking.check_size(written)
 }
 
 /// A new file; one that is there already is an error.
@@ -138,10 +174,7 @@ fn create(path: &Path, executable: bool) -> io::Result<File> {
 
 /// Tells at once what is no zip archive, and what it is instead.
 fn recognize(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
-    let read = |source| ArchiveError::Read {
-        path: path.to_owned(),
-        source,
-    };
+    let read = |source| read_error(path, source);
     let mut head = Vec::new();
     file.seek(SeekFrom::Start(0)).map_err(read)?;
     Read::by_ref(file)
@@ -150,10 +183,7 @@ fn recognize(path: &Path, file: &mut File) -> Result<(), ArchiveError> {
         .map_err(read)?;
     file.seek(SeekFrom::Start(0)).map_err(read)?;
     match other_kind(&head) {
-        Some(why) => Err(ArchiveError::NotZip {
-            path: path.to_owned(),
-            why: why.to_owned(),
-        }),
+        Some(why) => Err(no_zip_archive(path, why)),
         None => Ok(()),
     }
 }
@@ -199,27 +229,31 @@ fn damaged(path: &Path, error: zip::result::ZipError) -> ArchiveError {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput
             ) =>
         {
-            ArchiveError::Read {
-                path: path.to_owned(),
-                source,
-            }
+            read_error(path, source)
         }
         _ if begins.is_ok_and(|magic| magic == *b"PK") => {
             let why = "it begins like one but has no valid end, so it was cut short or damaged; \
                        copy or download it again";
-            ArchiveError::NotZip {
-                path: path.to_owned(),
-                why: why.into(),
-            }
+            no_zip_archive(path, why)
         }
         ZipError::InvalidArchive(_) => {
-            let why = "neither its beginning nor its end is that of one".into();
-            ArchiveError::NotZip {
-                path: path.to_owned(),
-                why,
-            }
+            no_zip_archive(path, "neither its beginning nor its end is that of one")
         }
         error => not_zip(path, &error),
+    }
+}
+
+fn no_zip_archive(path: &Path, why: &str) -> ArchiveError {
+    ArchiveError::NotZip {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+fn read_error(path: &Path, source: io::Error) -> ArchiveError {
+    ArchiveError::Read {
+        path: path.to_owned(),
+        source,
     }
 }
 

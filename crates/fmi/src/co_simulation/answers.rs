@@ -7,7 +7,7 @@ use super::stepping::Arrival;
 use super::{CoSimulation, Phase, Position};
 use crate::abilities::OutputSlopes;
 use crate::call_error::CallError;
-use crate::exchange::{fill, read_other_outputs};
+use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
 
 impl<I: Instance> CoSimulation<I> {
@@ -134,11 +134,9 @@ impl<I: Instance> CoSimulation<I> {
         let seed = &mut self.buffers.seed[..layout.known_values()];
         self.instance
             .get_floats(&layout.derivative_references, &mut seed[..states])?;
-        fill(
-            &mut seed[states..],
-            &layout.smooth_input_positions,
-            |position| inputs[position].derivative(1, elapsed),
-        );
+        layout.fill_smooth_inputs(&mut seed[states..], |position| {
+            inputs[position].derivative(1, elapsed)
+        });
         let values = &mut self.buffers.slopes[..layout.asked_output_positions.len()];
         self.instance
             .directional(&layout.asked_outputs, &self.abilities.knowns, seed, values)?;
@@ -195,9 +193,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Sets inputs in initialization mode, if it was not left.
     fn apply_before_the_run(&mut self, time: f64, inputs: &[Signal]) -> Result<(), CallError> {
-        if self.phase == Phase::Made {
-            self.initialize(time)?;
-        }
+        self.ensure_initialized(time)?;
         if self.phase == Phase::Initializing {
             self.apply(inputs, 0.0)?;
             self.note_applied(inputs);

@@ -55,10 +55,9 @@ impl FastSteps {
 
 /// Whether a step is set, step and get, and no more.
 fn is_plain(abilities: &FmuCapabilities, layout: &Layout) -> bool {
-    let simple_values = layout.other_inputs.is_empty() && layout.other_outputs.is_empty();
     let simple_steps = abilities.step == StepRule::Free && abilities.sub_steps == 1;
     let no_events = !abilities.event_mode && !abilities.returns_early;
-    simple_values && simple_steps && no_events
+    layout.has_only_floats() && simple_steps && no_events
 }
 
 impl<I: Instance> CoSimulation<I> {

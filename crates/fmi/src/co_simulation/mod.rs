@@ -8,16 +8,16 @@ mod stepping;
 use std::sync::Arc;
 
 use dovetail_core::{
-    Error, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal, SignalKind,
-    StepRule, System, Trial,
+    Error, Interface, Linearize, MacroStep, Precision, Presence, Response, Signal, StepRule,
+    System, Trial,
 };
 
 use self::fast_path::FastSteps;
 use crate::abilities::FmuCapabilities;
-use crate::applied_inputs::AppliedInputs;
+use crate::applied_inputs::{AppliedInputs, discrete_input_changes, take_values};
 use crate::call_error::CallError;
 use crate::description::Version;
-use crate::exchange::{fill, set_other_inputs};
+use crate::exchange::set_other_inputs;
 use crate::instance::Instance;
 use crate::layout::Layout;
 
@@ -94,17 +94,20 @@ impl TriedStep {
     /// Keeps what was answered.
     fn keep(&mut self, inputs: &[Signal], response: &Response) {
         self.inputs.copy_from_slice(inputs);
-        self.response.outputs.copy_from_slice(&response.outputs);
-        self.response.states.copy_from_slice(&response.states);
-        self.response.next_event = response.next_event;
+        copy_answer(response, &mut self.response);
     }
 
     /// Answers what was answered.
     fn repeat(&self, response: &mut Response) {
-        response.outputs.copy_from_slice(&self.response.outputs);
-        response.states.copy_from_slice(&self.response.states);
-        response.next_event = self.response.next_event;
+        copy_answer(&self.response, response);
     }
+}
+
+/// Copies what a step leads to.
+fn copy_answer(from: &Response, to: &mut Response) {
+    to.outputs.copy_from_slice(&from.outputs);
+    to.states.copy_from_slice(&from.states);
+    to.next_event = from.next_event;
 }
 
 /// Scratch for values on their way.
@@ -249,15 +252,21 @@ impl<I: Instance> CoSimulation<I> {
         Ok(())
     }
 
+    /// Into initialization mode, if that has not happened yet.
+    fn ensure_initialized(&mut self, start: f64) -> Result<(), CallError> {
+        match self.phase {
+            Phase::Made => self.initialize(start),
+            _ => Ok(()),
+        }
+    }
+
     /// Out of initialization mode, if that has not happened yet; whether the FMU asks for the end
     /// of the run at once.
     fn begin_stepping(&mut self, start: f64) -> Result<bool, CallError> {
         if self.phase == Phase::Stepping {
             return Ok(false);
         }
-        if self.phase == Phase::Made {
-            self.initialize(start)?;
-        }
+        self.ensure_initialized(start)?;
         self.instance.exit_initialization()?;
         self.phase = Phase::Stepping;
         if !self.abilities.event_mode {
@@ -297,11 +306,8 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Whether a discrete input is about to change, which takes an event where event mode is used.
     fn discrete_input_changes(&self, inputs: &[Signal], elapsed: f64) -> bool {
-        let changes = |(i, signal): (usize, &Signal)| {
-            let is_discrete = self.interface.inputs[i].kind != SignalKind::Continuous;
-            is_discrete && signal.value(elapsed) != self.past.discrete[i]
-        };
-        inputs.iter().enumerate().any(changes)
+        let declared = &self.interface.inputs;
+        discrete_input_changes(declared, &self.past.discrete, inputs, elapsed)
     }
 
     /// Sets all inputs as they are after `elapsed`.
@@ -319,17 +325,10 @@ impl<I: Instance> CoSimulation<I> {
     /// Input values after `elapsed`, into the buffers.
     #[inline]
     fn take_inputs(&mut self, inputs: &[Signal], elapsed: f64) {
-        let StepBuffers {
-            all,
-            inputs: smooth,
-            ..
-        } = &mut self.buffers;
-        for (value, signal) in all.iter_mut().zip(inputs) {
-            *value = signal.value(elapsed);
-        }
-        fill(smooth, &self.layout.smooth_input_positions, |position| {
-            all[position]
-        });
+        let all = &mut self.buffers.all;
+        take_values(all, inputs, elapsed);
+        self.layout
+            .fill_smooth_inputs(&mut self.buffers.inputs, |position| all[position]);
     }
 
     /// Sets the inputs that are not double-precision numbers.
@@ -364,7 +363,7 @@ impl<I: Instance> CoSimulation<I> {
 
     /// The state of `now` is saved.
     fn save(&mut self) -> Result<(), CallError> {
-        if self.position == Position::AtNow {
+        if !self.is_saved() {
             self.instance.save()?;
             self.position = Position::Saved;
             self.saved_past.copy_from(&self.past);

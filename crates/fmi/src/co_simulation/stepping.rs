@@ -6,7 +6,6 @@ use super::CoSimulation;
 use crate::abilities::InputMode;
 use crate::call_error::CallError;
 use crate::description::Version;
-use crate::exchange::fill;
 use crate::instance::{Instance, StepEnd, StepRequest};
 
 /// A step that is discarded is divided into so many parts at most.
@@ -343,10 +342,9 @@ impl<I: Instance> CoSimulation<I> {
 
     /// Sub-steps take the mean of each input over their part.
     fn take_means(&mut self, inputs: &[Signal], elapsed: f64, size: f64) {
-        let positions = &self.layout.smooth_input_positions;
-        fill(&mut self.buffers.inputs, positions, |position| {
-            inputs[position].shifted(elapsed).mean(size)
-        });
+        let mean = |position: usize| inputs[position].shifted(elapsed).mean(size);
+        self.layout
+            .fill_smooth_inputs(&mut self.buffers.inputs, mean);
     }
 
     /// Input derivatives of all orders that the FMU takes (2.0).
@@ -363,7 +361,7 @@ impl<I: Instance> CoSimulation<I> {
         for order in 1..=degree {
             orders.fill(order as i32);
             let slopes = &mut self.buffers.slopes;
-            fill(slopes, &layout.smooth_input_positions, |position| {
+            layout.fill_smooth_inputs(slopes, |position| {
                 inputs[position].derivative(order, elapsed)
             });
             let slopes = &slopes[..count];

@@ -134,17 +134,21 @@ fn is_utf8_or_subset(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
+/// Names of Latin-1 and of its superset in Windows.
+const SINGLE_BYTE: [&str; 7] = [
+    "iso-8859-1",
+    "iso8859-1",
+    "iso_8859-1",
+    "latin1",
+    "latin-1",
+    "windows-1252",
+    "cp1252",
+];
+
 fn is_single_byte(name: &str) -> bool {
-    let known = [
-        "iso-8859-1",
-        "iso8859-1",
-        "iso_8859-1",
-        "latin1",
-        "latin-1",
-        "windows-1252",
-        "cp1252",
-    ];
-    known.iter().any(|known| name.eq_ignore_ascii_case(known))
+    SINGLE_BYTE
+        .iter()
+        .any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// Windows-1252, which is ISO-8859-1 with characters where the latter has control codes that nobody

@@ -126,13 +126,11 @@ impl Findings {
 
     /// A departure from the standard: a warning, or an error where the reader is strict.
     pub(super) fn departure(&self, line: u32, message: String) -> Result<(), DescriptionError> {
-        match self.strictness {
-            Strictness::Strict => Err(DescriptionError::Invalid { line, message }),
-            Strictness::Lenient => {
-                self.warnings.borrow_mut().add(line, message);
-                Ok(())
-            }
+        if self.strictness == Strictness::Strict {
+            return Err(DescriptionError::Invalid { line, message });
         }
+        self.warnings.borrow_mut().add(line, message);
+        Ok(())
     }
 
     /// All warnings, in the order in which they were found.

@@ -156,6 +156,16 @@ pub enum Dimension {
     Parameter(u32),
 }
 
+impl Dimension {
+    /// The size, where it is a number.
+    pub(crate) fn fixed(self) -> Option<usize> {
+        match self {
+            Self::Fixed(size) => Some(size),
+            Self::Parameter(_) => None,
+        }
+    }
+}
+
 /// The kinds of values. `Real` and `Integer` of 2.0 are `Float64` and `Int32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are those of the standard")]
@@ -275,6 +285,14 @@ pub struct DefaultExperiment {
     pub stop_time: Option<f64>,
     pub tolerance: Option<f64>,
     pub step_size: Option<f64>,
+}
+
+impl Description {
+    /// The variable of this name.
+    pub(crate) fn variable_named(&self, name: &str) -> Option<&Variable> {
+        let mut variables = self.variables.iter();
+        variables.find(|variable| variable.name == name)
+    }
 }
 
 impl ValueType {

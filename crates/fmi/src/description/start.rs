@@ -131,10 +131,8 @@ pub(super) fn check(
 
 /// The number of elements, where the dimensions alone tell it.
 fn elements(dimensions: &[Dimension]) -> Option<usize> {
-    dimensions
-        .iter()
-        .try_fold(1_usize, |product, dimension| match dimension {
-            Dimension::Fixed(size) => product.checked_mul(*size),
-            Dimension::Parameter(_) => None,
-        })
+    let mut dimensions = dimensions.iter();
+    dimensions.try_fold(1_usize, |product, dimension| {
+        product.checked_mul(dimension.fixed()?)
+    })
 }

@@ -247,14 +247,11 @@ impl<'a> StructureReader<'a> {
     fn is_derivative(&self, at: usize) -> Result<(), Objection> {
         match self.variables[at].derivative_of {
             Some(_) => Ok(()),
-            None => {
-                let reason = "is listed as a derivative but does not say of which state, by its \
-                              attribute `derivative`";
-                Err(Objection {
-                    reason,
-                    fatal: self.needs_states,
-                })
-            }
+            None => Err(Objection {
+                reason: "is listed as a derivative but does not say of which state, by its \
+                         attribute `derivative`",
+                fatal: self.needs_states,
+            }),
         }
     }
 

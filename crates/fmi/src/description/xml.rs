@@ -11,13 +11,8 @@ struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
-        Self(
-            text.bytes()
-                .enumerate()
-                .filter(|&(_, byte)| byte == b'\n')
-                .map(|(at, _)| at)
-                .collect(),
-        )
+        let breaks = text.match_indices('\n');
+        Self(breaks.map(|(at, _)| at).collect())
     }
 
     fn at(&self, offset: usize) -> u32 {

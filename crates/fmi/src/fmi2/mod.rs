@@ -124,7 +124,7 @@ impl Instance2 {
         stop: f64,
         tolerance: Option<f64>,
     ) -> Result<(), CallError> {
-        let function = self.version.functions.setup_experiment.find()?;
+        let function = self.version.functions.setup_experiment;
         let given = c_int::from(tolerance.is_some());
         let tolerance = tolerance.unwrap_or(0.0);
         let arguments = || format!("{given}, {tolerance:?}, {start:?}, 1, {stop:?}");
@@ -154,7 +154,7 @@ impl Lifecycle for Instance2 {
         tolerance: Option<f64>,
     ) -> Result<(), CallError> {
         self.set_up_experiment(start, stop, tolerance)?;
-        let function = self.version.functions.enter_initialization.find()?;
+        let function = self.version.functions.enter_initialization;
         self.call_plain(function, Purpose::Setup)
     }
 
@@ -179,7 +179,7 @@ impl Derivatives for Instance2 {
             sensitivity.fill(0.0);
             return Ok(());
         }
-        let function = self.version.functions.directional_derivative.find()?;
+        let function = self.version.functions.directional_derivative;
         let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
         // SAFETY: the pointers belong to slices of these lengths.
         self.calls.demand(
@@ -206,24 +206,18 @@ impl Derivatives for Instance2 {
         orders: &[i32],
         values: &mut [f64],
     ) -> Result<(), CallError> {
-        let function = self.version.functions.get_output_derivatives.find()?;
-        let count = references.len();
-        let arguments = || format!("{references:?}");
+        let function = self.version.functions.get_output_derivatives;
         // SAFETY: the pointers belong to slices of this length.
-        self.calls.demand(
-            function,
-            Purpose::Values,
-            arguments,
-            |f, component| unsafe {
+        self.calls
+            .get_values(function, references, |f, component| unsafe {
                 f(
                     component,
                     references.as_ptr(),
-                    count,
+                    references.len(),
                     orders.as_ptr(),
                     values.as_mut_ptr(),
                 )
-            },
-        )
+            })
     }
 }
 
@@ -234,7 +228,7 @@ impl InputDerivatives for Instance2 {
         orders: &[i32],
         values: &[f64],
     ) -> Result<(), CallError> {
-        let function = self.version.functions.set_input_derivatives.find()?;
+        let function = self.version.functions.set_input_derivatives;
         let count = references.len();
         let arguments = || format!("{references:?}, {orders:?}, {values:?}");
         // SAFETY: the pointers belong to slices of this length.

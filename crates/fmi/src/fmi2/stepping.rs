@@ -9,7 +9,7 @@ use dovetail_core::MacroStep;
 use super::Instance2;
 use crate::call_error::CallError;
 use crate::calls::{Purpose, Status, StepFunctions};
-use crate::ffi::Component;
+use crate::ffi::{Component, Symbol};
 use crate::guard::{Ended, RawRequest};
 use crate::instance::{FastPath, StepEnd, StepRequest, Stepping, Values};
 use crate::layout::Layout;
@@ -23,10 +23,27 @@ unsafe extern "C" {
     fn dovetail_step2(request: *mut RawRequest, set: Set2, step: Step2, get: Get2) -> c_int;
 }
 
-/// Kinds of status that can be asked for.
-const DO_STEP_STATUS: c_int = 0;
-const LAST_SUCCESSFUL_TIME: c_int = 2;
-const TERMINATED: c_int = 3;
+/// Asks for a status of the kind of this number.
+type GetStatus2<T> = unsafe extern "C" fn(Component, c_int, *mut T) -> c_int;
+
+/// A kind of status that can be asked for, as the standard numbers it.
+struct StatusKind {
+    number: c_int,
+    name: &'static str,
+}
+
+const DO_STEP_STATUS: StatusKind = StatusKind {
+    number: 0,
+    name: "doStepStatus",
+};
+const LAST_SUCCESSFUL_TIME: StatusKind = StatusKind {
+    number: 2,
+    name: "lastSuccessfulTime",
+};
+const TERMINATED: StatusKind = StatusKind {
+    number: 3,
+    name: "terminated",
+};
 
 /// How a step that goes on in the background is waited for.
 const POLLING_INTERVAL: Duration = Duration::from_micros(50);
@@ -34,7 +51,7 @@ const PENDING: c_int = 5;
 
 impl Instance2 {
     fn do_step(&mut self, request: &StepRequest<'_>) -> Result<Status, CallError> {
-        let function = self.version.functions.do_step.find()?;
+        let function = self.version.functions.do_step;
         let time = request.step.start;
         let size = request.step.size();
         let final_step = c_int::from(request.final_step);
@@ -64,39 +81,36 @@ impl Instance2 {
         }
     }
 
-    fn step_status(&mut self) -> Result<Status, CallError> {
-        let function = self.version.functions.get_status.find()?;
-        let arguments = || "doStepStatus".into();
-        let mut status = 0;
-        // SAFETY: `status` is a number of ours.
+    /// What the FMU writes in place of `value`.
+    fn status_of<T>(
+        &mut self,
+        kind: &StatusKind,
+        function: Symbol<GetStatus2<T>>,
+        mut value: T,
+    ) -> Result<T, CallError> {
+        let arguments = || kind.name.into();
+        // SAFETY: `value` is of ours.
         self.calls
             .demand(function, Purpose::Step, arguments, |f, component| unsafe {
-                f(component, DO_STEP_STATUS, &raw mut status)
+                f(component, kind.number, &raw mut value)
             })?;
+        Ok(value)
+    }
+
+    fn step_status(&mut self) -> Result<Status, CallError> {
+        let function = self.version.functions.get_status;
+        let status = self.status_of(&DO_STEP_STATUS, function, 0)?;
         self.calls.judge("fmi2DoStep", Ok(status))
     }
 
     fn last_successful_time(&mut self) -> Result<f64, CallError> {
-        let function = self.version.functions.get_real_status.find()?;
-        let arguments = || "lastSuccessfulTime".into();
-        let mut time = f64::NAN;
-        // SAFETY: `time` is a number of ours.
-        self.calls
-            .demand(function, Purpose::Step, arguments, |f, component| unsafe {
-                f(component, LAST_SUCCESSFUL_TIME, &raw mut time)
-            })?;
-        Ok(time)
+        let function = self.version.functions.get_real_status;
+        self.status_of(&LAST_SUCCESSFUL_TIME, function, f64::NAN)
     }
 
     fn has_terminated(&mut self) -> Result<bool, CallError> {
-        let function = self.version.functions.get_boolean_status.find()?;
-        let arguments = || "terminated".into();
-        let mut terminated = 0;
-        // SAFETY: `terminated` is a number of ours.
-        self.calls
-            .demand(function, Purpose::Step, arguments, |f, component| unsafe {
-                f(component, TERMINATED, &raw mut terminated)
-            })?;
+        let function = self.version.functions.get_boolean_status;
+        let terminated = self.status_of(&TERMINATED, function, 0)?;
         Ok(terminated != 0)
     }
 
@@ -125,11 +139,7 @@ impl Instance2 {
     /// The names of the functions that a prepared step calls, which must be there.
     fn step_functions(&self) -> Result<StepFunctions, CallError> {
         let functions = &self.version.functions;
-        Ok(StepFunctions {
-            set: functions.set_real.find()?.name,
-            step: functions.do_step.find()?.name,
-            get: functions.get_real.find()?.name,
-        })
+        StepFunctions::find(functions.set_real, functions.do_step, functions.get_real)
     }
 }
 

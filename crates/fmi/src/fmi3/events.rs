@@ -3,7 +3,7 @@
 use super::Instance3;
 use crate::call_error::CallError;
 use crate::calls::Purpose;
-use crate::fmu_instance::EventRound;
+use crate::fmu_instance::{EventRound, next_event};
 use crate::instance::{Completed, Discrete, Events};
 
 /// What `fmi3UpdateDiscreteStates` answers beside its status.
@@ -23,24 +23,21 @@ impl EventFlags {
             again: self.again != 0,
             terminate: self.terminate != 0,
             states_changed: self.values_changed != 0,
-            next_event: (self.next_event_defined != 0).then_some(self.next_event),
+            next_event: next_event(self.next_event_defined, self.next_event),
         }
     }
 }
 
 impl Instance3 {
     fn event_round(&mut self) -> Result<EventRound, CallError> {
-        let function = self.version.functions.update_discrete_states.find()?;
+        let function = self.version.functions.update_discrete_states;
         let mut flags = EventFlags {
             next_event: f64::INFINITY,
             ..EventFlags::default()
         };
         // SAFETY: five flags and a number of ours.
-        self.calls.demand(
-            function,
-            Purpose::Step,
-            String::new,
-            |f, component| unsafe {
+        self.calls
+            .demand_plain(function, Purpose::Step, |f, component| unsafe {
                 f(
                     component,
                     &raw mut flags.again,
@@ -50,15 +47,14 @@ impl Instance3 {
                     &raw mut flags.next_event_defined,
                     &raw mut flags.next_event,
                 )
-            },
-        )?;
+            })?;
         Ok(flags.round())
     }
 }
 
 impl Events for Instance3 {
     fn enter_event_mode(&mut self) -> Result<(), CallError> {
-        self.call_plain(self.shared.enter_event_mode.find()?, Purpose::Step)
+        self.call_plain(self.shared.enter_event_mode, Purpose::Step)
     }
 
     fn update_discrete_states(&mut self) -> Result<Discrete, CallError> {
@@ -67,15 +63,15 @@ impl Events for Instance3 {
 
     fn leave_event_mode(&mut self) -> Result<(), CallError> {
         let function = if self.version.co_simulation {
-            self.version.functions.enter_step_mode.find()?
+            self.version.functions.enter_step_mode
         } else {
-            self.shared.enter_continuous_time_mode.find()?
+            self.shared.enter_continuous_time_mode
         };
         self.call_plain(function, Purpose::Step)
     }
 
     fn completed_step(&mut self) -> Result<Completed, CallError> {
-        let function = self.version.functions.completed_integrator_step.find()?;
+        let function = self.version.functions.completed_integrator_step;
         let mut event = 0;
         let mut terminate = 0;
         let arguments = || "true".into();

@@ -186,7 +186,7 @@ impl Lifecycle for Instance3 {
         stop: f64,
         tolerance: Option<f64>,
     ) -> Result<(), CallError> {
-        let function = self.version.functions.enter_initialization.find()?;
+        let function = self.version.functions.enter_initialization;
         let given = tolerance.is_some();
         let tolerance = tolerance.unwrap_or(0.0);
         let arguments = || format!("{given}, {tolerance:?}, {start:?}, true, {stop:?}");
@@ -208,12 +208,12 @@ impl Lifecycle for Instance3 {
 
 impl Configuration for Instance3 {
     fn enter_configuration(&mut self) -> Result<(), CallError> {
-        let function = self.version.functions.enter_configuration.find()?;
+        let function = self.version.functions.enter_configuration;
         self.call_plain(function, Purpose::Setup)
     }
 
     fn exit_configuration(&mut self) -> Result<(), CallError> {
-        let function = self.version.functions.exit_configuration.find()?;
+        let function = self.version.functions.exit_configuration;
         self.call_plain(function, Purpose::Setup)
     }
 }
@@ -230,7 +230,7 @@ impl Derivatives for Instance3 {
             sensitivity.fill(0.0);
             return Ok(());
         }
-        let function = self.version.functions.directional_derivative.find()?;
+        let function = self.version.functions.directional_derivative;
         let arguments = || format!("{unknowns:?}, {knowns:?}, {seed:?}");
         // SAFETY: the pointers belong to slices of these lengths.
         self.calls.demand(
@@ -259,14 +259,10 @@ impl Derivatives for Instance3 {
         orders: &[i32],
         values: &mut [f64],
     ) -> Result<(), CallError> {
-        let function = self.version.functions.get_output_derivatives.find()?;
-        let arguments = || format!("{references:?}");
+        let function = self.version.functions.get_output_derivatives;
         // SAFETY: the pointers belong to slices of these lengths.
-        self.calls.demand(
-            function,
-            Purpose::Values,
-            arguments,
-            |f, component| unsafe {
+        self.calls
+            .get_values(function, references, |f, component| unsafe {
                 f(
                     component,
                     references.as_ptr(),
@@ -275,7 +271,6 @@ impl Derivatives for Instance3 {
                     values.as_mut_ptr(),
                     values.len(),
                 )
-            },
-        )
+            })
     }
 }

@@ -62,7 +62,7 @@ impl Instance3 {
         request: &StepRequest<'_>,
         flags: &mut StepFlags,
     ) -> Result<Status, CallError> {
-        let function = self.version.functions.do_step.find()?;
+        let function = self.version.functions.do_step;
         let time = request.step.start;
         let size = request.step.size();
         let final_step = request.final_step;
@@ -100,11 +100,11 @@ impl Instance3 {
     /// The names of the functions that a prepared step calls, which must be there.
     fn step_functions(&self) -> Result<StepFunctions, CallError> {
         let functions = &self.version.functions;
-        Ok(StepFunctions {
-            set: functions.set_float64.find()?.name,
-            step: functions.do_step.find()?.name,
-            get: functions.get_float64.find()?.name,
-        })
+        StepFunctions::find(
+            functions.set_float64,
+            functions.do_step,
+            functions.get_float64,
+        )
     }
 }
 

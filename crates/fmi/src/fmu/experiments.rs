@@ -332,20 +332,21 @@ impl TestSystem {
 
     /// A question about the present.
     fn ask(&mut self, time: f64) -> Result<(), ExperimentFailure> {
-        let instant = MacroStep::instant(time);
-        self.system
-            .advance(instant, &self.inputs, &mut self.response)?;
-        Ok(())
+        self.respond(MacroStep::instant(time))
     }
 
     fn advance(&mut self, step: MacroStep) -> Result<(), ExperimentFailure> {
-        self.system
-            .advance(step, &self.inputs, &mut self.response)?;
+        self.respond(step)?;
         if self.response.ends {
-            let text = "it asks for the end of the simulation";
-            return Err(ExperimentFailure::Refused(text.to_owned()));
+            let reason = "it asks for the end of the simulation";
+            return Err(ExperimentFailure::refused(reason));
         }
         Ok(())
+    }
+
+    fn respond(&mut self, step: MacroStep) -> Result<(), ExperimentFailure> {
+        let response = &mut self.response;
+        Ok(self.system.advance(step, &self.inputs, response)?)
     }
 
     fn trial(&mut self, step: MacroStep, inputs: &[Signal]) -> Result<Vec<f64>, ExperimentFailure> {
@@ -423,5 +424,5 @@ fn spread(input: usize) -> f64 {
 }
 
 fn not_offered() -> ExperimentFailure {
-    ExperimentFailure::Refused("it is not offered".to_owned())
+    ExperimentFailure::refused("it is not offered")
 }

@@ -75,20 +75,26 @@ impl PreparedFmu {
     /// a wish where the FMU takes any: a run that does not fit is not refused for it.
     fn step_rule(&self, step: f64) -> StepRule {
         if self.needs_constant_step() {
-            return StepRule::Imposed(step);
+            StepRule::Imposed(step)
+        } else if self.internal_step_gives_way(step) {
+            StepRule::Free
+        } else {
+            self.abilities.step
         }
-        match self.internal_step() {
-            Some(inner) if self.kind().variable_step && !self.fits(inner, step) => StepRule::Free,
-            _ => self.abilities.step,
-        }
+    }
+
+    /// Whether the step inside the FMU does not fit and need not be kept.
+    fn internal_step_gives_way(&self, step: f64) -> bool {
+        let inner = self.internal_step();
+        inner.is_some_and(|inner| self.kind().variable_step && !self.fits(inner, step))
     }
 
     /// The step inside the FMU, where it declares one and nobody imposes another.
     pub fn internal_step(&self) -> Option<f64> {
-        let inner = self.kind().fixed_internal_step.filter(|size| *size > 0.0);
-        inner.filter(|_| {
-            self.used == InterfaceUse::CoSimulation && self.settings.imposed_step.is_none()
-        })
+        if !self.is_co_simulation() || self.settings.imposed_step.is_some() {
+            return None;
+        }
+        self.kind().fixed_internal_step.filter(|size| *size > 0.0)
     }
 
     /// Whether steps and the whole run are made of the FMU's own steps.
@@ -104,7 +110,7 @@ impl PreparedFmu {
     pub fn needs_constant_step(&self) -> bool {
         let kind = self.kind();
         let said = self.settings.imposed_step.or(kind.fixed_internal_step);
-        self.used == InterfaceUse::CoSimulation && !kind.variable_step && said.is_none()
+        self.is_co_simulation() && !kind.variable_step && said.is_none()
     }
 
     pub(super) fn system_with(
@@ -239,7 +245,7 @@ impl PreparedFmu {
     ) -> Instantiation<'a> {
         Instantiation {
             library,
-            co_simulation: self.used == InterfaceUse::CoSimulation,
+            co_simulation: self.is_co_simulation(),
             token: &self.fmu.description.token,
             resources,
             journal,

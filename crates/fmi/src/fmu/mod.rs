@@ -9,10 +9,11 @@ mod preparing;
 mod probing;
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use dovetail_core::{Interface, StepRule};
+use dovetail_core::Interface;
 use serde::{Deserialize, Serialize};
 
 use self::error::{FmuError, InterfaceUse};
@@ -228,6 +229,10 @@ impl PreparedFmu {
         self.used
     }
 
+    fn is_co_simulation(&self) -> bool {
+        self.used == InterfaceUse::CoSimulation
+    }
+
     /// What it can do.
     pub fn abilities(&self) -> &FmuCapabilities {
         &self.abilities
@@ -266,10 +271,7 @@ impl PreparedFmu {
 
     /// The step over which it is tried.
     pub(crate) fn probe_step(&self, step: f64) -> f64 {
-        match self.abilities.step {
-            StepRule::Imposed(size) => size,
-            StepRule::Free => step,
-        }
+        self.abilities.probe_step(step)
     }
 
     /// Loads the library; an FMU for Co-Simulation that cannot be stepped is of no use.
@@ -297,7 +299,6 @@ impl PreparedFmu {
 
 /// A file, up to one byte more than the reader takes, so that it can say that there are too many.
 fn read_limited(file: &Path) -> std::io::Result<Vec<u8>> {
-    use std::io::Read;
     let mut bytes = Vec::new();
     std::fs::File::open(file)?
         .take(LARGEST_DESCRIPTION + 1)

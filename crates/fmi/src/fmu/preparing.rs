@@ -53,9 +53,9 @@ impl Fmu {
     }
 
     fn probe_here(self: &Arc<Self>, prepared: &mut PreparedFmu, step: f64) -> Result<(), FmuError> {
-        let warning = "it was tried out in this process: no program is set that could serve as \
-                       another one";
-        prepared.warnings.push(warning.to_owned());
+        prepared.warn(
+            "it was tried out in this process: no program is set that could serve as another one",
+        );
         let untried = self.lay_out(prepared.settings.clone(), step)?;
         let mut experiments = InProcess {
             prepared: untried,
@@ -73,8 +73,7 @@ impl Fmu {
     ) -> Result<PreparedFmu, FmuError> {
         let mut prepared = self.prepare(settings, step, Probing::Declared)?;
         prepared.abilities = prepared.abilities.without_promises(true);
-        let warning = format!("it cannot be run here: {why}");
-        prepared.warnings.push(warning);
+        prepared.warn(format!("it cannot be run here: {why}"));
         prepared.unusable = Some(why.to_owned());
         Ok(prepared)
     }
@@ -142,8 +141,10 @@ impl Fmu {
 
     /// What is left out of a layout, and what is doubtful about it.
     fn warnings_of(&self, layout: &Layout) -> Vec<String> {
-        let left_out = layout.left_out.iter();
-        let left_out = left_out.map(|text| format!("{text}; it is left out"));
+        let left_out = layout
+            .left_out
+            .iter()
+            .map(|text| format!("{text}; it is left out"));
         left_out.chain(layout.doubt(&self.description)).collect()
     }
 }
@@ -176,9 +177,8 @@ impl Fmu {
     }
 
     fn is_structural(&self, name: &str) -> bool {
-        let variables = &self.description.variables;
-        let found = variables.iter().find(|variable| variable.name == name);
-        found.is_some_and(|variable| variable.causality == Causality::StructuralParameter)
+        let variable = self.description.variable_named(name);
+        variable.is_some_and(|variable| variable.causality == Causality::StructuralParameter)
     }
 
     /// Arrays whose sizes a user sets may grow beyond what can be connected.
@@ -197,12 +197,16 @@ impl Fmu {
 impl PreparedFmu {
     /// There is no other process to try it in: nothing that it declares is used.
     fn forgo_probe(&mut self) {
-        let co_simulation = self.used == InterfaceUse::CoSimulation;
+        let co_simulation = self.is_co_simulation();
         self.abilities = self.abilities.clone().without_promises(co_simulation);
-        let warning = "it may be instantiated once in a process only, and there is no other \
-                       process to try it in: what it \
-                       declares is not used";
-        self.warnings.push(warning.to_owned());
+        self.warn(
+            "it may be instantiated once in a process only, and there is no other process to try \
+             it in: what it declares is not used",
+        );
+    }
+
+    fn warn(&mut self, warning: impl Into<String>) {
+        self.warnings.push(warning.into());
     }
 
     /// Tries `experiment` on an instance of this process.

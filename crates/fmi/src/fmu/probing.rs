@@ -32,7 +32,7 @@ impl PreparedFmu {
         step: f64,
     ) -> Result<(), FmuError> {
         let subject = Subject {
-            co_simulation: self.used == InterfaceUse::CoSimulation,
+            co_simulation: self.is_co_simulation(),
             movable: !self.layout.smooth_input_positions.is_empty(),
             smooth: self.layout.smooth_output_positions.clone(),
             step,

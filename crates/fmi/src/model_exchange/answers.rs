@@ -6,7 +6,7 @@ use dovetail_core::{Knot, Response, Signal, SignalKind};
 use super::stencil::Stencil;
 use super::{DIFFERENCE, ExchangePhase, FlowScratch, ModelExchange};
 use crate::call_error::CallError;
-use crate::exchange::{fill, read_other_outputs};
+use crate::exchange::read_other_outputs;
 use crate::instance::Instance;
 
 /// Where slopes are taken: a state, and inputs some time after they began.
@@ -166,7 +166,7 @@ impl<I: Instance> ModelExchange<I> {
         let seed = &mut self.buffers.seed;
         let (states, inputs) = seed.split_at_mut(rates.len());
         states.copy_from_slice(rates);
-        fill(inputs, &layout.smooth_input_positions, |position| {
+        layout.fill_smooth_inputs(inputs, |position| {
             moment.inputs[position].derivative(1, moment.elapsed)
         });
         let slopes = &mut self.buffers.column[..layout.asked_output_positions.len()];
@@ -262,10 +262,8 @@ impl<I: Instance> ModelExchange<I> {
         inputs: &[Signal],
         response: &mut Response,
     ) -> Result<(), CallError> {
-        let positions = &self.layout.smooth_input_positions;
-        fill(&mut self.flow.inputs, positions, |position| {
-            inputs[position].value(0.0)
-        });
+        let value = |position: usize| inputs[position].value(0.0);
+        self.layout.fill_smooth_inputs(&mut self.flow.inputs, value);
         self.instance
             .set_floats(&self.layout.smooth_inputs, &self.flow.inputs)?;
         self.set_discrete(inputs, 0.0)?;

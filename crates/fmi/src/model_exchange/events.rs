@@ -1,9 +1,10 @@
 //! Events of a Model Exchange FMU: when they are due, and what they change.
 
-use dovetail_core::{Signal, SignalKind};
+use dovetail_core::Signal;
 use dovetail_numerics::Hint;
 
 use super::ModelExchange;
+use crate::applied_inputs::{discrete_input_changes, take_values};
 use crate::call_error::CallError;
 use crate::exchange::set_other_inputs;
 use crate::instance::Instance;
@@ -92,18 +93,12 @@ impl<I: Instance> ModelExchange<I> {
         set_other_inputs(&mut self.instance, &self.layout, others, |position| {
             inputs[position].value(elapsed)
         })?;
-        for (value, signal) in self.discrete.iter_mut().zip(inputs) {
-            *value = signal.value(elapsed);
-        }
+        take_values(&mut self.discrete, inputs, elapsed);
         Ok(())
     }
 
     pub(super) fn discrete_input_changes(&self, inputs: &[Signal]) -> bool {
-        let changes = |(i, signal): (usize, &Signal)| {
-            let is_discrete = self.interface.inputs[i].kind != SignalKind::Continuous;
-            is_discrete && signal.value(0.0) != self.discrete[i]
-        };
-        inputs.iter().enumerate().any(changes)
+        discrete_input_changes(&self.interface.inputs, &self.discrete, inputs, 0.0)
     }
 
     /// At the start of a step: an event that is due, or a discrete input with a new value. Whatever

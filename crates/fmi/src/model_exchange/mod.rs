@@ -294,8 +294,7 @@ impl<I: Instance> ModelExchange<I> {
 
     /// The present inputs as constants, in a buffer.
     fn hold_inputs(&mut self) {
-        let held = self.buffers.held.iter_mut();
-        for (signal, &value) in held.zip(&self.now.inputs.values) {
+        for (signal, &value) in self.buffers.held.iter_mut().zip(&self.now.inputs.values) {
             *signal = Signal::constant(value);
         }
     }

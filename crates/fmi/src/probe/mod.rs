@@ -100,10 +100,7 @@ impl<'a> Probe<'a> {
         abilities: &FmuCapabilities,
         subject: &'a Subject,
     ) -> Self {
-        let size = match abilities.step {
-            StepRule::Imposed(size) => size,
-            StepRule::Free => subject.step,
-        };
+        let size = abilities.probe_step(subject.step);
         Self {
             experiments,
             subject,
@@ -205,7 +202,7 @@ impl Probe<'_> {
     fn start(&mut self) -> Result<Option<Vec<f64>>, ExperimentFailure> {
         match self.first_start() {
             Ok(seen) => self.judge_start(&seen).map(Some),
-            Err(ExperimentFailure::Silent(why)) => Err(ExperimentFailure::Silent(why)),
+            Err(mishap) if mishap.is_silent() => Err(mishap),
             // A step that fails is the run's to report; what was declared cannot be believed then.
             Err(mishap) => {
                 self.distrust(&mishap);
@@ -230,7 +227,7 @@ impl Probe<'_> {
     fn judge_start(&mut self, seen: &Observation) -> Result<Vec<f64>, ExperimentFailure> {
         let [inside, after, stepped] = &seen.readings[..] else {
             let bug = "BUG: a start has three readings";
-            return Err(ExperimentFailure::Refused(bug.to_owned()));
+            return Err(ExperimentFailure::refused(bug));
         };
         let outputs = seen.outputs.min(inside.len());
         self.abilities.late_outputs = distance(&inside[..outputs], &after[..outputs]) > SAME;
@@ -285,7 +282,7 @@ impl Probe<'_> {
     /// own: its description then counts.
     fn reactions_or_declared(&mut self, has_started: bool) -> Result<Reactions, ExperimentFailure> {
         match self.reactions() {
-            Err(mishap) if has_started && !matches!(mishap, ExperimentFailure::Silent(_)) => {
+            Err(mishap) if has_started && !mishap.is_silent() => {
                 self.warnings.push(format!(
                     "what its outputs depend on could not be tried ({mishap}): its description \
                      counts"

@@ -66,8 +66,6 @@ impl Probe<'_> {
     /// A whole step, and shorter and shorter ones.
     fn shorter_sizes(&self) -> Vec<f64> {
         let shorter = |power: usize| self.size * SHORTER.powi(power as i32);
-        let mut sizes = vec![self.size];
-        sizes.extend((1..=MOST_SHORTER).map(shorter));
-        sizes
+        (0..=MOST_SHORTER).map(shorter).collect()
     }
 }
